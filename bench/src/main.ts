@@ -14,7 +14,7 @@ import type { Target } from './targets/target.ts';
 const repository = resolve(import.meta.dirname, '../..');
 const project = join(repository, 'bench/echo-project');
 
-/** Progress goes beside the results, so that `--json -` prints JSON alone. */
+/** Progress goes to standard error, so that `--json -` prints JSON alone. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
@@ -77,7 +77,7 @@ async function measureAll(flags: Flags, targets: Target[]): Promise<Measurement[
 
 async function report({ json, ...flags }: Flags, measurements: Measurement[]): Promise<void> {
   const machine = { processors: availableParallelism(), node: process.version, platform: process.platform };
-  // Kept with the numbers: on a busy machine they say little.
+  // The load average is kept with the numbers: on a busy machine they say little.
   const document = { machine, loadAverage: loadavg()[0], flags: { ...flags, key: undefined }, measurements };
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (json === '-') {

@@ -8,7 +8,7 @@ import type { Target } from './targets/target.ts';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** A server whose runs answer at once; every second request fails when told to. */
+/** Starts a server whose runs answer at once; every second request fails with `fails`. */
 async function fakeTarget({ fails = false } = {}): Promise<Target> {
   let runs = 0;
   server = createServer((req, res) => {
@@ -32,7 +32,7 @@ const measured = (target: Target, workload: 'durable' | 'first-event' = 'durable
   measure({ target, targets: [target], workload, clients: 2, seconds: 0.1, round: 1, warmUpSeconds: 0.01 });
 
 describe('a measurement', () => {
-  it('counts operations, their times and what the server measured of itself', async () => {
+  it('counts operations, their times and the times that the server measured', async () => {
     const result = await measured(await fakeTarget());
     expect(result.failures).toBe(0);
     expect(result.operations).toBeGreaterThan(1);

@@ -16,7 +16,7 @@ const note = {
   },
 };
 
-/** An API with one operation and one event, both of which carry a note. */
+/** Returns an API with one operation and one event, both of which carry a note. */
 const documentOf = (schema: Schema, operation: Schema = {}): Schema => ({
   paths: {
     '/notes': {
@@ -37,13 +37,13 @@ const changed = (change: object): Schema => documentOf({ ...note, ...change } as
 const changes = (after: Schema) => breakingChanges(documentOf(note), after);
 
 describe('breakingChanges', () => {
-  it('has nothing to say of what was only added', () => {
+  it('reports nothing for additions', () => {
     const properties = { ...note.properties, more: { type: 'string' }, kind: { type: 'string' } };
     expect(changes(documentOf(note))).toEqual([]);
     expect(changes(changed({ properties }))).toEqual([]);
   });
 
-  it('finds a field that is gone, and tells each place once', () => {
+  it('finds a removed field, and reports each place once', () => {
     const { text: _, ...properties } = note.properties;
     expect(changes(changed({ properties }))).toEqual([
       'POST /notes, body: text is gone',
@@ -52,7 +52,7 @@ describe('breakingChanges', () => {
     ]);
   });
 
-  it('finds a field that has become required of who writes, and one that who reads may miss', () => {
+  it('finds a field that became required of writers, and one that readers may miss', () => {
     expect(changes(changed({ required: ['id', 'text'] }))).toContain('POST /notes, body: text has become required');
     expect(changes(changed({ required: ['id', 'text'] }))).toContain('note.made: text has become required');
     expect(changes(changed({ required: ['id', 'text'] }))).not.toContain('POST /notes, 200: text has become required');
@@ -60,14 +60,14 @@ describe('breakingChanges', () => {
     expect(changes(changed({ required: [] }))).not.toContain('POST /notes, body: id may now be missing');
   });
 
-  it('finds values and types that are no longer taken', () => {
+  it('finds values and types that are no longer accepted', () => {
     const kind = (schema: object) => changed({ properties: { ...note.properties, kind: schema } });
     expect(changes(kind({ enum: ['a'] }))).toContain('POST /notes, body.kind: "b" is gone');
     const text = changed({ properties: { ...note.properties, text: { type: 'integer' } } });
     expect(changes(text)).toContain('note.made.text: no longer a string');
   });
 
-  it('looks into alternatives: a field is there if one has it, and required if all ask for it', () => {
+  it('looks into alternatives: a field exists if one has it, and is required if all require it', () => {
     const { text, ...others } = note.properties;
     const alternatives = (required: string[][]) =>
       documentOf({
@@ -87,7 +87,7 @@ describe('breakingChanges', () => {
     ).toContain('POST /notes, body: kind has become required');
   });
 
-  it('finds operations, parameters, answers, messages and channels that are gone', () => {
+  it('finds operations, parameters, answers, messages and channels that were removed', () => {
     const operation = { parameters: [{ name: 'limit', in: 'query' }] };
     const before = documentOf(note, operation);
     expect(breakingChanges(before, documentOf(note))).toEqual(['POST /notes: query parameter limit is gone']);
@@ -108,13 +108,13 @@ const release = releaseBefore(process.env.RUNYARD_PREVIOUS_RELEASE);
 const repository = path.join(import.meta.dirname, '../..');
 const folder = 'docs/api';
 
-// Before the first release there is nothing to hold to.
+// Before the first release there is nothing to compare with.
 if (release) {
   describe(`what ${release.ref} promised`, () => {
     const names = readdirSync(path.join(repository, folder)).filter((name) => name.endsWith('.json'));
     it.each(names)('still holds in %s: fields are only added, and none is required that was not', (name) => {
       const before = releasedFile(release, `${folder}/${name}`);
-      if (before === undefined) return; // New since then.
+      if (before === undefined) return; // The file is new since then.
       const after = readFileSync(path.join(repository, folder, name), 'utf8');
       expect(breakingChanges(JSON.parse(before), JSON.parse(after))).toEqual([]);
     });

@@ -1,7 +1,7 @@
 import { follow, type Json, type Schema, shapeOf } from './schema-shape.ts';
 
 /**
- * Who has to understand what: `request` is written by older clients, `answer` is read by them, and an `event` is both, since
+ * The direction of a schema: older clients write a `request` and read an `answer`; an `event` is both, since
  * processes of two releases read what the other wrote.
  */
 type Direction = 'request' | 'answer' | 'event';
@@ -9,13 +9,16 @@ type Direction = 'request' | 'answer' | 'event';
 interface Documents {
   before: Schema;
   after: Schema;
-  /** What has been compared already: it is told once, where it was met first. Types that contain themselves end here too. */
+  /**
+   * Comparisons that were made already: each is reported once, where it was met first. Types that contain themselves
+   * end here too.
+   */
   compared: Set<string>;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** What an OpenAPI or AsyncAPI document no longer promises of what an earlier one did, one sentence each. */
+/** Returns the promises of an earlier OpenAPI or AsyncAPI document that a later one breaks, one sentence each. */
 export function breakingChanges(before: Schema, after: Schema): string[] {
   const documents = { before, after, compared: new Set<string>() };
   return [...new Set([...operationChanges(documents), ...messageChanges(documents)])];
@@ -93,7 +96,7 @@ function contentChanges(
   });
 }
 
-/** Compares what several schemas together say of one value. */
+/** Compares what several schemas together say about one value. */
 function schemaChanges(
   where: string,
   before: Schema[],

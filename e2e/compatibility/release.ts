@@ -6,15 +6,15 @@ import path from 'node:path';
 const repository = path.resolve(import.meta.dirname, '../..');
 const cache = path.join(repository, 'e2e/node_modules/.cache');
 
-/** A state of the repository that was given out. */
+/** A released state of the repository. */
 export interface Release {
-  /** As it was asked for: a tag, a branch or a commit. */
+  /** The ref that was requested: a tag, a branch or a commit. */
   ref: string;
   commit: string;
 }
 
 /**
- * The release before this state: the one named, or else the newest tag `v*` that is not this very commit.
+ * Returns the release before this state: the one named, or else the newest tag `v*` that is not this very commit.
  *
  * @returns undefined when nothing is named and nothing was released yet, as far as this clone knows
  * @throws Error when the named one does not exist
@@ -29,7 +29,7 @@ export function releaseBefore(named?: string): Release | undefined {
   }
 }
 
-/** A file as it was released; undefined when it was not there. */
+/** Returns a file as it was released; undefined when it did not exist. */
 export function releasedFile({ commit }: Release, file: string): string | undefined {
   try {
     return git('show', `${commit}:${file}`);
@@ -39,8 +39,8 @@ export function releasedFile({ commit }: Release, file: string): string | undefi
 }
 
 /**
- * The folder of a release with its services installed and built, made once for each commit. Packages come from the store of
- * this machine as far as it has them.
+ * Returns the folder of a release with its services installed and built, made once for each commit. Packages come from
+ * the store of this machine as far as it has them.
  */
 export async function builtRelease({ ref, commit }: Release, say: (line: string) => void): Promise<string> {
   const folder = path.join(cache, `release-${commit.slice(0, 12)}`);

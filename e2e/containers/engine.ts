@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const repository = path.resolve(import.meta.dirname, '../..');
 const runFile = promisify(execFile);
 
-/** The engine's answer, without what surrounds it. */
+/** Returns the engine's answer, trimmed. */
 export async function docker(...args: string[]): Promise<string> {
   const { stdout } = await runFile('docker', args, { maxBuffer: 64 * 1024 * 1024, cwd: repository });
   return stdout.trim();
@@ -14,7 +14,10 @@ export async function docker(...args: string[]): Promise<string> {
 
 const linesOf = (text: string) => text.split('\n').filter(Boolean).sort();
 
-/** What an engine has that a test could leave behind. Images that have no name are an engine's own: it builds from them again. */
+/**
+ * Returns what an engine has that a test could leave behind. Images without a name belong to the engine: it builds from
+ * them again.
+ */
 export async function inventory(): Promise<Record<'containers' | 'images' | 'networks', string[]>> {
   const [containers, images, networks] = await Promise.all([
     docker('ps', '--all', '--format', '{{.Names}}'),
@@ -25,14 +28,14 @@ export async function inventory(): Promise<Record<'containers' | 'images' | 'net
   return { containers: linesOf(containers), images: [...new Set(named)], networks: linesOf(networks) };
 }
 
-/** Ids of the running containers of one part of a deployment. */
+/** Returns the ids of the running containers of one part of a deployment. */
 export async function containersOf(deploymentId: string, part: string): Promise<string[]> {
   const labels = [`io.runyard.deployment=${deploymentId}`, `io.runyard.part=${part}`];
   const filters = labels.map((label) => `--filter=label=${label}`);
   return linesOf(await docker('ps', '--no-trunc', '--format', '{{.ID}}', ...filters));
 }
 
-/** The base of images of projects, as this checkout has it; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
+/** Builds the base image of this checkout; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
 export async function buildBaseImage(): Promise<{ name: string; remove(): Promise<unknown> }> {
   const given = process.env.RUNYARD_TEST_BASE_IMAGE;
   if (given) return { name: given, remove: async () => undefined };

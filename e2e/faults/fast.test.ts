@@ -4,7 +4,7 @@ import { runGoal } from './bench/run-goal.ts';
 import { openSession, type Session } from './bench/session.ts';
 import { goals } from './goals/index.ts';
 
-/** Repeats the choices of a run that failed. */
+/** Repeats the choices of a failed run. */
 const seed = Number(process.env.RUNYARD_FAULTS_SEED ?? Math.floor(Math.random() * 1_000_000));
 
 let session: Session;
@@ -20,7 +20,7 @@ for (const goal of goals.filter(({ isFast }) => isFast)) {
     expect({
       seed,
       error: outcome.error,
-      // Times are for a machine that does nothing else: the full tier judges them.
+      // Time limits assume an idle machine: the full tier judges them.
       notMet: outcome.measures.filter(
         (measure) => !hasEnoughSamples(measure) || (measure.unit !== 's' && !isMet(measure)),
       ),

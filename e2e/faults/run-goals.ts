@@ -12,15 +12,15 @@ export interface RunGoalsOptions {
   tier: Tier;
   seed: number;
   scale: number;
-  /** Git ref of the release before this one. */
+  /** The git ref of the release before this one. */
   previous: string | undefined;
-  /** Keeps what was measured in the repository. */
+  /** True when the results are kept in the repository. */
   isRecorded: boolean;
 }
 
 export const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Puts goals to the test one after another on servers of their own, and prints what came of each. */
+/** Runs goals one after another on servers of their own, and prints the outcome of each. */
 export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoalsOptions): Promise<Outcome[]> {
   const commit = commitUnderTest();
   say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
@@ -58,7 +58,7 @@ export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoal
   return outcomes;
 }
 
-/** The last lines: what to do about goals that were not reached, and how many there are of both kinds. */
+/** Prints the last lines: how to repeat goals that were not met, and how many there are of both kinds. */
 export function conclude(outcomes: readonly Outcome[], again: (goals: string[]) => string): void {
   const failed = outcomes.filter((outcome) => !isReached(outcome)).map(({ goal }) => goal);
   if (failed.length > 0) say(`\nAgain with: ${again(failed)}`);

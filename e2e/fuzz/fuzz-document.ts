@@ -7,38 +7,41 @@ import { pythonWithPackages, runProgram } from '../harness/python.ts';
 const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
 const CONFIG = path.join(import.meta.dirname, 'schemathesis.toml');
 const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
-/** Their answers end when the client leaves. */
+/** Operations whose answers end when the client leaves. */
 const ENDLESS = ['joinThreadStream'];
 const REQUEST_TIMEOUT_SECONDS = 30;
 
 export interface FuzzOptions {
   document: keyof typeof OPEN_API_INFO;
-  /** What the document's paths stand below, through the gateway. */
+  /** The URL of the document's paths, through the gateway. */
   url: string;
   apiKey: string;
   seed: number;
-  /** `short`: what `npm test` has time for. `thorough` also takes every boundary of every schema. */
+  /** `short` is what `npm test` has time for. `thorough` also takes every boundary of every schema. */
   depth: 'short' | 'thorough';
 }
 
 export interface FuzzOutcome {
   requests: number;
-  /** Operations that were asked for, of those that have an end. */
+  /** Operations that were requested, of those that have an end. */
   operations: { tested: number; selected: number };
-  /** Answers outside the contract and requests that got none; each with what repeats it. */
+  /**
+   * True when all answers were within the contract; `output` has the others, and requests without an answer, each with
+   * what repeats it.
+   */
   isClean: boolean;
   output: string;
 }
 
-/** By depth: phases, and how many cases of each operation and of each chain of operations. */
+/** The phases by depth, and the number of cases of each operation and of each chain of operations. */
 const DEPTHS = {
   short: ['--phases', 'examples,fuzzing,stateful', '--max-examples', '2'],
   thorough: ['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '50'],
 } as const;
 
 /**
- * Asks for every operation of a public document with values that its schemas allow and forbid, following ids from answers
- * into further requests, and holds each answer against the document.
+ * Requests every operation of a public document with values that its schemas allow and forbid, follows ids from answers
+ * into further requests, and checks each answer against the document.
  */
 export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzOptions): Promise<FuzzOutcome> {
   const folder = await mkdtemp(path.join(tmpdir(), 'runyard-fuzz-'));
@@ -53,7 +56,7 @@ export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzO
         ...ENDLESS.flatMap((operation) => ['--exclude-operation-id', operation]),
         ...['--report', 'json', '--report-json-path', report, ...DEPTHS[depth]],
       ],
-      // It keeps what it finds in the folder it runs in.
+      // It writes files to its working directory.
       { cwd: folder },
     );
     const { exit_code, complete, operations, test_cases } = JSON.parse(await readFile(report, 'utf8')) as Report;
@@ -65,7 +68,7 @@ export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzO
 
 interface Report {
   exit_code: number;
-  /** False when it ended before all was asked for. */
+  /** False when it ended before everything was requested. */
   complete: boolean;
   operations: { tested: number; selected: number };
   test_cases: { generated: number };

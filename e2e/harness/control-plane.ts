@@ -8,7 +8,7 @@ export interface Deployment {
   host_url: string;
 }
 
-/** Asks the control plane of the platform under test. */
+/** Sends a request to the control plane of the platform under test. */
 export async function controlPlane<T>(
   method: string,
   path: string,
@@ -24,13 +24,17 @@ export async function controlPlane<T>(
   return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T };
 }
 
-export async function createDeployment(name: string, projectPath: string): Promise<Deployment> {
+export async function createDeployment(
+  name: string,
+  projectPath: string,
+  secrets: { name: string; value: string }[] = [],
+): Promise<Deployment> {
   const { status, body } = await controlPlane<Deployment>('POST', '/deployments', {
     name,
     source: 'local_directory',
     source_config: { project_path: projectPath, deployment_type: 'dev' },
     source_revision_config: { langgraph_config_path: 'langgraph.json' },
-    secrets: [],
+    secrets,
   });
   expect(status).toBe(201);
   return body;

@@ -1,4 +1,6 @@
-/** A data plane as it stands on another machine: servers of its own, a gateway beside it, and one line out to the platform. */
+/**
+ * A data plane as on another machine: servers of its own, a gateway beside it, and one fault line out to the platform.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +12,7 @@ const services = path.resolve(import.meta.dirname, '../../services');
 const entryOf = (service: string, name = 'main') => path.join(services, service, 'dist', `${name}.js`);
 
 export interface DataPlane {
-  /** Where callers reach its deployments. */
+  /** The URL at which callers reach its deployments. */
   url: string;
   /** Its only way to the platform. */
   line: FaultLine;
@@ -20,7 +22,7 @@ export interface DataPlane {
 export async function startDataPlane(options: {
   platformUrl: string;
   listener: { id: string };
-  /** Of the listener. */
+  /** The key of the listener. */
   listenerKey: string;
   projectsDir: string;
 }): Promise<DataPlane> {
@@ -82,7 +84,7 @@ export async function startDataPlane(options: {
   }
 }
 
-/** Nothing of the servers that this machine's platform uses. */
+/** Returns the environment without the servers that this machine's platform uses. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNYARD_')));
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { ImageClient } from '../../services/control-plane/test/support/image-pushing.ts';
 
-/** Tells the engine what it was called with, and says and ends with what the engine answers. */
+/** Reports its arguments, and prints and ends with what the engine answers. */
 const COMMAND = `#!${process.execPath}
 const args = process.argv.slice(2);
 const input = args.includes('login') || args.includes('build') ? require('node:fs').readFileSync(0, 'utf8') : '';
@@ -21,14 +21,14 @@ interface Call {
 }
 
 /**
- * A `docker` for the front of a PATH, where there is no engine: it builds nothing, and what it is asked to push it pushes over
- * HTTP, an image of one layer, with the credential of the configuration folder it is given.
+ * A `docker` for the front of a PATH, where there is no engine: it builds nothing, and pushes an image of one layer
+ * over HTTP, with the credential of the configuration folder it is given.
  */
 export class ImageEngine {
   readonly #folder: string;
   readonly #server: Server;
   readonly #digests = new Map<string, string>();
-  /** Without their options. */
+  /** Calls without their options. */
   readonly calls: string[] = [];
 
   private constructor(folder: string) {
@@ -61,7 +61,7 @@ export class ImageEngine {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** @returns what it says. @throws when it fails */
+  /** @returns its output. @throws when it fails */
   async #answer({ args, input }: Call): Promise<string> {
     const words = args.filter((word, index) => !isOption(word) && !isOption(args[index - 1]));
     this.calls.push(words.join(' '));
@@ -93,7 +93,7 @@ const isOption = (word: string | undefined) => word === '--config' || word === '
 
 const repositoryOf = (image: string) => image.slice(0, image.lastIndexOf(':'));
 
-/** Of the only registry in a configuration folder. */
+/** Returns the password of the only registry in a configuration folder. */
 async function passwordIn(folder: string): Promise<string | undefined> {
   const text = await readFile(path.join(folder, 'config.json'), 'utf8').catch(() => '{}');
   const { auths = {} } = JSON.parse(text) as { auths?: Record<string, { auth: string }> };

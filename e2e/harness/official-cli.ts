@@ -12,13 +12,13 @@ export interface Finished {
 
 export interface Surroundings {
   cwd?: string;
-  /** The variable. */
+  /** The PATH variable. */
   path?: string;
 }
 
 /** One of the two official commands, as published. */
 export interface OfficialCli {
-  /** `deploy`, or one of the commands below it, against the platform under test. */
+  /** Runs `deploy`, or one of the commands below it, against the platform under test. */
   deploy(args: string[], options?: Surroundings): Promise<Finished>;
 }
 
@@ -31,13 +31,13 @@ export const pythonCli: OfficialCli = {
   deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options),
 };
 
-/** Stands in for a package manager where it is not looked at: the packages are those of this folder. */
+/** Fakes a package manager where no test looks at it: the packages are those of this folder. */
 export const LINK_PACKAGES = `echo linking packages && mkdir -p node_modules && ln -s ${path.resolve(
   import.meta.dirname,
   '../node_modules/@langchain',
 )} node_modules/@langchain`;
 
-/** A copy of a project of `e2e/projects` that a test may change. */
+/** Copies a project of `e2e/projects`, so that a test may change it. */
 export async function copyProject(name: string): Promise<{ folder: string; remove(): Promise<void> }> {
   const parent = await mkdtemp(path.join(tmpdir(), 'runyard-deployed-'));
   const folder = path.join(parent, name);
@@ -54,7 +54,7 @@ async function run(
   const [file, ...before] = program;
   const child = spawn(file, [...before, 'deploy', ...args, '--host-url', url], {
     cwd,
-    // Nothing of the person whose machine this is: neither keys nor names of deployments.
+    // Nothing comes from the user of this machine: neither keys nor names of deployments.
     env: {
       PATH: searched,
       HOME: tmpdir(),

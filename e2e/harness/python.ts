@@ -14,7 +14,10 @@ export interface PythonTest {
   failure: string;
 }
 
-/** Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own. `more` are variables. */
+/**
+ * Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own.
+ * `more` are variables.
+ */
 export async function runPythonTests(
   deployment: { url: string; apiKey: string },
   more: Record<string, string> = {},
@@ -38,12 +41,15 @@ export async function runPythonTests(
     .map((line) => JSON.parse(line) as PythonTest);
 }
 
-/** The Python that has the packages of requirements.txt. Programs of theirs are run by it as modules. */
+/** Returns the Python that has the packages of requirements.txt. It runs their programs as modules. */
 export async function pythonWithPackages(): Promise<string> {
   return path.join(await environment(), 'bin/python');
 }
 
-/** Made once for each content of requirements.txt. Made aside and then renamed: what is there is whole. */
+/**
+ * Creates the environment once for each content of requirements.txt, under another name and then renamed: an existing
+ * one is complete.
+ */
 async function environment(): Promise<string> {
   const requirements = path.join(folder, 'requirements.txt');
   const hash = createHash('sha256')
@@ -64,7 +70,7 @@ async function environment(): Promise<string> {
     requirements,
   ]);
   await rename(aside, place).catch(async (error: NodeJS.ErrnoException) => {
-    // Another file of tests was quicker.
+    // Another test file was faster.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     await rm(aside, { recursive: true, force: true });
   });
@@ -76,7 +82,7 @@ async function succeed(command: string, args: string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${output}`);
 }
 
-/** Runs a program to its end and gives all it printed. */
+/** Runs a program to its end and returns all its output. */
 export async function runProgram(
   command: string,
   args: string[],

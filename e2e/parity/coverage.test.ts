@@ -18,7 +18,7 @@ describe('the agent server API', () => {
     },
   );
 
-  it('has every operation, field and answer that other agent servers have, or says why not', () => {
+  it('has every operation, field and answer that other agent servers have, or a reason why not', () => {
     const unexplained = UPSTREAM.flatMap((each) => {
       const missing = missingOf(each) ?? [undefined];
       return missing
@@ -28,7 +28,7 @@ describe('the agent server API', () => {
     expect(unexplained).toEqual([]);
   });
 
-  it('leaves nothing out that it has', () => {
+  it('omits nothing that it has', () => {
     const there = OMISSIONS.flatMap(({ operations, what = [undefined] }) =>
       operations.flatMap((operation) => {
         const upstream = UPSTREAM.find((each) => each.operation === operation);

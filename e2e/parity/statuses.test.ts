@@ -10,7 +10,7 @@ import { wrongRequests } from './framework/wrong-requests.ts';
 const { deploymentUrl, apiKey } = inject('platform');
 const direct = wayTo(deploymentUrl, apiKey);
 
-describe.concurrent('asked from the contract', () => {
+describe.concurrent('requests from the contract alone', () => {
   for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
     const { operationId, params, examples } = operation;
     for (const { fault, request, names } of wrongRequests(operation)) {
@@ -35,7 +35,7 @@ describe.concurrent('asked from the contract', () => {
   }
 });
 
-/** The example of a body, with the ids that the path has. */
+/** Returns the example of a body, with the ids that the path has. */
 function about(ids: Record<string, string>, examples: Operation['examples']): unknown {
   let body = JSON.stringify(examples?.body ?? {});
   for (const [name, example] of Object.entries((examples?.params ?? {}) as Record<string, string>)) {

@@ -6,7 +6,7 @@ import { missingOf, reasonFor, UPSTREAM } from './upstream/upstream.ts';
 
 export const PARITY_TABLE = path.resolve(import.meta.dirname, '../../docs/parity.md');
 
-/** The Markdown that says for every operation, field and answer which test shows it. */
+/** Returns the Markdown that says for every operation, field and answer which test shows it. */
 export function parityTable(): string {
   const operations = coverage(CASES);
   const count = (of: 'fields' | 'statuses') => operations.reduce((sum, each) => sum + each[of].size, 0);
@@ -43,7 +43,7 @@ export function parityTable(): string {
   ].join('\n');
 }
 
-/** What other servers have of an operation, and this one has not. */
+/** Returns rows for what other servers have of an operation, and this one has not. */
 function leftOut(operation: string): string[] {
   const upstream = UPSTREAM.find((each) => each.operation === operation);
   const missing = (upstream && missingOf(upstream)) ?? [];

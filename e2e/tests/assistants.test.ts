@@ -3,18 +3,18 @@ import { newClient } from '../harness/client.ts';
 
 const client = newClient();
 const { assistants } = client;
-/** The id every server gives the default assistant of a graph `echo`. */
+/** The id that every server gives the default assistant of a graph `echo`. */
 const ECHO = '046b5dc7-2108-582c-9c6c-31d556d138f0';
 
 describe('the default assistant of a graph', () => {
-  it('has its fixed id, is named by its graph too, and runs as it is configured', async () => {
+  it("has its fixed id, is found by its graph's name too, and runs as it is configured", async () => {
     expect(await assistants.get('echo')).toEqual(await assistants.get(ECHO));
     expect(await assistants.get(ECHO)).toMatchObject({ name: 'echo', metadata: { created_by: 'system' } });
   });
 });
 
-describe('the life of an assistant', () => {
-  it('is made, changed, brought back and deleted, and each run takes it as it is then', async () => {
+describe('an assistant', () => {
+  it('is created, changed, restored and deleted, and each run uses it as it is then', async () => {
     const made = await assistants.create({
       graphId: 'mirror',
       name: 'Mirror, first',
@@ -50,7 +50,7 @@ describe('the life of an assistant', () => {
     await expect(client.threads.get(thread.thread_id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('is refused under an id that is taken, unless whoever has it is welcome', async () => {
+  it('is refused under an id that is taken, unless the request accepts an existing one', async () => {
     const first = await assistants.create({ graphId: 'echo', name: 'first' });
     const again = { graphId: 'echo', assistantId: first.assistant_id, name: 'second' };
     await expect(assistants.create(again)).rejects.toMatchObject({ status: 409 });
@@ -58,7 +58,7 @@ describe('the life of an assistant', () => {
   });
 });
 
-describe('finding assistants', () => {
+describe('a search for assistants', () => {
   it('pages through all that match, and counts them', async () => {
     const metadata = { searched: crypto.randomUUID() };
     for (const name of ['a', 'b', 'c']) await assistants.create({ graphId: 'echo', name, metadata });
@@ -82,8 +82,8 @@ describe('finding assistants', () => {
   });
 });
 
-describe('looking at a graph', () => {
-  it('draws it, tells its schemas and its subgraphs', async () => {
+describe('the description of a graph', () => {
+  it('has its drawing, its schemas and its subgraphs', async () => {
     const flat = await assistants.getGraph('assembly');
     expect(flat.edges).toMatchObject([
       { source: '__start__', target: 'outer' },
@@ -99,7 +99,7 @@ describe('looking at a graph', () => {
     expect(Object.keys(subgraphs)).toEqual(['outer', 'outer|inner']);
   });
 
-  it('finds the schemas of a graph without any in the types of its source', async () => {
+  it('has the schemas of a graph without any, from the types of its source', async () => {
     const { input_schema, state_schema } = await assistants.getSchemas('approval');
     expect(state_schema).toMatchObject({
       properties: { request: { type: 'string' }, log: { type: 'array', items: { type: 'string' } } },

@@ -3,7 +3,7 @@ import { fuzzDocument } from '../fuzz/fuzz-document.ts';
 import { documentsOf } from '../fuzz/fuzzed-documents.ts';
 import { type Platform, startPlatform } from '../harness/platform.ts';
 
-/** One of its own: what is asked for at random deletes what others work with. */
+/** These tests have a platform of their own: random requests delete what others work with. */
 let platform: Platform;
 beforeAll(async () => {
   platform = await startPlatform();
@@ -13,7 +13,7 @@ afterAll(async () => {
   await platform.remove();
 });
 
-describe('a client that asks for anything the documents allow or forbid', () => {
+describe('a client that requests anything the documents allow or forbid', () => {
   it.each(['agent-server', 'control-plane', 'org-access'] as const)(
     'gets no answer outside the document of %s, and no server error',
     async (document) => {

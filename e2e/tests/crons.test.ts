@@ -5,7 +5,7 @@ import { newClient } from '../harness/client.ts';
 const client = newClient();
 const metadata = () => ({ mark: randomUUID() });
 
-it('the SDK makes crons, finds, counts, changes and deletes them', async () => {
+it('the SDK creates crons, finds, counts, changes and deletes them', async () => {
   const mark = metadata();
   const created = await client.crons.create('echo', {
     schedule: '0 9 * * MON-FRI',
@@ -44,6 +44,6 @@ it('the SDK makes crons, finds, counts, changes and deletes them', async () => {
   expect(await client.crons.count({ metadata: mark })).toBe(0);
 });
 
-it('the SDK is told what is wrong with a schedule', async () => {
+it('the SDK gets an error for a wrong schedule', async () => {
   await expect(client.crons.create('echo', { schedule: '0 0 31 2 *' })).rejects.toThrow(/422.*never comes/s);
 });

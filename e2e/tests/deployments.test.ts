@@ -5,7 +5,7 @@ import { PROBE_PROJECT } from '../harness/platform.ts';
 
 const { url } = inject('platform');
 
-it('a deployment is created, answers, takes a new revision with its threads kept, and is gone when deleted', async () => {
+it('a deployment is created, answers, gets a new revision with its threads kept, and is not found when deleted', async () => {
   const created = await createDeployment('second opinion', PROBE_PROJECT);
   await untilDeployed(created);
 

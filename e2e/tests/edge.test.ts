@@ -26,7 +26,7 @@ describe('the edge', () => {
     expect(response.status).toBe(200);
   });
 
-  it('answers the same for a deployment that is not there, whoever asks', async () => {
+  it('answers the same for a deployment that does not exist, whoever asks', async () => {
     const missing = await fetch(`${url}/deployments/00000000-0000-4000-8000-000000000000/info`, {
       headers: { 'x-api-key': apiKey },
     });
@@ -50,7 +50,7 @@ describe('the edge', () => {
     expect(await json(response)).toEqual({ detail: 'Invalid JSON in request body' });
   });
 
-  it('gives the default assistant of a graph the id real servers give it', async () => {
+  it('has the id of real servers for the default assistant of a graph', async () => {
     const [assistant] = await newClient().assistants.search({ graphId: 'echo', metadata: { created_by: 'system' } });
     expect(assistant?.assistant_id).toBe('046b5dc7-2108-582c-9c6c-31d556d138f0');
   });

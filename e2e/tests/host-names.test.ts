@@ -18,7 +18,7 @@ afterAll(async () => {
   await controlPlane('DELETE', `/deployments/${deployment.id}`);
 });
 
-it('a deployment is at the root of a host of its own, which ready.json and the control plane tell', async () => {
+it('a deployment is at the root of a host of its own, which ready.json and the control plane report', async () => {
   const { port } = new URL(url);
   expect(deployment.host_url).toBe(`http://web-at-a-host.localhost:${port}`);
   const ready = JSON.parse(await readFile(path.join(dataDir, 'ready.json'), 'utf8')) as Ready;
@@ -45,7 +45,7 @@ it('the SDK works with the host as its URL: threads, runs, streams and joins', a
   expect(await client.runs.join(thread.thread_id, run.run_id)).toMatchObject({ messages: expect.any(Array) });
 });
 
-it('every address that is answered is right from the root: Location and Content-Location lead to the run', async () => {
+it('every address in an answer is right from the root: Location and Content-Location lead to the run', async () => {
   const thread = await newClient({ apiUrl: deployment.host_url, fetch: fetchAtHost }).threads.create();
   const begun = await fetchAtHost(`${deployment.host_url}/threads/${thread.thread_id}/runs/stream`, {
     method: 'POST',
@@ -60,7 +60,7 @@ it('every address that is answered is right from the root: Location and Content-
   }
 });
 
-it('nothing of the platform is served at the host, and hosts that no deployment has say so', async () => {
+it('nothing of the platform is served at the host, and hosts without a deployment are answered as such', async () => {
   expect((await fetchAtHost(`${deployment.host_url}/v2/deployments`, { headers })).status).toBe(404);
   expect((await fetchAtHost(`${deployment.host_url}/api/v1/orgs/current`, { headers })).status).toBe(404);
   const unknown = await fetchAtHost(`http://nobody.localhost:${new URL(url).port}/info`, { headers });

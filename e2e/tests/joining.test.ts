@@ -5,7 +5,7 @@ const client = newClient();
 const endless = { input: { name: 'long', steps: 100_000, stepMs: 20 }, config: { recursion_limit: 200_000 } };
 
 describe('a second client', () => {
-  it('joins a run in progress and sees the same events as the first from there on', async () => {
+  it('joins a run in flight and sees the same events as the first from there on', async () => {
     const thread = await client.threads.create();
     const run = await client.runs.create(thread.thread_id, 'slow', {
       input: { name: 'shared', steps: 20, stepMs: 30 },

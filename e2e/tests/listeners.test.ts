@@ -14,7 +14,7 @@ const statusOf = async ({ id }: { id: string }) =>
 const until = (status: string, deployment: Deployment) =>
   waitFor(async () => (await statusOf(deployment)) === status, { timeoutMs: 20_000, what: `the status ${status}` });
 
-it('a data plane elsewhere runs a deployment, goes on while it is cut off, and then does what came meanwhile', async () => {
+it('a remote data plane runs a deployment, continues while it is cut off, and then does what came meanwhile', async () => {
   const { body: listener } = await controlPlane<{ id: string }>('POST', '/listeners', {
     compute_type: 'process',
     compute_id: 'a machine elsewhere',
@@ -49,7 +49,7 @@ it('a data plane elsewhere runs a deployment, goes on while it is cut off, and t
   await until('READY', created);
   await untilDeployed(created, patched.latest_revision_id);
   expect((await client.threads.get(thread.thread_id)).values).toMatchObject({ steps: 0 });
-  // What it printed meanwhile is read on the platform, each line once.
+  // The output of that time is read on the platform, each line once.
   const logs = `/deployments/${created.id}/revisions/${created.latest_revision_id}/logs?type=deploy&run_id=${run.run_id}`;
   const printed = async () =>
     (await controlPlane<{ logs: { message: string }[] }>('GET', logs)).body.logs.map(({ message }) => message);

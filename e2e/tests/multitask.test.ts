@@ -5,11 +5,13 @@ const client = newClient();
 const LONG = { input: { name: 'first', steps: 100, stepMs: 20 } };
 const SHORT = { input: { name: 'second', steps: 1, stepMs: 1 } };
 
-/** A thread whose first run has come to a state of its own and goes on, and the answer its client waits for. */
+/**
+ * Creates a thread whose first run has a state of its own and continues, and returns the answer its client waits for.
+ */
 async function busyThread() {
   const { thread_id } = await client.threads.create();
   const waiting = client.runs.wait(thread_id, 'slow', LONG);
-  // Whatever becomes of it is looked at later.
+  // A later line looks at its outcome.
   waiting.catch(() => undefined);
   let run = (await client.runs.list(thread_id))[0];
   while (!run) run = (await client.runs.list(thread_id))[0];
@@ -23,7 +25,7 @@ async function busyThread() {
 const doneBy = (values: unknown) => (values as { done: string[] }).done;
 
 describe('a run on a busy thread', () => {
-  it('interrupts the one before, which keeps what it came to', async () => {
+  it('interrupts the one before, which keeps the state it reached', async () => {
     const { thread_id, first, waiting } = await busyThread();
     const values = await client.runs.wait(thread_id, 'slow', { ...SHORT, multitaskStrategy: 'interrupt' });
     expect(doneBy(values)).toContain('first:99');

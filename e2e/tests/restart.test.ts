@@ -18,10 +18,12 @@ async function sayHello(platform: Platform): Promise<string> {
   return thread.thread_id;
 }
 
-/** Two starts of a whole platform, the first on an empty folder, beside tests that build deployments. */
+/**
+ * The time includes two starts of a whole platform, the first on an empty folder, beside tests that build deployments.
+ */
 const STARTS_MS = 150_000;
 
-it('the example agent answers, and threads, keys and settings are there after a restart, be it by `runyard dev`', {
+it('the example agent answers, and threads, keys and settings are kept over a restart, be it by `runyard dev`', {
   timeout: STARTS_MS,
 }, async () => {
   const before = await startPlatform({ project: example });

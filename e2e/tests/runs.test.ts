@@ -60,7 +60,7 @@ describe('a run on a thread', () => {
     expect(kinds).toContain('on_chat_model_stream');
   });
 
-  it('marks the events of a subgraph with its namespace when asked to', async () => {
+  it('marks the events of a subgraph with its namespace on request', async () => {
     const thread = await client.threads.create();
     const events = await collect(
       client.runs.stream(thread.thread_id, 'family', {
@@ -79,7 +79,7 @@ describe('a run on a thread', () => {
     expect(values).toEqual({ text: 'hey!' });
   });
 
-  it('stops at an interrupt, shows it on state and thread, and goes on when resumed', async () => {
+  it('stops at an interrupt, shows it on state and thread, and continues when resumed', async () => {
     const thread = await client.threads.create();
     const first = await client.runs.wait(thread.thread_id, 'approval', { input: { request: 'open the door' } });
     expect(first).toMatchObject({ __interrupt__: [{ value: { question: 'May I open the door?' } }] });
@@ -99,7 +99,7 @@ describe('a run on a thread', () => {
     expect(history.map((entry) => entry.next)).toEqual([[], ['act'], ['ask'], ['prepare'], ['__start__']]);
   });
 
-  it('tells of a failing graph without the secrets in its message, and keeps the error on the thread', async () => {
+  it('reports a failing graph without the secrets in its message, and keeps the error on the thread', async () => {
     const thread = await client.threads.create();
     const events = await collect(client.runs.stream(thread.thread_id, 'boom', { input: { heat: 1 } }));
     const error = events.find((event) => event.event === 'error')?.data as { error: string; message: string };
@@ -137,7 +137,7 @@ describe('two runs on one thread', () => {
     expect(last).toMatchObject({ done: ['first:1', 'first:0', 'second:1', 'second:0', 'third:1', 'third:0'] });
   });
 
-  it('are refused when the client asked for that', async () => {
+  it('are refused when the client requested that', async () => {
     const thread = await client.threads.create();
     const run = await client.runs.create(thread.thread_id, 'slow', {
       input: { name: 'a', steps: 100_000, stepMs: 20 },
@@ -154,12 +154,12 @@ describe('two runs on one thread', () => {
 });
 
 describe('a run without a thread', () => {
-  it('answers wait', async () => {
+  it('answers wait with its values', async () => {
     const values = await client.runs.wait(null, 'echo', { input: { messages: [{ role: 'user', content: 'hi' }] } });
     expect((values as { messages: { content: string }[] }).messages.at(-1)?.content).toBe('echo: hi');
   });
 
-  it('streams', async () => {
+  it('streams its events', async () => {
     const events = await collect(
       client.runs.stream(null, 'echo', {
         input: { messages: [{ role: 'user', content: 'hi' }] },

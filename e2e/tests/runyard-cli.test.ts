@@ -25,7 +25,7 @@ const greet = async (client: Client, name: string): Promise<string> => {
 };
 const revisionsOf = async (id: string) => linesOf<Row>(await runyard(['deploy', 'revisions', 'list', id, '--json']));
 
-it('runyard deploy takes its name from the folder and its key from the .env file, updates in place, and says why a build fails', async () => {
+it('runyard deploy takes its name from the folder and its key from the .env file, updates in place, and reports why a build fails', async () => {
   const { folder, remove } = await copyProject('deployed');
   onTestFinished(remove);
   const { url: platform, apiKey } = inject('platform');
@@ -44,7 +44,7 @@ it('runyard deploy takes its name from the folder and its key from the .env file
   expect(first.output).toContain(source_config.custom_url);
   const client = newClient({ apiUrl: source_config.custom_url });
   expect(await greet(client, 'ada')).toBe('hello ada from-the-env-file');
-  // The file that the key stands in is neither in the archive nor among the secrets.
+  // The file with the key is neither in the archive nor among the secrets.
   const { body } = await controlPlane<{ secrets: { name: string }[] }>('GET', `/deployments/${id}`);
   expect(body.secrets.map(({ name }) => name)).toEqual(['MARK']);
 

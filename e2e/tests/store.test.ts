@@ -37,7 +37,7 @@ it('items are ranked by meaning, nearest first', async () => {
   expect(items[0]?.score).toBeCloseTo(1, 6);
 });
 
-it('what a graph keeps is what clients find, and the other way round', async () => {
+it('items that a graph keeps are found by clients, and the other way round', async () => {
   const owner = randomUUID();
   await store.putItem(['notes', owner], 'from outside', { text: 'listen' });
   const values = await client.runs.wait(null, 'memory', { input: { owner, remember: 'enlist', about: 'silent' } });

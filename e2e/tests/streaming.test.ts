@@ -137,7 +137,7 @@ describe('each stream mode', () => {
     expect(order).toEqual(['values', 'custom', 'messages', 'updates', 'values']);
   });
 
-  it('a run that keeps no thread tells no checkpoints, unless its thread is kept', async () => {
+  it('a run that keeps no thread streams no checkpoints, unless its thread is kept', async () => {
     const streamMode: StreamMode[] = ['checkpoints', 'debug'];
     const gone = await collect(client.runs.stream(null, 'echo', { input: hi, streamMode }));
     expect(gone.map(({ event, data }) => (data as { type?: string }).type ?? event)).toEqual([
@@ -158,7 +158,7 @@ describe('each stream mode', () => {
 });
 
 describe('subgraphs', () => {
-  it('tell what happens in them in every mode, named by their namespace', async () => {
+  it('stream their events in every mode, named by their namespace', async () => {
     const modes: StreamMode[] = ['values', 'updates', 'messages', 'messages-tuple', 'tasks', 'checkpoints', 'debug'];
     const events = await streamed('office', modes, { streamSubgraphs: true });
     const inner = new Set(names(events).filter((name) => name.endsWith('|desk:UUID')));
@@ -172,14 +172,14 @@ describe('subgraphs', () => {
     );
   });
 
-  it('are silent when not asked', async () => {
+  it('are silent unless requested', async () => {
     const events = await streamed('family', ['values', 'updates', 'tasks'], { input: { text: 'hi' } });
     expect(names(events).filter((name) => name.includes('|'))).toEqual([]);
   });
 });
 
 describe('a stream that is cut', () => {
-  it('is gone on with by the SDK itself: every event once', async () => {
+  it('is resumed by the SDK itself: every event comes once', async () => {
     const cuts = [600];
     const thread = await client.threads.create();
     const stream = newClient({ fetch: cutting(cuts) }).runs.stream(thread.thread_id, 'slow', {
@@ -194,7 +194,10 @@ describe('a stream that is cut', () => {
   });
 });
 
-/** A fetch whose event streams break off, each after the next number of bytes, until there are no more; they are used up. */
+/**
+ * Wraps fetch so that event streams break off, each after the next number of bytes, until there are no more; they are
+ * used up.
+ */
 function cutting(cuts: number[]): typeof fetch {
   return async (...request) => {
     const response = await fetch(...request);

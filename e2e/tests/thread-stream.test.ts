@@ -4,7 +4,7 @@ import { newClient, type SdkEvent } from '../harness/client.ts';
 const client = newClient();
 const input = { name: 'told', steps: 3, stepMs: 5 };
 
-/** Reads the stream of a thread until as many runs have ended, and leaves. */
+/** Reads the stream of a thread until so many runs have ended, and leaves. */
 async function follow(
   threadId: string,
   options: JoinOptions,
@@ -35,7 +35,7 @@ const isEnd = ({ data }: SdkEvent) => (data as { status?: string }).status === '
 const told = (events: SdkEvent[]) => events.map(({ event, data }) => ({ event, data }));
 
 describe('the stream of a thread, by the SDK', () => {
-  it('tells sequential runs, and goes on after any of their events as if it had never been left', async () => {
+  it('has sequential runs, and resumes after any of their events as if it had never been left', async () => {
     const { thread_id } = await client.threads.create();
     const ids: string[] = [];
     const whole = await follow(thread_id, {}, 2, async () => {
@@ -64,7 +64,7 @@ describe('the stream of a thread, by the SDK', () => {
     expect(await follow(thread_id, { lastEventId: '-1' }, 2)).toEqual(whole);
   });
 
-  it('with lifecycle and state_update tells where runs begin and end, and writes of state between them', async () => {
+  it('with lifecycle and state_update has where runs begin and end, and writes of state between them', async () => {
     const { thread_id } = await client.threads.create({ graphId: 'slow' });
     let run_id = '';
     const events = await follow(thread_id, { streamMode: ['lifecycle', 'state_update'] }, 1, async () => {

@@ -14,7 +14,7 @@ async function echoed(...texts: string[]): Promise<string> {
   return thread_id;
 }
 
-it('a copy goes on from the same history, and neither sees the other', async () => {
+it('a copy continues from the same history, and neither sees the other', async () => {
   const source = await echoed('one');
   const copy = await threads.copy(source);
   expect(copy).toMatchObject({ status: 'idle', metadata: { graph_id: 'echo' } });
@@ -41,7 +41,7 @@ it('a copy of a thread that waits for an answer is answered on its own', async (
   expect((await threads.get(source)).status).toBe('interrupted');
 });
 
-it('a copy of a busy thread is what was committed', async () => {
+it('a copy of a busy thread has what was committed', async () => {
   const { thread_id } = await threads.create();
   const stream = runs.stream(thread_id, 'slow', {
     input: { name: 'x', steps: 100, stepMs: 50 },
@@ -56,7 +56,7 @@ it('a copy of a busy thread is what was committed', async () => {
   expect((await threads.getHistory(copy.thread_id)).length).toBeGreaterThan(0);
 });
 
-it('the past is pruned and the thread goes on; another is removed as a whole', async () => {
+it('history is pruned and the thread continues; another is removed as a whole', async () => {
   const [kept, gone] = [await echoed('one', 'two'), await echoed('one')];
   expect(await threads.prune([kept, randomUUID()], { strategy: 'keep_latest' })).toEqual({ pruned_count: 1 });
   expect(await threads.getHistory(kept)).toHaveLength(1);
@@ -74,7 +74,7 @@ it('pruning a thread that waits inside another graph leaves it to be answered', 
   expect(answered).toEqual({ topic: 'tea', advice: 'black' });
 });
 
-it('a time to live is given, told and changed', async () => {
+it('a ttl is given, returned and changed', async () => {
   const ttlOf = async (threadId: string) =>
     ((await threads.get(threadId, { include: ['ttl'] })) as { ttl?: { expires_at: string } }).ttl;
   const { thread_id } = await threads.create({ ttl: 60 });
@@ -83,7 +83,7 @@ it('a time to live is given, told and changed', async () => {
   expect(Date.parse((await ttlOf(thread_id))!.expires_at) - Date.now()).toBeGreaterThan(115 * 60_000);
 });
 
-it('a thread is carried over from elsewhere by its history', async () => {
+it('a thread is migrated from another server by its history', async () => {
   const source = await echoed('one', 'two');
   const history = await threads.getHistory<{ messages: unknown[] }>(source, { limit: 100 });
   const steps = history.reverse().flatMap(({ metadata }) => {
@@ -96,7 +96,7 @@ it('a thread is carried over from elsewhere by its history', async () => {
   expect(textsOf((await threads.getState(thread_id)).values)).toEqual(textsOf((await threads.getState(source)).values));
 });
 
-it('threads are found by what they hold, page by page, and counted', async () => {
+it('threads are found by their content, page by page, and counted', async () => {
   const mark = randomUUID();
   const ids: string[] = [];
   for (const n of [1, 2, 3]) ids.push((await threads.create({ metadata: { mark, n } })).thread_id);

@@ -27,7 +27,7 @@ async function logOf(threadId: string, runId: string) {
   }[];
 }
 
-it('a run that fails tells why, again when the receiver was down, and its log shows both tries', async () => {
+it('a failed run reports why, again when the receiver was down, and its log shows both tries', async () => {
   const { path, webhook } = place();
   receiver.answer(path, { status: 503 });
   const { thread_id: threadId } = await client.threads.create();
@@ -56,7 +56,7 @@ it('a run that fails tells why, again when the receiver was down, and its log sh
   ]);
 });
 
-it('a run that waits for somebody tells that it has ended, and so does a run without a thread', async () => {
+it('a run that waits for an answer reports that it has ended, and so does a run without a thread', async () => {
   const waiting = place();
   const { thread_id: threadId } = await client.threads.create();
   await client.runs.wait(threadId, 'approval', { input: { messages: [] }, webhook: waiting.webhook });
@@ -71,7 +71,7 @@ it('a run that waits for somebody tells that it has ended, and so does a run wit
   expect(JSON.stringify(told?.body)).not.toMatch(/langgraph_auth_user|svc_auth_user|x-api-key/i);
 });
 
-it('this machine is not to be reached by its name, and nothing is made', async () => {
+it('this machine cannot be reached by its name, and nothing is created', async () => {
   const { thread_id: threadId } = await client.threads.create();
   const webhook = 'http://localhost:2024/hook';
   await expect(client.runs.create(threadId, 'echo', { input: { messages: [] }, webhook })).rejects.toThrow(

@@ -5,7 +5,7 @@ import { installed, repository, run, StepError, say } from './steps.mjs';
 
 const oldestNode = [20, 19];
 
-/** Installs and builds, as far as anything changed since last time. */
+/** Installs and builds whatever changed since last time. */
 export async function prepare() {
   requireNode();
   await install();
@@ -20,7 +20,7 @@ function requireNode() {
   );
 }
 
-/** Through npx, because pnpm need not be on the machine; the lockfile decides every version. */
+/** Installs through npx, because pnpm need not be on the machine; the lockfile decides every version. */
 async function install() {
   const marker = join(repository, 'node_modules/.installed');
   const wanted = fingerprint(['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']);
@@ -37,7 +37,7 @@ function fingerprint(files) {
   return hash.digest('hex');
 }
 
-/** Turbo runs only what changed; it must neither report home nor look for news of itself. */
+/** Builds. Turbo runs only what changed; it must send no telemetry and look for no updates. */
 async function build() {
   const begun = Date.now();
   await run('Building', installed('turbo'), ['run', 'generate', 'build', '--output-logs=errors-only'], {

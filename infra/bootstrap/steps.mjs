@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 export const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** A sentence for the person at the keyboard, without a stack. */
+/** An error that is a sentence for the person at the keyboard, printed without a stack. */
 export class StepError extends Error {}
 
-/** One line with the seconds since the command began, as the launcher prints them. */
+/** Prints one line with the seconds since the command began, as the launcher does. */
 export function say(line) {
   process.stdout.write(`${process.uptime().toFixed(1).padStart(5)} s  ${line}\n`);
 }
 
-/** The path of a program that an installed package brings. */
+/** Returns the path of a program that an installed package brings. */
 export function installed(program) {
   return join(repository, 'node_modules/.bin', program);
 }

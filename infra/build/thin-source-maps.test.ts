@@ -2,7 +2,7 @@ import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { expect, it } from 'vitest';
 import { thinned } from './thin-source-maps.mjs';
 
-it('a source map tells every expression of our own and the line of a package', () => {
+it('a thinned source map keeps every expression of our own and the line of a package', () => {
   const sources = ['../src/run.ts', '../../../node_modules/.pnpm/pg@8/node_modules/pg/lib/client.js'];
   const mappings = encode([
     [

@@ -1,8 +1,9 @@
-// Run by the services' Dockerfiles: node infra/docker/build-services.mjs OUT
+// The services' Dockerfiles run this: node infra/docker/build-services.mjs OUT
 //
-// Installs what the services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and nothing
-// else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the lockfile. All of
-// them at once: the stage that runs this is the same in each Dockerfile, so an engine builds it once for all images.
+// It installs what the services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and
+// nothing else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the
+// lockfile. It does all of them at once: the stage that runs it is the same in each Dockerfile, so an engine builds it
+// once for all images.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -29,7 +30,7 @@ for (const service of services) {
 function layOut(folder, target) {
   const { name, version, type } = readJson(folder, 'package.json');
   mkdirSync(target, { recursive: true });
-  // Only what Node reads: without `type` it would take the bundle for CommonJS.
+  // Node reads only these fields: without `type` it would take the bundle for CommonJS.
   writeFileSync(join(target, 'package.json'), JSON.stringify({ name, version, type }, null, 2));
   cpSync(join(folder, 'dist'), join(target, 'dist'), { recursive: true });
   if (existsSync(join(folder, 'prisma/migrations'))) {
@@ -42,8 +43,9 @@ function layOut(folder, target) {
 }
 
 /**
- * A package and all it depends on, side by side; a second version of a package lies inside the dependent that wants it. In
- * pnpm's layout a package's dependencies lie beside it. `alias` is the name it is imported by, where that is not its own.
+ * Copies a package and all it depends on, side by side; a second version of a package lies inside the dependent that
+ * needs it. In pnpm's layout a package's dependencies lie beside it. `alias` is the name it is imported by, where that
+ * is not its own.
  */
 function copyPackage(link, target, { alias, dependent } = {}) {
   const source = realpathSync(link);
@@ -56,7 +58,7 @@ function copyPackage(link, target, { alias, dependent } = {}) {
   const siblings = name.startsWith('@') ? dirname(dirname(source)) : dirname(source);
   for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
     const path = join(siblings, dependency);
-    // An optional one that is for another platform is not there.
+    // An optional dependency for another platform is not installed.
     if (existsSync(path) || dependencies?.[dependency]) copyPackage(path, target, { dependent: copy });
   }
 }

@@ -9,7 +9,7 @@ import { type Instruction, parseDockerfile, type Stage } from './dockerfile.ts';
 const runFile = promisify(execFile);
 
 export interface BuiltImage {
-  /** Stands for the image's `/`. */
+  /** The folder that stands for the image's `/`. */
   root: string;
   /** The image's working directory, below `root`. */
   workingDirectory: string;
@@ -18,15 +18,16 @@ export interface BuiltImage {
 }
 
 /**
- * Does what `docker build` does with our Dockerfiles, where there is no engine: every stage is a folder, COPY copies (from the
- * files git knows or would add, less what .dockerignore names) and RUN runs in it on this machine. Commands must therefore use
- * paths relative to WORKDIR. As an engine does, it builds a stage that several images begin with once.
+ * Does what `docker build` does with our Dockerfiles, where there is no engine: every stage is a folder, COPY copies
+ * (from the files git knows or would add, less what .dockerignore names) and RUN runs in it on this machine. Commands
+ * must therefore use paths relative to WORKDIR. As an engine does, it builds a stage that several images begin with
+ * once.
  */
 export class ImageBuilder {
   readonly #context: string;
   readonly #work: string;
   readonly #files: Promise<string[]>;
-  /** Folders of stages that take nothing from others, by their instructions. */
+  /** The folders of stages that copy nothing from others, by their instructions. */
   readonly #stages = new Map<string, Promise<BuiltImage>>();
   #made = 0;
 
@@ -48,7 +49,7 @@ export class ImageBuilder {
     return { ...image, workingDirectory: join(image.root, image.workingDirectory) };
   }
 
-  /** Removes all that was built. */
+  /** Removes everything that was built. */
   async close(): Promise<void> {
     await rm(this.#work, { recursive: true, force: true });
   }
@@ -77,7 +78,7 @@ export class ImageBuilder {
 interface Sources {
   context: string;
   files: string[];
-  /** Folders of the stages before, by name. */
+  /** The folders of earlier stages, by name. */
   stages: ReadonlyMap<string, string>;
 }
 
@@ -154,7 +155,7 @@ async function contextFiles(context: string): Promise<string[]> {
   return present;
 }
 
-/** A line of .dockerignore, of which we use names, `*` and a leading double star. */
+/** Converts a line of .dockerignore, of which we use names, `*` and a leading double star. */
 function asPattern(line: string): RegExp {
   const literal = line.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${literal.replace(/^\*\*\//, '(.*/)?').replace(/(?<!\.)\*/g, '[^/]*')}$`);

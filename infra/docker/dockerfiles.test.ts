@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const images = new ImageBuilder(repository);
-/** The stage that they have in common takes nearly all of the time: it installs the packages of all services and builds them. */
+/** The stage that they share takes nearly all of the time: it installs the packages of all services and builds them. */
 const STAGE_MS = 180_000;
 beforeAll(async () => {
   await build('gateway');
@@ -34,7 +34,7 @@ async function database(migrations?: string): Promise<string> {
   return created.url;
 }
 
-/** The environment of a service that runs alone: its neighbours are named and nowhere to be found. */
+/** The environment of a service that runs alone: its neighbours have addresses and do not exist. */
 const environments: Record<string, () => Promise<Record<string, string>>> = {
   gateway: async () => ({ ORG_ACCESS_URL: nowhere, CONTROL_PLANE_URL: nowhere }),
   'org-access': async () => ({ DATABASE_URI: await database() }),
@@ -75,7 +75,7 @@ function platform(): Record<string, string> {
   };
 }
 
-/** Packages that the service finds beside it instead of in its bundle. */
+/** Returns the packages that the service finds beside it instead of in its bundle. */
 async function notInlined(service: string): Promise<string[]> {
   const text = await readFile(join(repository, `services/${service}/build.config.json`), 'utf8').catch(() => '{}');
   return (JSON.parse(text) as { external?: string[] }).external ?? [];
@@ -83,7 +83,7 @@ async function notInlined(service: string): Promise<string[]> {
 
 describe('the Dockerfile of', () => {
   it.each(Object.keys(environments))(
-    '%s builds from a clean folder into what starts alone and answers',
+    '%s builds from a clean folder into a service that starts alone and answers',
     async (service) => {
       const image = await build(service);
       expect(image.command).toEqual(['node', '--enable-source-maps', 'dist/main.js']);
@@ -101,7 +101,7 @@ describe('the Dockerfile of', () => {
 });
 
 describe('parseDockerfile', () => {
-  it('gives the stages by name, with continued lines joined and comments left out', () => {
+  it('returns the stages by name, with continued lines joined and comments left out', () => {
     const text = '# one\nFROM a:1 AS build\nRUN x \\\n  y\n\nFROM b\n# two\nCOPY --from=build /out .\n';
     expect(parseDockerfile(text)).toEqual([
       { name: 'build', instructions: [{ name: 'RUN', text: 'x    y' }] },

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, read } from './client.ts';
 
-/** What one client does over and over. Answers the milliseconds that count, which need not be all it took. */
+/**
+ * An operation that one client repeats. `perform` returns the milliseconds that count, which need not be all it took.
+ */
 export interface Workload {
   title: string;
   perform(client: Client): Promise<number>;
@@ -9,7 +11,7 @@ export interface Workload {
 
 const ASSISTANT = { assistant_id: 'echo', input: { question: 'How are you?' } };
 
-/** A run on a thread of its own: its steps are checkpointed, the thread is there afterwards. */
+/** A run on a thread of its own: its steps are checkpointed, and the thread is kept. */
 const durable: Workload = {
   title: 'durable run: POST /threads/{id}/runs/wait on a new thread',
   perform: (client) =>
@@ -24,7 +26,7 @@ const stateless: Workload = {
   perform: (client) => timed(async () => expectEcho(await read(await client.post('/runs/wait', ASSISTANT)))),
 };
 
-/** The stream is read to its end, as clients do; what counts is when its first event was there. */
+/** Reads the stream to its end, as clients do; the time of its first event counts. */
 const firstEvent: Workload = {
   title: 'time to first event: POST /runs/stream',
   async perform(client) {
@@ -53,7 +55,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** A server that fails fast must not look fast. */
+/** Checks the answer, because a server that fails fast must not look fast. */
 function expectEcho(body: string): void {
   if (!body.includes('echo: How are you?')) throw new Error(`the run did not answer: ${body.slice(0, 300)}`);
 }

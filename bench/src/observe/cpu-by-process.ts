@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Processor time so far, in milliseconds, of the parts of the platform; the parts are told apart by their command lines. */
+/**
+ * Processor time so far, in milliseconds, of the parts of the platform, which are recognized by their command lines.
+ */
 export type CpuTimes = Map<string, number>;
 
 const PARTS: [pattern: RegExp, name: string][] = [
@@ -12,13 +14,16 @@ const PARTS: [pattern: RegExp, name: string][] = [
   [/kafka\.Kafka/, 'kafka'],
 ];
 
-/** Of a clock tick, in which Linux counts processor time: it is the same on every machine Node runs on. */
+/**
+ * Milliseconds of a clock tick, in which Linux counts processor time: it is the same on every machine that Node runs
+ * on.
+ */
 const TICK_MS = 10;
 const ownPid = process.pid;
 
 /**
- * Processor time of all processes below one, itself included, without those below any of the others and without this process.
- * Linux only: elsewhere nothing, which leaves the profile out of the report.
+ * Returns the processor time of all processes below one, itself included, without those below any of the others and
+ * without this process. Linux only: elsewhere it is empty, which leaves the profile out of the report.
  */
 export async function cpuTimes(rootPid: number, otherRootPids: number[]): Promise<CpuTimes> {
   const processes = await Promise.all((await pids()).map(inspect));
@@ -49,12 +54,12 @@ async function inspect(pid: number): Promise<{ pid: number; parent: number; part
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ]);
-    // The name in parentheses may hold anything, so the fields are counted from behind it: state, parent, …, utime, stime.
+    // The name in parentheses may contain anything, so fields are counted behind it: state, parent, …, utime, stime.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS;
     return { pid, parent: Number(fields[1]), part: partOf(commandLine.replaceAll('\0', ' ')), cpuMs };
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { WORKLOADS, type WorkloadName } from '../load/workloads.ts';
 import type { Measurement } from '../measurement.ts';
 
-/** Everything measured, as a person reads it: per workload a row for each number of clients, targets side by side. */
+/** Formats all measurements for a person: per workload a row for each number of clients, targets side by side. */
 export function tables(measurements: Measurement[]): string {
   const targets = [...new Set(measurements.map(({ target }) => target))];
   const workloads = [...new Set(measurements.map(({ workload }) => workload))];
@@ -40,7 +40,9 @@ function speedTable(workload: WorkloadName, targets: string[], measurements: Mea
   return `${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
 }
 
-/** Where the time goes with the most clients: processor time per part, and what the servers measured themselves. */
+/**
+ * Formats where the time goes with the most clients: processor time per part, and the times that the servers measured.
+ */
 function profile(target: string, measurements: Measurement[]): string {
   const most = Math.max(...measurements.map(({ clients }) => clients));
   const shown = measurements.find((m) => m.target === target && m.clients === most && m.workload === 'durable');
@@ -66,7 +68,7 @@ function failures(measurements: Measurement[]): string {
     .join('\n');
 }
 
-/** Rounds as one: throughput on average, the middle of their percentiles. */
+/** Merges rounds into one: throughput on average, the middle of their percentiles. */
 function merged(rounds: Measurement[]): { perSecond: number; p50Ms: number; p99Ms: number } {
   const middle = (of: (m: Measurement) => number) => rounds.map(of).sort((a, b) => a - b)[rounds.length >> 1] ?? 0;
   const perSecond = rounds.reduce((sum, m) => sum + m.perSecond, 0) / Math.max(rounds.length, 1);
@@ -77,7 +79,7 @@ function ratio(a: number, b: number): string {
   return b > 0 ? `${(a / b).toFixed(2)}×` : '–';
 }
 
-/** Columns as wide as their widest cell; the first to the left, numbers to the right. */
+/** Makes columns as wide as their widest cell; the first is aligned left, numbers right. */
 function aligned(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -3,19 +3,19 @@ import type pg from 'pg';
 export interface Generated {
   /** Threads with one checkpoint each. */
   threads: number;
-  /** Checkpoints of the one thread that is long. */
+  /** Checkpoints of the one long thread. */
   longHistory: number;
 }
 
-/** One of a thousand owners; each has a thousandth of the threads. */
+/** The number of owners; each has an equal share of the threads. */
 export const OWNERS = 1_000;
 
 const BATCH = 100_000;
 
 /**
- * Fills a deployment's database: threads of a year, of a thousand owners, most of them idle, each with a state of about a
- * kilobyte and the checkpoint and channel value of `templateId`, a thread made by the service itself. The template becomes the
- * long one.
+ * Fills a deployment's database: threads of a year, of a thousand owners, most of them idle, each with a state of about
+ * a kilobyte and the checkpoint and channel value of `templateId`, a thread made by the service itself. The template
+ * becomes the long one.
  */
 export async function generate(
   db: pg.Client,
@@ -23,7 +23,7 @@ export async function generate(
   templateId: string,
   say: (line: string) => void,
 ): Promise<void> {
-  // Where writes are lost in a crash of the machine the whole measurement is.
+  // A crash of the machine that loses these writes ends the measurement anyway.
   await db.query("SET synchronous_commit = off; SET work_mem = '256MB'");
   for (let from = 0; from < threads; from += BATCH) {
     const to = Math.min(threads, from + BATCH);
@@ -75,7 +75,7 @@ const BLOBS = `
   FROM generate_series($1::int, $2::int) n, checkpoint_blob b
   WHERE b.thread_id = $3`;
 
-/** Older than the template's own, so that its newest state stays what it is; each with a value of its own. */
+/** Ids older than the template's own, so that its newest state stays the newest; each has a value of its own. */
 const EARLIER = `lpad(to_hex(n), 8, '0') || substr(c.checkpoint_id, 9)`;
 
 const LONG_HISTORY = `

@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { OWNERS } from './generate.ts';
 
-/** One kind of request; each call makes another one of it. */
+/** One kind of request; each call of `request` makes another one of it. */
 export interface QueryKind {
   name: string;
   request(): { method: 'GET' | 'POST'; path: string; body?: unknown };
@@ -73,7 +73,7 @@ export function queryKinds(threads: number, longId: string): QueryKind[] {
   ];
 }
 
-/** The id that the database gives the nth thread: its md5 as a uuid. */
+/** Returns the id that the database gives the nth thread: its md5 as a uuid. */
 function uuidOf(n: number): string {
   const hex = createHash('md5').update(String(n)).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

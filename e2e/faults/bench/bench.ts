@@ -15,12 +15,12 @@ export interface BenchOptions {
   seed: number;
   /** Sizes are multiplied by this; below 1 to try a goal out. */
   scale: number;
-  /** Checkout of the release before this one, built; undefined when there is none to compare with. */
+  /** The built checkout of the release before this one; undefined when there is none to compare with. */
   previous?: string | undefined;
   say(line: string): void;
 }
 
-/** What a goal works with. All it opens here is closed when the goal is over. */
+/** The tools of a goal. All it opens here is closed when the goal has ended. */
 export class Bench {
   readonly servers: BenchServers;
   readonly tier: Tier;
@@ -47,7 +47,7 @@ export class Bench {
     return new Bench(options, goalId, await mkdtemp(path.join(tmpdir(), `runyard-${goalId.toLowerCase()}-`)));
   }
 
-  /** How many of something, by tier and scale; at least 1. */
+  /** Returns a number by tier and scale; at least 1. */
   size({ fast, full }: { fast: number; full: number }): number {
     return Math.max(1, Math.round((this.tier === 'fast' ? fast : full) * this.#options.scale));
   }
@@ -60,13 +60,16 @@ export class Bench {
     this.measures.push(measure);
   }
 
-  /** Nothing of a kind must be among `samples` things, of which there have to be `needed`; the first few that are get printed. */
+  /**
+   * Requires that none of a kind is found among `samples` things, of which there have to be `needed`; prints the first
+   * few that are found.
+   */
   measureNone(what: string, found: readonly string[], samples: number, needed = 1): void {
     for (const each of found.slice(0, 5)) this.log(`${what}: ${each}`);
     this.measure({ what, measured: found.length, limit: 0, unit: '', samples, needed });
   }
 
-  /** So much of something has to have happened, or else the goal has shown nothing. */
+  /** Requires at least so much of something, or else the goal has shown nothing. */
   measureEnough(what: string, measured: number, limit: number, unit = ''): void {
     this.measure({ what, measured, limit, unit, samples: measured, needed: 0, atLeast: true });
   }
@@ -84,7 +87,7 @@ export class Bench {
     return platform;
   }
 
-  /** A folder of the goal's own. */
+  /** The folder of the goal's own. */
   get folder(): string {
     return this.#folder;
   }

@@ -7,7 +7,7 @@ const STEPS = 3;
 const POLL_MS = 100;
 const ENDED_WITHIN_MS = 30_000;
 
-/** Who ends the run: a cancel, or a new run on its thread with that strategy. */
+/** The order that ends the run: a cancel, or a new run on its thread with that strategy. */
 export type RaceKind = `${'cancel' | 'new run'}: ${'interrupt' | 'rollback'}`;
 export const RACE_KINDS: readonly RaceKind[] = [
   'cancel: interrupt',
@@ -16,29 +16,29 @@ export const RACE_KINDS: readonly RaceKind[] = [
   'new run: rollback',
 ];
 
-/** One run that was ordered to end somewhere near its own end, and what became of it. */
+/** One run that was ordered to end near its own end, with the outcome. */
 export interface Race {
   kind: RaceKind;
   runId: string;
   threadId: string;
-  /** The cancel was to be answered only once the run is over. */
+  /** True when the cancel is answered only once the run has ended. */
   waits: boolean;
   /** Milliseconds since 1970 when the order was answered. */
   orderedAt: number;
-  /** False: the run was over before. */
+  /** False when the run had ended before. */
   wasInTime: boolean;
-  /** As the API shows the run in the end; `gone` when it shows none. */
+  /** The run's final status by the API; `gone` when it is not found. */
   end: string;
-  /** From the order's answer until the API showed the end. */
+  /** Milliseconds from the order's answer until the API showed the end. */
   visibleMs: number;
-  /** What the thread held before the run and after it, where a rollback was to leave no difference. */
+  /** The content of the thread before and after the run, where a rollback has to leave no difference. */
   before?: string;
   after?: string;
-  /** An answer that is none of those there may be. */
+  /** An answer that is none of the allowed ones. */
   surprise?: string;
 }
 
-/** Creates a run and orders it to end after a random while. */
+/** Creates a run and orders it to end after a random time. */
 export async function raceOf(deployment: BenchDeployment, kind: RaceKind, random: Random): Promise<Race | undefined> {
   const threadId = randomUUID();
   const hasPast = random.chance(0.3);
@@ -94,7 +94,7 @@ async function endOf(deployment: BenchDeployment, run: { threadId: string; runId
   }
 }
 
-/** All that is kept of a thread's state, as one text to be compared. */
+/** Returns all that is kept of a thread's state, as one text to be compared. */
 export async function holdings({ pool }: BenchDeployment, threadId: string): Promise<string> {
   const { rows } = await pool.query<{ held: string }>(
     `SELECT concat_ws(' | ',

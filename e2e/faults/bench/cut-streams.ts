@@ -9,28 +9,28 @@ export interface CutStreamsOptions {
   ledger: Ledger;
   random: Random;
   input: LedgerInput;
-  /** How many clients stream at once. */
+  /** The number of clients that stream at once. */
   clients: number;
-  /** Where an agent-api is to be had at the moment; each connection takes one of them. */
+  /** Returns the agent-apis that are up at the moment; each connection takes one of them. */
   urls(): readonly string[];
   headers?: Record<string, string>;
 }
 
-/** How long a client tries to go on with a stream. */
+/** Milliseconds in which a client tries to resume a stream. */
 const PATIENCE_MS = 60_000;
-/** A connection that lasts longer than any run takes is one that stands still. */
+/** Milliseconds after which a connection, longer than any run takes, counts as stuck. */
 const STILL_MS = 30_000;
 const RETRY_MS = 100;
 
 /**
- * Clients that each stream one resumable run after another: they cut their connections at random, and go on where they were
- * at any agent-api there is, as they do when somebody else cuts them.
+ * Clients that each stream one resumable run after another: they cut their connections at random, and resume where they
+ * were at any agent-api, as they do when another fault cuts them.
  */
 export class CutStreams {
   readonly accepted: AcceptedRun[] = [];
-  /** What clients got that differs from what the run's whole stream has, and streams that could not be gone on with. */
+  /** Differences between what clients got and the run's whole stream, and streams that could not be resumed. */
   readonly faults: string[] = [];
-  /** Connections that ended before their stream did. */
+  /** The number of connections that ended before their stream did. */
   cuts = 0;
   readonly #options: CutStreamsOptions;
   readonly #stopping = new AbortController();
@@ -41,7 +41,7 @@ export class CutStreams {
     this.#running = Promise.all(Array.from({ length: options.clients }, () => this.#streamRuns()));
   }
 
-  /** Resolves when every stream that was begun is at its end. */
+  /** Resolves when every stream that was begun has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -61,7 +61,7 @@ export class CutStreams {
     }
   }
 
-  /** Undefined when no run was accepted, or nobody knows. */
+  /** Undefined when no run was accepted, or when that is unknown. */
   async #begin(): Promise<{ run: AcceptedRun; ids: string[]; isWhole: boolean } | undefined> {
     const { ledger, input } = this.#options;
     const threadId = randomUUID();
@@ -76,7 +76,7 @@ export class CutStreams {
     return { run: { runId, threadId, steps: input.steps }, ids, isWhole: end === 'whole' };
   }
 
-  /** False when the stream did not come to its end in time. */
+  /** Returns false when the stream did not reach its end in time. */
   async #goOn(run: AcceptedRun, ids: string[]): Promise<boolean> {
     const until = Date.now() + PATIENCE_MS;
     while (Date.now() < until) {
@@ -105,7 +105,7 @@ export class CutStreams {
       lastEventId: request.method ? undefined : (ids.at(-1) ?? FROM_THE_START),
       signal: cut.signal,
       onEvent: ({ id, event }) => {
-        // What is still in the buffer when the client has left does not reach it.
+        // A client that has left does not get what is still in the buffer.
         if (cut.signal.aborted) return;
         if (id && event === OF_THE_GRAPH) ids.push(id);
         events += 1;
@@ -113,13 +113,13 @@ export class CutStreams {
       },
     });
     clearTimeout(late);
-    // Also one whose last bytes had come already.
+    // The cut also counts when the last bytes had come already.
     if (cut.signal.aborted) segment.end = 'cut';
     if (segment.end === 'cut') this.cuts += 1;
     return segment;
   }
 
-  /** What a client got in pieces against what another one gets at once. */
+  /** Compares what a client got in pieces with what another one gets at once. */
   async #compare(run: AcceptedRun, ids: readonly string[]): Promise<string | undefined> {
     const { random, urls, headers = {} } = this.#options;
     const until = Date.now() + PATIENCE_MS;
@@ -139,7 +139,9 @@ export class CutStreams {
 }
 
 const FROM_THE_START = '-1';
-/** The events that the graph writes; the server's own, such as the one with the run's id, come with every connection. */
+/**
+ * The events that the graph writes; the server's own, such as the one with the run's id, come with every connection.
+ */
 const OF_THE_GRAPH = 'custom';
 
 function streamPath({ threadId, runId }: AcceptedRun): string {

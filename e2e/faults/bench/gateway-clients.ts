@@ -6,18 +6,18 @@ import type { BenchGateway } from './gateway.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 
 export interface GatewayClientsOptions {
-  /** Short requests, at least this many. */
+  /** The least number of short requests. */
   requests: number;
-  /** Clients that stream one run after another, and such that wait for results. */
+  /** Clients that stream one run after another, and clients that wait for results. */
   streams: number;
   waits: number;
   input: LedgerInput;
 }
 
-/** A request every so often, so that the count is reached while the goal does its worst. */
+/** Milliseconds between requests, so that the count is reached during the faults. */
 const REQUEST_EVERY_MS = 30;
 
-/** Clients of a gateway that try nothing twice: whatever fails, fails. */
+/** Clients of a gateway that retry nothing: a failure stays a failure. */
 export class GatewayClients {
   readonly accepted: AcceptedRun[] = [];
   readonly #gateway: BenchGateway;
@@ -42,7 +42,7 @@ export class GatewayClients {
     ]);
   }
 
-  /** Resolves when all that was begun is answered, and there were as many requests as wanted. */
+  /** Resolves when everything begun is answered, and there were as many requests as wanted. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -110,7 +110,7 @@ export class GatewayClients {
   }
 }
 
-/** Every event of every step, each once for an attempt. */
+/** Checks that every event of every step came, each once for an attempt. */
 function faultOf(events: readonly FollowedEvent[], input: LedgerInput): string | undefined {
   const custom = events.filter(({ event }) => event === 'custom');
   const names = custom.map(({ data }) => {

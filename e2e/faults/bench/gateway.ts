@@ -5,11 +5,14 @@ import { type Call, type CallOptions, History } from './history.ts';
 import { Part } from './part.ts';
 import type { BenchServers } from './servers.ts';
 
-/** A real gateway before processes of a deployment, each behind a line of its own; those who tell it of keys and routes are fakes. */
+/**
+ * A real gateway before processes of a deployment, each behind a fault line of its own; the services with its keys and
+ * routes are fakes.
+ */
 export class BenchGateway {
   readonly history = new History();
   readonly part: Part;
-  /** Between the gateway and each agent-api, in their order. */
+  /** The lines between the gateway and each agent-api, in their order. */
   readonly lines: FaultLine[];
   readonly #base: string;
   readonly #headers: Record<string, string>;
@@ -33,7 +36,7 @@ export class BenchGateway {
     deployment: Pick<BenchDeployment, 'agentApis'>,
     { redis, postgres }: Pick<BenchServers, 'redis' | 'postgres'>,
     env: Record<string, string> = {},
-    /** Without lines: a process that does not listen is then known to be not reached. */
+    /** Without lines a process that does not listen is known to be not reached. */
     { isDirect = false }: { isDirect?: boolean } = {},
   ): Promise<BenchGateway> {
     const [orgAccess, controlPlane] = await Promise.all([FakeOrgAccess.start(), FakeControlPlane.start()]);
@@ -52,7 +55,7 @@ export class BenchGateway {
         LOG_JSON: 'true',
         ...env,
       },
-      // It counts requests over Redis together with its replicas, and asks no database.
+      // It counts requests over Redis together with its replicas, and uses no database.
       servers: { DATABASE_URI: postgres.address.adminUrl, REDIS_URI: redis.address.url },
     });
     const { key } = orgAccess.issue(route.workspace_id);
@@ -61,17 +64,17 @@ export class BenchGateway {
     return gateway;
   }
 
-  /** Below it is the deployment. */
+  /** The URL below which the deployment is. */
   get deploymentUrl(): string {
     return this.#base;
   }
 
-  /** What lets a client in. */
+  /** The credentials of a client. */
   get headers(): Record<string, string> {
     return { ...this.#headers };
   }
 
-  /** A request to the deployment, kept in the history. Never rejects. */
+  /** Sends a request to the deployment and keeps it in the history. Never rejects. */
   call(method: string, pathAndQuery: string, options: CallOptions = {}): Promise<Call> {
     return this.history.call(method, this.#base + pathAndQuery, {
       ...options,
@@ -79,7 +82,10 @@ export class BenchGateway {
     });
   }
 
-  /** What the 99th of a hundred creates that were admitted took at most, milliseconds from when it had been read, and how many there were. */
+  /**
+   * Returns the number of admitted creates, and an upper bound of their 99th percentile in milliseconds, from when each
+   * had been read.
+   */
   async admittedCreates(): Promise<{ p99AtMostMs: number; count: number }> {
     const answer = await fetch(`${this.part.url}/metrics`, { headers: { authorization: `Bearer ${INTERNAL_TOKEN}` } });
     const ofCreates = /^runyard_http_requests_latency_bucket\{le="(.+?)",method="POST",.*status="200"\} (\d+)$/gm;

@@ -6,7 +6,7 @@ import { holdings } from './cancel-races.ts';
 import type { BenchDeployment } from './deployment.ts';
 import type { Random } from './random.ts';
 
-/** Questions in the order they are asked; those of one entry at once. */
+/** Questions in the order in which they are asked; those of one entry are concurrent. */
 const QUESTIONS = {
   node: [['first'], ['last']],
   beside: [['left', 'right'], ['last']],
@@ -18,11 +18,11 @@ const DURABILITIES = ['sync', 'async', 'exit'] as const;
 const ENDED_WITHIN_MS = 120_000;
 
 export interface InterviewOptions {
-  /** What each node takes before and after its question. */
+  /** Milliseconds that each node takes before and after its question. */
   sleepMs: number;
-  /** Chance that the run with an answer is ordered to be rolled back, and the answer given again. Default 0. */
+  /** The chance that the run with an answer is cancelled with rollback, and the answer given again. Default 0. */
   rollBacks?: number;
-  /** Which agent-api is asked; default the first. */
+  /** The index of the agent-api; default the first. */
   at?: number;
 }
 
@@ -34,11 +34,11 @@ interface EndedRun {
 }
 
 /**
- * Threads whose graph asks questions, each answered once with JSON of some type, by id or plain. An answer is to be applied exactly
- * as it was given, and no question to be asked again, whatever happens to the workers.
+ * Threads whose graph asks questions, each answered once with JSON of some type, by id or plain. An answer has to be
+ * applied exactly as it was given, and no question asked again, whatever happens to the workers.
  */
 export class Interviews {
-  /** What went otherwise, by thread. */
+  /** Deviations, by thread. */
   readonly wrong: string[] = [];
   /** Runs that asked or were answered, and were attempted more than once. */
   cutRuns = 0;
@@ -52,7 +52,7 @@ export class Interviews {
     this.#random = random;
   }
 
-  /** One thread from its first question to its last answer. Given up without a word when a request is not accepted. */
+  /** Runs one thread from its first question to its last answer. Gives up silently when a request is not accepted. */
   async hold(options: InterviewOptions): Promise<void> {
     const random = this.#random.fork(randomName(this.#random));
     const [where, durability] = [random.pick(WHERE), random.pick(DURABILITIES)];
@@ -78,7 +78,7 @@ export class Interviews {
     if (ended) this.#judge(`${threadId} (${where}, ${durability})`, ended, given);
   }
 
-  /** That enough answers met a lost worker, and nothing became of any but what should. */
+  /** Measures that enough answers met a lost worker, and that all were applied as given. */
   measure(bench: Bench, needed: number): void {
     bench.log(`${this.answers} answers given, ${this.cutRuns} of their runs cut, ${this.rolledBack} rolled back`);
     bench.measureNone(
@@ -92,20 +92,22 @@ export class Interviews {
   #judge(name: string, { status, result }: EndedRun, given: [string, unknown][]): void {
     const { answers = [], __interrupt__ } = result;
     if (status !== 'success' || __interrupt__) this.wrong.push(`${name} is ${status}, ${JSON.stringify(result)}`);
-    // A subgraph gives back all that it has, which is what it was given too: nothing, in its first run on the thread.
+    // A subgraph returns all its state, its input included: in its first run on the thread that is nothing.
     const sorted = (pairs: [string, unknown][]) => pairs.map((pair) => JSON.stringify(pair)).sort();
     if (!isDeepStrictEqual(sorted(answers), sorted(given))) {
       this.wrong.push(`${name} has ${JSON.stringify(answers)}, and was given ${JSON.stringify(given)}`);
     }
   }
 
-  /** A run that is rolled back leaves the thread as it was, so that the same answer can be given again. */
+  /**
+   * Answers, sometimes after a rollback: that leaves the thread as it was, so that the same answer can be given again.
+   */
   async #answer(threadId: string, body: object, options: InterviewOptions, random: Random) {
     if (!random.chance(options.rollBacks ?? 0)) return this.#run(threadId, body, options);
     const before = await holdings(this.#deployment, threadId);
     const cancelAfterMs = random.integer(0, 4 * options.sleepMs);
     const ended = await this.#run(threadId, body, { ...options, cancelAfterMs });
-    // One that had not begun is kept, as interrupted.
+    // A run that had not begun is kept, as interrupted.
     if (ended?.status !== 'gone' && ended?.status !== 'interrupted') return ended;
     this.rolledBack += 1;
     if ((await holdings(this.#deployment, threadId)) !== before)
@@ -153,7 +155,7 @@ function randomName(random: Random): string {
   return String(random.next());
 }
 
-/** The answers to all that is asked, each with one of its own when they are given by id. */
+/** Returns the answers to all questions, each with one of its own when they are given by id. */
 function answerOf(asked: { id: string; value: string }[], random: Random) {
   const values = ['yes', '', 0, 7.5, false, true, null, [], [null, 1], {}, { a: { b: 'ü' } }, randomName(random)];
   const byId = asked.map((each) => ({ ...each, answer: random.pick<unknown>(values) }));

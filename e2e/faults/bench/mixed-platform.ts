@@ -12,7 +12,7 @@ const PROJECT = path.join(repository, 'e2e/faults/project');
 export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'gateway'] as const;
 export type PlatformService = (typeof PLATFORM_SERVICES)[number];
 
-/** A platform put together of services from several checkouts, each of which can take the place of its like. */
+/** A platform of services from several checkouts, each of which can replace its equivalent. */
 export class MixedPlatform {
   readonly url: string;
   readonly ledger: Ledger;
@@ -29,7 +29,7 @@ export class MixedPlatform {
     this.url = `http://127.0.0.1:${ports.gateway}`;
   }
 
-  /** All services from one checkout, with the probe project deployed. */
+  /** Starts all services from one checkout, with the probe project deployed. */
   static async start(bench: Bench, checkout: string): Promise<MixedPlatform> {
     const ports = { 'org-access': await freePort(), 'control-plane': await freePort(), gateway: await freePort() };
     const databases = {
@@ -37,6 +37,7 @@ export class MixedPlatform {
       'control-plane': await createTestDatabase(path.join(checkout, 'services/control-plane/prisma/migrations')),
     };
     for (const database of Object.values(databases)) bench.onClose(() => database.close());
+    await bench.servers.openKafka.start();
     const dataDir = path.join(bench.folder, 'mixed');
     await mkdir(dataDir);
     const settings = settingsOf(bench, ports, dataDir, {
@@ -50,7 +51,10 @@ export class MixedPlatform {
     return platform;
   }
 
-  /** Asks a service to stop and starts its like from another checkout on the same port. Gives the exit code of the first. */
+  /**
+   * Stops a service and starts its equivalent from another checkout on the same port. Returns the exit code of the
+   * first.
+   */
   async replace(service: PlatformService, checkout: string): Promise<number | null> {
     const { code } = (await this.#running.get(service)?.stop({ graceMs: 30_000 })) ?? { code: null };
     await this.#start(service, checkout);
@@ -64,7 +68,7 @@ export class MixedPlatform {
       env: {
         ...env,
         PORT: String(this.#ports[service]),
-        // As the launcher has it, a control-plane runs deployments of its own release.
+        // A control-plane runs deployments of its own release, as the launcher configures it.
         AGENT_API_COMMAND: path.join(checkout, 'services/agent-api/dist/main.js'),
         RUN_WORKER_COMMAND: path.join(checkout, 'services/run-worker/dist/main.js'),
       },
@@ -124,7 +128,8 @@ function settingsOf(
   const internalToken = randomBytes(32).toString('hex');
   const common = {
     EVENT_BUS: 'kafka',
-    KAFKA_BROKERS: servers.kafka.address.brokers.join(','),
+    // The release before this one has no login.
+    KAFKA_BROKERS: servers.openKafka.address.brokers.join(','),
     TOPIC_PREFIX: `mixed-${internalToken.slice(0, 8)}.`,
     LOG_JSON: 'true',
   };

@@ -4,7 +4,10 @@ import type { AcceptedRun, BenchDeployment } from './deployment.ts';
 import { follow } from './event-follower.ts';
 import type { Call, History } from './history.ts';
 
-/** Seconds from `since` (monotonic milliseconds) until all parts are ready, and a new run is executed and streamed to its end. */
+/**
+ * Returns the seconds from `since` (monotonic milliseconds) until all parts are ready, and a new run is executed and
+ * streamed to its end.
+ */
 export async function secondsUntilAtWork(
   deployment: BenchDeployment,
   since: number,
@@ -35,7 +38,9 @@ async function streamsARun(deployment: BenchDeployment): Promise<boolean> {
   return end === 'whole' && events.filter(({ event }) => event === 'custom').length === STEPS;
 }
 
-/** What no outage may bring about: answers that are a fault, requests without an answer, answers that take too long. */
+/**
+ * Measures what no outage may cause: answers that are a fault, requests without an answer, answers that take too long.
+ */
 export function measureOutage(
   bench: Bench,
   histories: readonly History[],
@@ -46,7 +51,7 @@ export function measureOutage(
   const told = ({ method, path, status, error, ms }: Call) =>
     `${method} ${path}: ${status ?? error} after ${Math.round(ms)} ms`;
   bench.measureNone(`answers ≥ 500 other than 503 with Retry-After (${of})`, failures.map(told), calls.length);
-  // A connection that is cut is an answer too; one that the client had to give up is not.
+  // A cut connection is an answer too; one that the client had to give up is not.
   const unanswered = calls.filter(({ error }) => error?.includes('timeout')).map(told);
   bench.measureNone(`requests without an answer (${of})`, unanswered, calls.length);
   const [slowest] = [...calls].sort((a, b) => b.ms - a.ms);
@@ -55,7 +60,7 @@ export function measureOutage(
   bench.measure({ what: `longest answer (${of})`, measured, limit: boundSeconds, unit: 's', samples: calls.length });
 }
 
-/** Remembers the processes; afterwards tells of those that are not there any more. */
+/** Remembers the processes. Returns a function that measures which of them have ended. */
 export function watchProcesses(bench: Bench, deployment: BenchDeployment): () => void {
   const before = deployment.parts.map((part) => ({ part, pid: part.pid }));
   return () => {
@@ -68,7 +73,7 @@ export function watchProcesses(bench: Bench, deployment: BenchDeployment): () =>
   };
 }
 
-/** What was accepted, at least `needed` runs, is in its place and went its way once. */
+/** Measures that accepted runs, at least `needed` of them, were each executed properly and once. */
 export async function measureRuns(
   bench: Bench,
   deployment: BenchDeployment,

@@ -4,7 +4,7 @@ import { FaultLine, freePort, type ServiceProcess, startServiceProcess, waitFor 
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 
-/** How long a part may take to get ready, also on a machine with much else to do. */
+/** Milliseconds that a part may take to get ready, also on a busy machine. */
 const READY_MS = 60_000;
 
 export type ServiceName = 'agent-api' | 'run-worker' | 'gateway' | 'control-plane' | 'org-access';
@@ -12,15 +12,17 @@ export type ServiceName = 'agent-api' | 'run-worker' | 'gateway' | 'control-plan
 export interface PartOptions {
   service: ServiceName;
   env: Record<string, string>;
-  /** Addresses of servers by variable; the part reaches each over a line of its own. */
+  /** Addresses of servers by variable; the part reaches each over a fault line of its own. */
   servers: { DATABASE_URI: string; REDIS_URI: string };
-  /** Checkout whose built services are run. Default: this one. */
+  /** The checkout whose built services are run. Default: this one. */
   checkout?: string;
-  /** Reaches the servers past its lines: what goes over them takes time of the process that makes the load. Nothing can be cut then. */
+  /**
+   * True when it bypasses the fault lines, which take time of the process that makes the load. Nothing can be cut then.
+   */
   isDirect?: boolean;
 }
 
-/** A process of the deployment under test: to be killed, frozen, stopped and started again on its port. */
+/** A process of the deployment under test, which can be killed, frozen, stopped and started again on its port. */
 export class Part {
   readonly service: ServiceName;
   readonly lines: { postgres: FaultLine; redis: FaultLine };
@@ -31,7 +33,7 @@ export class Part {
   /** Counts starts and kills: a start that was killed meanwhile has not failed. */
   #turn = 0;
   #starting: Promise<void> = Promise.resolve();
-  /** What earlier processes of this part have printed. */
+  /** The output of earlier processes of this part. */
   #earlierOutput = '';
 
   private constructor(options: PartOptions, port: number, lines: Part['lines']) {
@@ -63,18 +65,18 @@ export class Part {
     return this.#isUp;
   }
 
-  /** All it has printed, over all its lives. */
+  /** Returns the output of all its processes. */
   output(): string {
     return this.#earlierOutput + (this.#process?.output() ?? '');
   }
 
-  /** Resolves when it is ready, or as far as `until` says; also when it was killed on the way there. */
+  /** Resolves when it is ready, or in the state of `until`; also when it was killed before that. */
   start({ until = 'ready' }: { until?: 'ready' | 'live' | 'spawned' } = {}): Promise<void> {
     if (this.#isUp) return this.#starting;
     this.#isUp = true;
     this.#turn += 1;
     this.#starting = this.#start({ ready: '/ok?check_db=1', live: '/ok', spawned: null }[until], this.#turn);
-    // Whoever does not wait for a start learns of its failure when nothing works.
+    // A failed start that nobody awaits shows when nothing works.
     this.#starting.catch(() => undefined);
     return this.#starting;
   }
@@ -105,7 +107,7 @@ export class Part {
     if (hasEnded && !wasKilled()) throw new Error(`${service} ended instead of getting ready:\n${this.output()}`);
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     const started = this.#process;
     if (!started) throw new Error(`${this.service} was never started`);
@@ -125,12 +127,12 @@ export class Part {
     process.kill(this.pid, 'SIGCONT');
   }
 
-  /** SIGTERM, and the end it came to. */
+  /** Sends SIGTERM, and resolves with how the process ended. */
   stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     return this.kill('SIGTERM');
   }
 
-  /** Whether it says that it can work. */
+  /** Returns whether it reports that it is ready. */
   async isReady(): Promise<boolean> {
     return fetch(`${this.url}/ok?check_db=1`, { signal: AbortSignal.timeout(5_000) }).then(
       ({ ok }) => ok,
@@ -138,7 +140,7 @@ export class Part {
     );
   }
 
-  /** Bytes of memory the process holds. */
+  /** Returns the process's resident memory in bytes. */
   async residentBytes(): Promise<number> {
     const status = await readFile(`/proc/${this.pid}/status`, 'utf8');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;

@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts';
 import type { Ledger } from './ledger.ts';
 import { Truth } from './truth.ts';
 
-/** What the database of a platform's deployment says, past all services. */
+/** Opens the truth in the database of a platform's deployment, bypassing all services. */
 export async function platformTruth(
   bench: Bench,
   { deploymentUrl, ledger }: { deploymentUrl: string; ledger: Ledger },
@@ -14,7 +14,7 @@ export async function platformTruth(
   bench.onClose(() => pool.end());
   const truth = new Truth(pool, ledger);
   await truth.watchStatuses();
-  // The role of the deployment, which fires the triggers, is not the one that made them.
+  // The role of the deployment, which fires the triggers, is not the one that created them.
   await pool.query('GRANT ALL ON bench_status_change, bench_status_change_seq_seq TO PUBLIC');
   return truth;
 }

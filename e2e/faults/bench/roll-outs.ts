@@ -11,10 +11,10 @@ interface RevisionSeen {
   status_message: string | null;
 }
 
-/** Revisions asked of a platform's control-plane, and what became of them. */
+/** Creates revisions at a platform's control-plane, and checks their outcome. */
 export class RollOuts {
   readonly history = new History();
-  /** Ids of the revisions a client was told are made. */
+  /** Ids of the revisions that a client knows to be created. */
   readonly accepted: string[] = [];
   readonly #platform: Pick<BenchPlatform, 'url' | 'deploymentUrl' | 'headers'>;
   readonly #path: string;
@@ -24,14 +24,14 @@ export class RollOuts {
     this.#path = `${platform.url}/v2/deployments/${platform.deploymentUrl.split('/').at(-1)}`;
   }
 
-  /** Begins one more. Resolves when it is answered, long before it is over. */
+  /** Begins one more. Resolves when it is answered, long before it has ended. */
   async begin(): Promise<void> {
     const { headers } = this.#platform;
     const { outcome, body } = await this.history.call('POST', `${this.#path}/revisions`, { headers, body: {} });
     if (outcome === 'ok') this.accepted.push((body as { id: string }).id);
   }
 
-  /** What is wrong with revisions that were accepted, once none is under way: lost, failed, or not the one that serves. */
+  /** Returns the faults of accepted revisions, once none is in flight: lost, failed, or not the one that serves. */
   async faults(timeoutMs: number): Promise<string[]> {
     let seen: RevisionSeen[] = [];
     await waitFor(

@@ -3,11 +3,11 @@ import type { AcceptedRun } from './deployment.ts';
 import type { StreamClientsOptions } from './stream-clients.ts';
 import { StreamUnion } from './stream-union.ts';
 
-/** A stream that the SDK saw to its end. */
+/** A stream that the SDK read to its end. */
 export interface SdkStream {
   run: AcceptedRun;
   union: StreamUnion;
-  /** The SDK came back before it had any event, and so could not say where it was. */
+  /** True when the SDK reconnected before it had any event, and so could not send its position. */
   hasLostItsPlace: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface SdkStream {
 export class SdkStreams {
   readonly streamed: SdkStream[] = [];
   readonly faults: string[] = [];
-  /** Times the SDK came back by itself. */
+  /** The number of times the SDK reconnected by itself. */
   reconnects = 0;
   readonly #options: StreamClientsOptions;
   readonly #stopping = new AbortController();
@@ -26,7 +26,7 @@ export class SdkStreams {
     this.#running = Promise.all(Array.from({ length: clients }, () => this.#streamRuns()));
   }
 
-  /** Resolves when all that was begun is at its end. */
+  /** Resolves when everything begun has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -64,11 +64,11 @@ export class SdkStreams {
         },
       } as Parameters<typeof client.runs.stream>[2]);
       for await (const event of stream as AsyncIterable<{ id?: string; event: string }>) {
-        // The SDK makes an event without a name, with the last one's id, of the empty line after a heartbeat.
+        // The SDK makes an event without a name, with the last one's id, from the empty line after a heartbeat.
         if (event.event !== '') union.add(event);
       }
     } catch (error) {
-      // Before it knows of a run the SDK has nothing to go on with.
+      // Before it knows of a run the SDK has nothing to resume.
       if (runId !== undefined && !isGivenUp(error)) {
         this.faults.push(`the SDK gave up the stream of ${runId}: ${(error as Error).message}`);
       }
@@ -82,12 +82,12 @@ export class SdkStreams {
   }
 }
 
-/** The SDK goes on with a stream five times, however long the stream is. */
+/** Returns whether the SDK gave up: it resumes a stream five times, however long the stream is. */
 function isGivenUp(error: unknown): boolean {
   return (error as Error).name === 'MaxReconnectAttemptsError';
 }
 
-/** A fetch whose event streams break off in the middle: each of the first two of a client, at random. */
+/** Wraps fetch so that event streams break off in the middle: each of the first two of a client, at random. */
 class BreakingFetch {
   reconnects = 0;
   hasLostItsPlace = false;

@@ -4,10 +4,10 @@ import { StreamUnion } from './stream-union.ts';
 const BYTES_PER_SECOND = 1_024;
 const ID_LINE = /^id: (\S+)\r$/;
 
-/** A client of a stream that takes a kilobyte a second, until it is told to take what is left at once. */
+/** A client of a stream that reads a kilobyte a second, until it is told to read the rest at once. */
 export class SlowReader {
   readonly union = new StreamUnion();
-  /** The server cut it. */
+  /** True when the server cut it. */
   wasCut = false;
   readonly #url: string;
   #request: ClientRequest | undefined;
@@ -33,7 +33,7 @@ export class SlowReader {
           this.wasCut = !this.#hasLeft && !res.complete;
         });
         res.on('error', () => undefined);
-        // Without a listener nothing would be read ahead, and the stream never begin.
+        // Without a listener nothing would be read ahead, and the stream would never begin.
         res.on('readable', () => undefined);
         resolve();
       });
@@ -41,7 +41,7 @@ export class SlowReader {
     });
   }
 
-  /** Leaves, comes back to where it was, and reads all there is as fast as it comes. Resolves at the end of the stream. */
+  /** Leaves, resumes where it was, and reads the rest at full speed. Resolves at the end of the stream. */
   async catchUp(): Promise<void> {
     this.#hasLeft = true;
     this.#request?.destroy();
@@ -64,7 +64,10 @@ export class SlowReader {
   }
 }
 
-/** Ids are what counts: the data of a stream of megabytes is not worth being parsed by each reader. An id counts when its event is whole. */
+/**
+ * Parses ids alone: parsing the data of a stream of megabytes in each reader costs too much. An id counts when its
+ * event is whole.
+ */
 function lines(onId: (id: string) => void): (chunk: Buffer) => void {
   let rest = '';
   return (chunk) => {

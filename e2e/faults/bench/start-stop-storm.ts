@@ -3,28 +3,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import type { Random } from './random.ts';
 
-/** Something that works in the background of a service from its start to its stop. */
+/** A part that works in the background of a service from its start to its stop. */
 export interface BackgroundPart {
   name: string;
-  /** A new one, not started. */
+  /** Returns a new one, not started. */
   open(): { start(): unknown; stop(): unknown };
 }
 
 export interface StormResult {
   stops: number;
-  /** Of the longest stop. */
+  /** Seconds of the longest stop. */
   seconds: number;
-  /** Stops that did not end, rejections nobody heard, what is left over. */
+  /** Stops that did not end, unhandled rejections, and leaks. */
   faults: string[];
 }
 
 const HANGS_AFTER_MS = 5_000;
-/** How long a started part is left alone at most. */
+/** The most milliseconds that a started part is left alone. */
 const ALIVE_MS = 4;
-/** Connections that pools keep, and timers of others: leaks are one for each start. */
+/** Connections that pools keep, and timers of others: leaks grow with each start. */
 const SLACK = 8;
 
-/** Starts and stops a part `times` times in each round, some at once, and looks at what is left of it in this process. */
+/** Starts and stops a part `times` times in each round, some at once, and checks what it leaves in this process. */
 export async function storm(
   part: BackgroundPart,
   { rounds, times, random }: { rounds: number; times: number; random: Random },
@@ -32,7 +32,7 @@ export async function storm(
   const result: StormResult = { stops: 0, seconds: 0, faults: [] };
   const quiet = listenForFaults(part.name, result.faults);
   try {
-    // The first ones open what is kept: pools, modules.
+    // The first starts open what is kept: pools, modules.
     await Promise.all([0, 0].map(() => startAndStop(part, result, random)));
     const before = await resources();
     for (let round = 0; round < rounds && result.faults.length === 0; round += 1) {
@@ -66,7 +66,7 @@ async function startAndStop(part: BackgroundPart, result: StormResult, random: R
   result.seconds = Math.max(result.seconds, (performance.now() - begun) / 1000);
 }
 
-/** Returns what ends the listening; others hear of rejections again from then on. */
+/** Listens for unhandled rejections. Returns a function that ends this and restores the other listeners. */
 function listenForFaults(name: string, faults: string[]): () => void {
   const others = process.listeners('unhandledRejection');
   const onRejection = (error: unknown) => void faults.push(`${name}: nobody heard of ${(error as Error)?.stack}`);
@@ -81,7 +81,7 @@ function listenForFaults(name: string, faults: string[]): () => void {
 
 type Counts = Record<string, number>;
 
-/** Open files and sockets, and what keeps the event loop alive, by kind. */
+/** Counts open files and sockets, and what keeps the event loop alive, by kind. */
 async function resources(): Promise<Counts> {
   const counts: Counts = { 'open files': (await readdir('/proc/self/fd')).length };
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;

@@ -2,7 +2,10 @@ import type pg from 'pg';
 
 const MINUTE_MS = 60_000;
 
-/** The clock of a deployment's database, standing still until it is set. For connections made after it was put in. */
+/**
+ * The clock of a deployment's database, which stands still until it is set. It applies to connections opened after it
+ * was installed.
+ */
 export class SteeredClock {
   readonly #pool: pg.Pool;
   #at: number;
@@ -12,7 +15,7 @@ export class SteeredClock {
     this.#at = at;
   }
 
-  /** Puts functions of the same names before Postgres's own. What has a default by them keeps the real time. */
+  /** Installs functions that shadow Postgres's own. Column defaults keep the real time. */
   static async put(pool: pg.Pool): Promise<SteeredClock> {
     const at = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS + MINUTE_MS / 2;
     const clock = new SteeredClock(pool, at);
@@ -28,7 +31,7 @@ export class SteeredClock {
     return clock;
   }
 
-  /** Goes on to the middle of the minute that is so many minutes away, and answers the slot that came last by then. */
+  /** Moves to the middle of the minute that is so many minutes away, and returns the last slot before that. */
   async pass(minutes: number): Promise<Date> {
     this.#at += minutes * MINUTE_MS;
     await this.#pool.query('UPDATE steered.clock SET at = to_timestamp($1::float8)', [this.#at / 1000]);

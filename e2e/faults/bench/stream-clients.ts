@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import { StreamUnion } from './stream-union.ts';
 
 export interface StreamClientsOptions {
-  /** The deployment as clients reach it. */
+  /** The deployment's URL for clients. */
   url: string;
   headers: Record<string, string>;
   ledger: Ledger;
@@ -15,7 +15,7 @@ export interface StreamClientsOptions {
   input: { steps: number; sleepMs: number; events: number; bytes?: number };
 }
 
-/** A stream that came to its end, as a client got it. */
+/** A stream that ended, as a client got it. */
 export interface FollowedStream {
   run: AcceptedRun;
   union: StreamUnion;
@@ -23,44 +23,44 @@ export interface FollowedStream {
 }
 
 const RETRY_MS = 50;
-/** After this long without an end a stream counts as one that never ends. */
+/** Milliseconds without an end after which a stream counts as endless. */
 const PATIENCE_MS = 90_000;
 const FROM_THE_START = '-1';
 
-/** Clients that hang up at random, and go on where they were whoever else cuts them. */
+/** Clients that disconnect at random, and resume where they were after any other cut. */
 export class StreamClients {
   readonly followed: FollowedStream[] = [];
   readonly followedThreads: { threadId: string; runs: AcceptedRun[]; union: StreamUnion }[] = [];
-  /** Streams that did not end and results that were not those of the run. */
+  /** Streams that did not end, and results that were not those of the run. */
   readonly faults: string[] = [];
-  /** How long new clients waited for the first event of runs that had some, milliseconds. */
+  /** Milliseconds that new clients waited for the first event of runs that had some. */
   readonly firstEventMs: number[] = [];
   readonly #options: StreamClientsOptions;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>[] = [];
-  /** Runs under way of which events are known to be there. */
+  /** Runs in flight that are known to have events. */
   readonly #withEvents = new Set<AcceptedRun>();
 
   constructor(options: StreamClientsOptions) {
     this.#options = options;
   }
 
-  /** Clients that follow one run after another. */
+  /** Starts clients that follow one run after another. */
   followRuns(clients: number): void {
     this.#start(clients, () => this.#followOneRun());
   }
 
-  /** Clients that follow a thread over some runs, and join each of these too. */
+  /** Starts clients that follow a thread over some runs, and join each of these too. */
   followThreads(clients: number): void {
     this.#start(clients, () => this.#followOneThread());
   }
 
-  /** Clients that come anew to a run under way, stay for its first event, and leave. */
+  /** Starts clients that join a run in flight, stay for its first event, and leave. */
   lookIn(clients: number): void {
     this.#start(clients, () => this.#lookIn());
   }
 
-  /** Resolves when all that was begun is at its end. */
+  /** Resolves when everything begun has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);
@@ -101,7 +101,7 @@ export class StreamClients {
     const following = this.#followThread(threadId, union, done, leaving.signal);
     const runs: AcceptedRun[] = [];
     for (let count = this.#options.random.integer(1, 3); count > 0; count -= 1) {
-      // The thread has the steps of the runs before: each run has as many of its own.
+      // The thread keeps the steps of earlier runs: each run has as many of its own.
       const run = await this.#createRun(threadId, this.#options.input.steps * (runs.length + 1));
       if (!run) continue;
       runs.push(run);
@@ -127,7 +127,7 @@ export class StreamClients {
     }
   }
 
-  /** Asks for the result until it is had. */
+  /** Requests the result until it gets one. */
   async #join({ threadId, runId, steps }: AcceptedRun): Promise<void> {
     const { url, headers } = this.#options;
     const until = Date.now() + PATIENCE_MS;
@@ -162,11 +162,11 @@ export class StreamClients {
         leaving.abort();
       },
     });
-    // A connection that somebody cut tells nothing; one that stayed without an event does.
+    // A connection that another fault cut tells nothing; one that stayed open without an event does.
     if (patience.aborted && !leaving.signal.aborted) this.firstEventMs.push(performance.now() - begunAt);
   }
 
-  /** One connection, from where the client is; seven of ten are cut by the client itself. */
+  /** Opens one connection, from the client's position; the client itself cuts seven of ten. */
   async #connect(path: string, union: StreamUnion, onEvent: (event: FollowedEvent) => void, left?: AbortSignal) {
     const { url, headers, random } = this.#options;
     const cut = new AbortController();
@@ -177,7 +177,7 @@ export class StreamClients {
       lastEventId: union.lastId ?? FROM_THE_START,
       signal: firstOf(cut.signal, left),
       onEvent: (event) => {
-        // What is still in the buffer when the client has left does not reach it.
+        // A client that has left does not get what is still in the buffer.
         if (cut.signal.aborted) return;
         union.add(event);
         onEvent(event);
@@ -202,7 +202,9 @@ export class StreamClients {
     return runId === undefined ? undefined : { runId, threadId, steps };
   }
 
-  /** Sent until it is answered, under one key: a run that nobody heard of would add to its thread what no client expects. */
+  /**
+   * Sends until it is answered, under one key: a run without an answer would add to its thread what no client expects.
+   */
   async #post(path: string, body: unknown): Promise<unknown> {
     const { url, headers } = this.#options;
     const key = randomUUID();

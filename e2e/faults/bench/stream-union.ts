@@ -1,12 +1,12 @@
-/** What one client got of one stream, over all its connections. */
+/** All that one client got of one stream, over its connections. */
 export class StreamUnion {
   readonly ids: string[] = [];
-  /** Where the client goes on from. */
+  /** The position from which the client resumes. */
   lastId: string | undefined;
 
   /**
-   * A gap is where a client goes on from, and no event of the stream: it may also say that something could be missing. What really is
-   * shows in the events themselves.
+   * Adds an event. A gap is a position to resume from, and no event of the stream: it may also say only that something
+   * could be missing. Real losses show in the events themselves.
    */
   add({ id, event }: { id?: string | undefined; event?: string }): void {
     if (id === undefined) return;
@@ -14,7 +14,7 @@ export class StreamUnion {
     if (event !== 'gap') this.ids.push(id);
   }
 
-  /** What is wrong with it, given the ids of the whole stream; undefined when nothing is. */
+  /** Returns what is wrong with it, given the ids of the whole stream; undefined when nothing is. */
   difference(whole: readonly string[]): string | undefined {
     if (whole.length === 0) return 'the stream that was to be compared with is empty';
     const backwards = this.ids.findIndex((id, at) => at > 0 && compareEventIds(this.ids[at - 1]!, id) >= 0);
@@ -31,7 +31,7 @@ export class StreamUnion {
   }
 }
 
-/** Ids are `<milliseconds>-<number>`. */
+/** Compares ids of the form `<milliseconds>-<number>`. */
 export function compareEventIds(a: string, b: string): number {
   const [aMs = 0, aSeq = 0] = a.split('-').map(Number);
   const [bMs = 0, bSeq = 0] = b.split('-').map(Number);
@@ -45,8 +45,8 @@ interface LedgerEvent {
 }
 
 /**
- * What is wrong with the custom events of a ledger run. Within an attempt they count up without a hole; and of each step the attempt
- * that completed it has them all. A lost attempt's may break off anywhere.
+ * Returns what is wrong with the custom events of a ledger run. Within an attempt they count up without a hole; and the
+ * attempt that completed a step has all of its events. A lost attempt's may break off anywhere.
  */
 export function holesIn(data: readonly unknown[], { steps, events }: { steps: number; events: number }): string[] {
   const counts = new Map<string, number>();

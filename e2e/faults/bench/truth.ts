@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { AcceptedRun } from './deployment.ts';
 import type { Ledger } from './ledger.ts';
 
-/** A status that a run's row had, in the order of change. `null`: the row was made, or is gone. */
+/** A status change of a run's row, in the order of change. `null` means that the row was created, or deleted. */
 export interface StatusChange {
   runId: string;
   from: string | null;
@@ -19,7 +19,10 @@ export interface CheckpointRow {
   source: string;
 }
 
-/** What is wrong with accepted runs, by promise; all empty when all is well. Each entry tells the run and what was found. */
+/**
+ * Broken promises of accepted runs, by promise; all are empty when all is well. Each entry names the run and the
+ * finding.
+ */
 export interface Violations {
   notEnded: string[];
   notSuccessful: string[];
@@ -33,7 +36,7 @@ export interface Violations {
 
 const TERMINAL = ['success', 'error', 'timeout', 'interrupted'];
 
-/** What the database and the ledger say, read past all lines and after the fact. */
+/** Reads the database and the ledger afterwards, bypassing all fault lines. */
 export class Truth {
   readonly #pool: pg.Pool;
   readonly #ledger: Ledger;
@@ -43,7 +46,7 @@ export class Truth {
     this.#ledger = ledger;
   }
 
-  /** From now on every status that a run ever has is kept, also those that were written over. */
+  /** Starts to keep every status that a run ever has, overwritten ones too. */
   async watchStatuses(): Promise<void> {
     await this.#pool.query(`
       CREATE TABLE bench_status_change (
@@ -65,7 +68,7 @@ export class Truth {
     return rows;
   }
 
-  /** Of the root graph, oldest first. */
+  /** Returns checkpoints of the root graph, oldest first. */
   async checkpoints(runId: string): Promise<CheckpointRow[]> {
     const { rows } = await this.#pool.query(
       `SELECT checkpoint_id AS "checkpointId", parent_checkpoint_id AS "parentId", (metadata->>'step')::int AS step,
@@ -76,7 +79,7 @@ export class Truth {
     return rows;
   }
 
-  /** Runs that are not over, of all there are. */
+  /** Returns how many runs have not ended. */
   async unfinished(): Promise<number> {
     const { rows } = await this.#pool.query(
       `SELECT count(*)::int AS count FROM run WHERE status IN ('pending', 'running')`,
@@ -84,7 +87,7 @@ export class Truth {
     return rows[0].count;
   }
 
-  /** Resolves when no run is waiting or running. */
+  /** Resolves when no run is pending or running. */
   async untilAllEnded(timeoutMs: number): Promise<void> {
     await waitFor(async () => (await this.unfinished()) === 0, {
       timeoutMs,
@@ -93,7 +96,7 @@ export class Truth {
     });
   }
 
-  /** Looks at runs of the ledger graph that were each accepted on a thread of their own and asked to succeed. */
+  /** Checks runs of the ledger graph that were each accepted on a thread of their own and have to succeed. */
   async violations(runs: readonly AcceptedRun[]): Promise<Violations> {
     const found: Violations = {
       notEnded: [],
@@ -119,7 +122,7 @@ export class Truth {
       if ((ends.get(runId) ?? 0) > 1) found.endedTwice.push(`${runId} ended ${ends.get(runId)} times`);
       const state = states.get(run.threadId);
       if (state?.status !== 'idle') found.stuckThreads.push(`${run.threadId} of ${runId} is ${state?.status}`);
-      // The input is step -1, what starts from it step 0, then one checkpoint for each step of the graph.
+      // The input is step -1, what starts from it step 0, and then each step of the graph has one checkpoint.
       const expected = Array.from({ length: run.steps + 2 }, (_, index) => index - 1);
       const kept = steps.get(runId) ?? [];
       const missing = expected.filter((step) => !kept.includes(step));

@@ -10,12 +10,15 @@ const SERVICES = ['org-access', 'control-plane', 'gateway', 'agent-api', 'run-wo
 
 export type ServerName = 'postgres' | 'redis';
 
-/** One process of each service, none of them started, on databases without a table; both servers can be taken from all of them. */
+/**
+ * One process of each service, none of them started, on databases without a table; both servers can be taken away from
+ * all of them.
+ */
 export class WholeDeployment {
   readonly services: ReadonlyMap<ServiceName, Part>;
   readonly ledger: Ledger;
   readonly #databases: TestDatabase[];
-  /** From those that speak on the bus to it. */
+  /** The line from the services that publish on the bus to it. */
   readonly #bus: FaultLine;
 
   private constructor(services: Map<ServiceName, Part>, ledger: Ledger, databases: TestDatabase[], bus: FaultLine) {
@@ -78,7 +81,7 @@ export class WholeDeployment {
     return SERVICES;
   }
 
-  /** The server refuses everybody. */
+  /** Makes the server refuse every connection. */
   async takeAway(server: ServerName): Promise<void> {
     await Promise.all(this.#linesTo(server).map((line) => line.refuse()));
   }

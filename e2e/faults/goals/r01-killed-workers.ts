@@ -10,15 +10,18 @@ import { measureRuns } from '../bench/outage-checks.ts';
 const WORKERS = 3;
 /** A run lasts for some seconds, so that most kills hit some. */
 const INPUT = { steps: 12, sleepMs: 400 };
-/** Runs in hand or waiting at a time: as many as two workers have slots for, so that what is measured is never the wait for one. */
+/**
+ * Runs that are pending or running at a time: as many as two workers have slots for, so that waiting for a slot is
+ * never measured.
+ */
 const AT_ONCE = 15;
-/** Threads that are asked and answered beside that, at a time. */
+/** Concurrent threads with questions and answers beside the runs. */
 const INTERVIEWS_AT_ONCE = 3;
 
-/** What the host of a killed worker may take to hear of it, on a machine with much else to do. */
+/** Milliseconds that the host of a killed worker may take to notice, on a busy machine. */
 const HEARS_WITHIN_MS = 2_000;
 
-/** By process, when it was killed; milliseconds since 1970. */
+/** The time of each kill by process id, in milliseconds since 1970. */
 type Kills = Map<number, number>;
 
 export const goal: Goal = {
@@ -30,9 +33,9 @@ export const goal: Goal = {
     const deployment = await bench.deployment({
       workers: WORKERS,
       env: {
-        // The lease is the default one, but where there is no time for it.
+        // The lease is the default one, except where time is short.
         ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: '5' }),
-        // That a run is given up when it loses three workers without getting further is R16's matter.
+        // R16 covers runs that are given up when they lose three workers without progress.
         BG_JOB_MAX_RETRIES: '100',
       },
     });
@@ -50,7 +53,7 @@ export const goal: Goal = {
   },
 };
 
-/** Kills each worker again and again, all at the same time, while runs keep coming. */
+/** Kills each worker again and again, all of them concurrently, while runs keep coming. */
 async function killWorkers(
   bench: Bench,
   deployment: BenchDeployment,
@@ -71,7 +74,7 @@ async function killWorkers(
   });
   let left = wanted.kills;
   const creating = (async () => {
-    // As long as workers are killed there is something to lose.
+    // While workers are killed there must be runs to lose.
     while (runs.length < wanted.runs || !isOver) {
       await createMore();
       await pause(100);
@@ -96,7 +99,7 @@ async function killWorkers(
   return { kills, runs };
 }
 
-/** A step is executed again only when a kill cut the attempt that executed it. */
+/** Measures that a step is executed again only when a kill cut the attempt that executed it. */
 function measureExecutions(bench: Bench, byRun: Map<string, Attempt[]>, kills: Kills): void {
   const tooOften: string[] = [];
   let executed = 0;
@@ -114,7 +117,7 @@ function measureExecutions(bench: Bench, byRun: Map<string, Attempt[]>, kills: K
   bench.measureNone('steps executed oftener than kills allow', tooOften, executed);
 }
 
-/** A later attempt begins with the step after the last one that was recorded. */
+/** Measures that a later attempt begins with the step after the last one that was recorded. */
 async function measureStarts(bench: Bench, deployment: BenchDeployment, byRun: Map<string, Attempt[]>): Promise<void> {
   const { rows } = await deployment.pool.query<{ run_id: string; step: number; at: number }>(
     `SELECT run_id, (metadata->>'step')::int AS step, extract(epoch FROM created_at)::float8 * 1000 AS at
@@ -138,7 +141,7 @@ function measureResumptions(bench: Bench, byRun: Map<string, Attempt[]>, kills: 
     for (const [index, { worker, attempt }] of attempts.entries()) {
       const next = attempts[index + 1];
       const killedAt = kills.get(worker);
-      // One between them that was killed before its first step has a time of its own.
+      // An attempt between them that was killed before its first step has a time of its own.
       if (next && killedAt !== undefined && next.attempt === attempt + 1)
         seconds.push((next.firstAt - killedAt) / 1_000);
     }

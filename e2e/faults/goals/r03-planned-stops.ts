@@ -10,11 +10,11 @@ import { measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
 
 const GRACE_SECONDS = 5;
-/** What agent-api goes on taking requests for; the default. */
+/** Seconds that a stopping agent-api still takes requests; the default. */
 const WINDOW_SECONDS = 5;
-/** Longer than the grace, so that most are handed back. */
+/** Runs longer than the grace, so that most are handed back. */
 const LONG = { steps: 25, sleepMs: 400 };
-/** Long runs on their way while a worker is asked to stop. */
+/** Long runs in flight while a worker is asked to stop. */
 const LONG_AT_ONCE = 6;
 const STREAMED = { steps: 12, sleepMs: 500, events: 3 };
 
@@ -50,7 +50,7 @@ export const goal: Goal = {
       waits: 3,
       input: STREAMED,
     });
-    // Clients that know nothing of a gateway, and rejoin by themselves.
+    // These clients use no gateway, and rejoin by themselves.
     const direct = new CutStreams({
       ledger: deployment.ledger,
       random: bench.random.fork('direct'),
@@ -100,7 +100,7 @@ async function stopWorkers(
   const stops: Stop[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const worker of bench.random.shuffle(deployment.workers).slice(0, 2)) {
-      // Others may take all of them.
+      // The other workers may take all of them.
       do {
         for (let asked = 0; asked < LONG_AT_ONCE; asked += 1) {
           const at = deployment.agentApis.findIndex(({ isUp }) => isUp);
@@ -116,7 +116,7 @@ async function stopWorkers(
   return { stops, runs };
 }
 
-/** Whether a worker executes one of them that outlasts its grace. */
+/** Returns whether a worker executes one of the runs and that outlasts its grace. */
 async function executesOneOf({ ledger }: BenchDeployment, { pid }: Part, runs: AcceptedRun[]): Promise<boolean> {
   const byRun = await ledger.byRun();
   return runs.some(({ runId, steps }) => {
@@ -125,7 +125,7 @@ async function executesOneOf({ ledger }: BenchDeployment, { pid }: Part, runs: A
   });
 }
 
-/** One after the other, each when the one before is ready again. */
+/** Restarts one agent-api after the other, each when the one before is ready again. */
 async function restartAgentApis(bench: Bench, deployment: BenchDeployment, rounds: number): Promise<Stop[]> {
   const stops: Stop[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -145,7 +145,7 @@ async function stopped(part: Part): Promise<Stop> {
   return { worker, at, seconds: (Date.now() - at) / 1000, code };
 }
 
-/** What was executed of one run by one worker, without another one in between. */
+/** A stretch of one run that one worker executed without another in between. */
 interface Stretch {
   worker: number;
   firstAt: number;

@@ -10,9 +10,12 @@ import { SteadyLoad } from '../bench/steady-load.ts';
 
 const POOL_TIMEOUT_SECONDS = 5;
 const UPSTREAM_SILENCE_SECONDS = 7;
-/** What a connection's silence takes to be noticed, longer than a caller waits for a connection; a write waits for the one before. */
+/**
+ * Seconds until an unresponsive connection is noticed, longer than a caller waits for a connection; a write waits for
+ * the one before.
+ */
 const API_BOUND_SECONDS = 2 * 7 + 3;
-/** Silence, the look that finds it, the question; twice for what may be asked again. */
+/** The silence, the look that finds it, and the probe; twice for requests that may be repeated. */
 const GATEWAY_BOUND_SECONDS = 2 * (1.25 * UPSTREAM_SILENCE_SECONDS + 3) + 3;
 const HOLE_MS = 30_000;
 
@@ -50,7 +53,7 @@ export const goal: Goal = {
       bench.log(`${where}: ${direction}`);
       line.swallow(direction);
     }
-    // Longer than a lease: a worker that cannot renew has to drop what it holds.
+    // The partition is longer than a lease: a worker that cannot renew has to drop its runs.
     await pause(Math.max(15_000, (HOLE_MS * bench.size({ fast: 50, full: 100 })) / 100));
     await Promise.all(holes.map(([, line]) => line.heal()));
     const healedAt = performance.now();
@@ -77,7 +80,7 @@ export const goal: Goal = {
   },
 };
 
-/** Reads and writes through the gateway, some at a time. Returns what ends it. */
+/** Sends reads and writes through the gateway, some at a time. Returns a function that ends it. */
 function keepAsking(gateway: BenchGateway, { ledger }: Pick<BenchDeployment, 'ledger'>): () => Promise<void> {
   const stopping = new AbortController();
   const asking = new Set<Promise<unknown>>();

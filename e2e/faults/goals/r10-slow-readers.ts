@@ -11,7 +11,7 @@ const MEGABYTE = 1024 * 1024;
 const LARGE = { steps: 50, events: 500, bytes: 1_950, sleepMs: 150 };
 const NORMAL = { steps: 40, events: 4, bytes: 200, sleepMs: 200 };
 const READERS_OF_ONE_RUN = 5;
-/** Delays below this are the machine's own, and no reader's. */
+/** Milliseconds of delay that are the machine's own, and no reader's. */
 const UNNOTICED_MS = 10;
 
 export const goal: Goal = {
@@ -44,7 +44,7 @@ export const goal: Goal = {
       limit: 2,
       unit: '×',
       samples: Math.min(beside.delays.length, alone.delays.length),
-      // They come a moment after their run has begun.
+      // They join a moment after their run has begun.
       needed: (normal * NORMAL.steps * NORMAL.events) / 2,
     });
     await measureLosses(bench, deployment, beside);
@@ -52,8 +52,8 @@ export const goal: Goal = {
 };
 
 /**
- * A large stream with as many readers, none of them slow: what everybody's reading of megabytes compiles, and the room that
- * garbage takes from then on, are no slow reader's.
+ * Warms up with a large stream and as many readers, none of them slow: the code that everybody's reading of megabytes
+ * compiles, and the room that garbage takes from then on, must not count for a slow reader.
  */
 async function warmUp(deployment: BenchDeployment, readers: number): Promise<void> {
   const { large } = await largeStream(deployment, 0);
@@ -63,15 +63,15 @@ async function warmUp(deployment: BenchDeployment, readers: number): Promise<voi
 }
 
 interface Reading {
-  /** From the emission of an event to its arrival, milliseconds. */
+  /** Milliseconds from the emission of an event to its arrival. */
   delays: number[];
-  /** The most that agent-api held. */
+  /** The most resident bytes of agent-api. */
   residentBytes: number;
   large: AcceptedRun;
   slow: SlowReader[];
 }
 
-/** Normal readers follow runs while a large stream is made, with slow readers on it or without. */
+/** Has normal readers follow runs during a large stream, with slow readers on it or without. */
 async function readTogether(
   bench: Bench,
   deployment: BenchDeployment,
@@ -100,7 +100,10 @@ async function readTogether(
   return { delays, residentBytes, ...large };
 }
 
-/** A run with a stream of up to 50 MB, and readers that take it slowly from its beginning. Resolves when it is over. */
+/**
+ * Creates a run with a stream of up to 50 MB, and readers that read it slowly from its beginning. Resolves when it has
+ * ended.
+ */
 async function largeStream(
   deployment: BenchDeployment,
   readers: number,
@@ -136,7 +139,7 @@ async function normalReaders(deployment: BenchDeployment, delays: number[]): Pro
   await Promise.all(readers);
 }
 
-/** Slow readers leave, come back, and have had every event once. */
+/** Measures that slow readers leave, resume, and have had every event once. */
 async function measureLosses(bench: Bench, deployment: BenchDeployment, { large, slow }: Reading): Promise<void> {
   const whole = new SlowReader(deployment.url() + streamPath(large));
   await whole.catchUp();
@@ -144,7 +147,7 @@ async function measureLosses(bench: Bench, deployment: BenchDeployment, { large,
   let readers = 0;
   for (const reader of slow) {
     const before = reader.union.ids.length;
-    // One that had all before it came back read as fast as everybody.
+    // A reader that had all before it resumed read as fast as everybody.
     if (before < whole.union.ids.length) readers += 1;
     await reader.catchUp();
     const difference = reader.union.difference(whole.union.ids);

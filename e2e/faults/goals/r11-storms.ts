@@ -9,9 +9,9 @@ import { measureRuns } from '../bench/outage-checks.ts';
 import { StormClient } from '../bench/storm-client.ts';
 
 const INPUT = { steps: 1 };
-/** That the machine sends what it receives adds to the second. */
+/** The machine also receives what it sends, which adds to the second. */
 const STORM_SECONDS = 1.5;
-/** A storm that is turned away whole is no storm that was stood. */
+/** A storm that is refused as a whole was not withstood. */
 const ADMITTED_SHARE = 0.1;
 const STREAMED = { steps: 3, events: 20, bytes: 200 };
 
@@ -23,7 +23,7 @@ export const goal: Goal = {
     const deployment = await bench.deployment(MANY_STREAMS);
     const pids = deployment.parts.map(({ pid }) => pid);
     const usualMs = await usualLatency(deployment);
-    // Only now: the first request of the storm is the first it ever sees.
+    // The gateway starts only now: the first request of the storm is the first it ever gets.
     const gateway = await BenchGateway.start(deployment, bench.servers, {}, { isDirect: true });
     bench.onClose(() => gateway.close());
     const client = await StormClient.start();
@@ -40,7 +40,7 @@ export const goal: Goal = {
   },
 };
 
-/** The slowest of some creates when nothing else goes on, milliseconds. */
+/** Returns the slowest milliseconds of some creates on an idle deployment. */
 async function usualLatency(deployment: BenchDeployment): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < 30; count += 1) times.push((await createStateless(deployment)).ms);
@@ -125,7 +125,7 @@ function measureSending(bench: Bench, what: string, seconds: number, samples: nu
   bench.measure({ what: `${what}: first → last sent`, measured: seconds, limit: STORM_SECONDS, unit: 's', samples });
 }
 
-/** A run that is over, with the ids of its events. */
+/** Returns an ended run, with the ids of its events. */
 async function streamedRun(deployment: BenchDeployment): Promise<{ run: AcceptedRun; ids: string[] }> {
   const run = await deployment.createRun(STREAMED, { run: { stream_resumable: true, stream_mode: ['custom'] } });
   if (!run) throw new Error('a run was not accepted');
@@ -137,7 +137,7 @@ async function streamedRun(deployment: BenchDeployment): Promise<{ run: Accepted
 const isFit = ({ status, end }: Pick<Segment, 'status' | 'end'>) =>
   status === 429 || status === 503 || (status === 200 && end === 'whole');
 
-/** Seconds until a create takes no longer than usual again, several times in a row. */
+/** Measures the seconds until a create takes no longer than usual again, several times in a row. */
 async function measureRecovery(
   bench: Bench,
   deployment: BenchDeployment,

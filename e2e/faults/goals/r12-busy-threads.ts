@@ -9,7 +9,7 @@ import type { StatusChange } from '../bench/truth.ts';
 
 const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
 type Strategy = (typeof STRATEGIES)[number];
-/** Sequences are compared beside each other, each engine on a database of its own. */
+/** Concurrent comparisons of sequences, each engine on a database of its own. */
 const LANES = 2;
 const ENDED_WITHIN_MS = 60_000;
 
@@ -23,7 +23,10 @@ export const goal: Goal = {
   },
 };
 
-/** On real processes: the model is given the creates in the order they took effect, and each claim and end as it happened. */
+/**
+ * Runs on real processes: the model gets the creates in the order they took effect, and each claim and end as it
+ * happened.
+ */
 async function createAtOnce(bench: Bench): Promise<void> {
   const deployment = await bench.deployment({ agentApis: 2, workers: 2, bus: 'redis' });
   const perThread = bench.size({ fast: 12, full: 50 });
@@ -58,7 +61,7 @@ async function createAtOnce(bench: Bench): Promise<void> {
     const model = new ModelThread(Number.POSITIVE_INFINITY);
     differences.push(...replay(model, ofThread, accepted), ...(await differencesAtTheEnd(deployment, threadId, model)));
   }
-  // Of each thread at least the first one.
+  // Each thread has at least its first one.
   const needed = threads.length;
   bench.measureNone('differences from the model, two running runs among them', differences, accepted.size, needed);
 }
@@ -68,7 +71,10 @@ interface Accepted {
   strategy: Strategy;
 }
 
-/** The order in which rows changed is the order in which things happened: those of a thread are changed under its lock. */
+/**
+ * Replays the changes in the model. The order in which rows changed is the order in which things happened: those of a
+ * thread are changed under its lock.
+ */
 function replay(model: ModelThread, changes: StatusChange[], accepted: ReadonlyMap<string, Accepted>): string[] {
   const differences: string[] = [];
   for (const { runId, from, to } of changes) {

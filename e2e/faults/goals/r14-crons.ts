@@ -30,11 +30,11 @@ export const goal: Goal = {
     }
     await crons.untilAllReady();
 
-    // An hour that nobody saw: the first of its slots fires, for all of them.
+    // Nobody was there for an hour: the first of its slots fires, for all of them.
     const missed = await clock.pass(1);
     await clock.pass(HOUR - 1);
     await crons.untilFired(missed);
-    // The same hour again: it has had its runs, also for a cron whose next time is found anew.
+    // The same hour comes again: it has had its runs, also for a cron whose next time is computed anew.
     await clock.pass(-HOUR);
     await crons.reschedule();
     for (let minute = 0; minute < HOUR; minute += HOUR / 4) {
@@ -50,11 +50,11 @@ export const goal: Goal = {
   },
 };
 
-/** Crons of every minute, fired by processes that are killed. */
+/** Crons of every minute, which processes fire that are killed. */
 class Crons {
   readonly #bench: Bench;
   readonly #deployment: BenchDeployment;
-  /** Due once a year: changing it makes all processes look at their crons, whatever they sleep for. */
+  /** A cron that is due once a year: changing it wakes all processes to look at their crons. */
   #bell = '';
   #rung = 0;
   #rescheduled: string[] = [];
@@ -72,7 +72,7 @@ class Crons {
     this.#rescheduled = ids.slice(0, 10);
   }
 
-  /** Resolves when every cron has had this slot. */
+  /** Resolves when every cron has fired this slot. */
   async untilFired(slot: Date): Promise<void> {
     this.#expected.push(slot.toISOString());
     await this.#ringUntil(
@@ -97,7 +97,7 @@ class Crons {
     }
   }
 
-  /** One of those that are ready, once others are too; it comes back by and by. */
+  /** Kills one of those that are ready, once others are too; it is started again in the background. */
   async killOne(): Promise<void> {
     const ready = await waitFor(() => this.#twoReady(), { ...WAIT, what: 'two agent-apis to be ready' });
     const victim = this.#bench.random.pick(ready);
@@ -162,7 +162,7 @@ class Crons {
     );
   }
 
-  /** Asks one after the other until one has taken it. */
+  /** Tries one after the other until one has accepted it. */
   async #ring(): Promise<void> {
     this.#rung += 1;
     for (const at of this.#bench.random.shuffle([0, 1, 2])) {

@@ -7,7 +7,7 @@ import type { Call } from '../bench/history.ts';
 import { InsistingClient, type KeyedRequest } from '../bench/insisting-client.ts';
 import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
 
-/** Clients that insist on one key each at the same time. */
+/** Concurrent clients that repeat one key each. */
 const LANES = 5;
 const STEPS = 2;
 const BATCH = 3;
@@ -77,7 +77,10 @@ function aRequest(deployment: BenchDeployment, n: number): Asked {
   return { ...asked, path: `/threads/${threadId}/${kind}`, body: run };
 }
 
-/** Kills one agent-api after the other, never both, and starts it again. Call it to have all up, and the number of kills. */
+/**
+ * Kills one agent-api after the other, never both, and starts it again. Returns a function that waits for all to be up
+ * and returns the number of kills.
+ */
 function killNowAndThen(bench: Bench, deployment: BenchDeployment): () => Promise<number> {
   const stopping = new AbortController();
   const random = bench.random.fork('kills');
@@ -113,7 +116,7 @@ async function wronglyMade({ pool }: BenchDeployment, asked: Asked[]): Promise<s
   });
 }
 
-/** What was answered with 2xx has to be the same each time, and there has to be such an answer. */
+/** Returns the differences: answers with 2xx have to be the same each time, and there has to be one. */
 function differing(asked: Asked[]): string[] {
   return asked.flatMap(({ kind, key, calls }) => {
     const answered = calls.filter(({ outcome }) => outcome === 'ok').map(({ body }) => contentOf(body));
@@ -123,7 +126,7 @@ function differing(asked: Asked[]): string[] {
   });
 }
 
-/** A stream without its signs of life, which come when nothing else does. */
+/** Removes the heartbeats of a stream, which come when nothing else does. */
 function contentOf(body: unknown): string {
   if (typeof body !== 'string') return JSON.stringify(body);
   return body.replace(/^: heartbeat\r?\n(\r?\n)?/gm, '');

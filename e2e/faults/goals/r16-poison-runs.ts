@@ -6,18 +6,21 @@ import { measureRuns } from '../bench/outage-checks.ts';
 
 const SILENT_SECONDS = 5;
 const HUGE_BYTES = 24 * 1024 * 1024;
-/** As the message of a run says that was tried as often as it may be. */
+/** The message of a run whose attempts are used up. */
 const GIVEN_UP = 'after 3 failed attempts';
 const WAIT = { timeoutMs: 180_000, intervalMs: 200 };
 
-/** How each ends: by its name, and after how many attempts. Those with two names end as the last word of the message says. */
+/**
+ * The end of each: its error name, and the number of attempts. An error with two names has the last word of the message
+ * as its second.
+ */
 const POISONS = [
   { how: 'exit', error: 'ProcessExitError' },
   { how: 'throw', error: 'UncaughtExceptionError' },
   { how: 'crash', error: 'RunAttemptsExhausted', last: 'GraphHostLost' },
   { how: 'oom', error: 'RunAttemptsExhausted', last: 'GraphHostOutOfMemory' },
   { how: 'loop', error: 'RunAttemptsExhausted', last: 'GraphHostUnresponsive' },
-  // A worker takes these: they harm nobody and end well.
+  // A worker survives these: they harm nobody and end well.
   { how: 'huge', error: null },
   { how: 'flood', error: null },
 ] as const;
@@ -44,7 +47,7 @@ export const goal: Goal = {
     );
     const ended: { poison: Poison; runId: string }[] = [];
     for (const poison of poisons) {
-      // Beside it, in the same process when it can be.
+      // These run beside it, in the same process if possible.
       await Promise.all([1, 2].map(() => create({ steps: 6, sleepMs: 300 })));
       const runId = await poisonRun(deployment, poison);
       ended.push({ poison, runId });
@@ -56,7 +59,8 @@ export const goal: Goal = {
         waits.push(waitedMs);
         bench.log(`after ${poison.how} the next run began within ${waitedMs} ms`);
       }
-      // One harm at a time: with several, runs that were beside one wait for their place alone behind those beside others.
+      // Harms come one at a time: with several, runs that were beside one wait for their isolated host behind those
+      // beside others.
       await deployment.truth.untilAllEnded(WAIT.timeoutMs);
     }
     await measureRuns(bench, deployment, bystanders);
@@ -82,7 +86,7 @@ async function poisonRun(deployment: BenchDeployment, { how }: Poison): Promise<
   return (run as { run_id: string }).run_id;
 }
 
-/** It has been taken, so that the worker feels it from now on. */
+/** Waits until it has been claimed, so that the worker is affected from now on. */
 async function untilHarmed(deployment: BenchDeployment, runId: string): Promise<void> {
   await waitFor(
     async () =>

@@ -8,7 +8,7 @@ import { type ServerName, WholeDeployment } from '../bench/whole-deployment.ts';
 type Piece = ServiceName | ServerName;
 
 const SERVERS: readonly ServerName[] = ['postgres', 'redis'];
-/** What each service needs to do its work. */
+/** The pieces that each service needs to work. */
 const NEEDS: Partial<Record<ServiceName, readonly Piece[]>> = {
   'org-access': ['postgres'],
   'control-plane': ['postgres'],
@@ -19,7 +19,7 @@ const NEEDS: Partial<Record<ServiceName, readonly Piece[]>> = {
 const READY_WITHIN_S = 15;
 const LOOK_MS = 40;
 
-/** What was seen of all orders. */
+/** Observations over all orders. */
 interface Seen {
   liveAfter: number[];
   readyAfter: number[];
@@ -61,7 +61,7 @@ async function startInOrder(bench: Bench, deployment: WholeDeployment, order: re
   let lastAt = 0;
   for (const piece of order) {
     lastAt = performance.now();
-    // Before it begins: it may be there before we know.
+    // This comes before the start: the piece may be up before its command returns.
     there.add(piece);
     if (isServer(piece)) await deployment.giveBack(piece);
     else {
@@ -97,7 +97,7 @@ async function watch(name: ServiceName, part: Part, there: ReadonlySet<Piece>, s
     const isReady = await part.isReady();
     const missing = (NEEDS[name] ?? []).filter((piece) => !there.has(piece));
     if (isReady && missing.length > 0) seen.readyTooEarly.push(`${name} without ${missing.join(' and ')}`);
-    // One that got there between the two questions is asked again whether it lives.
+    // A service that started between the two requests is checked for liveness again.
     return isReady && isLive;
   };
   const patience = { timeoutMs: 4 * READY_WITHIN_S * 1000, intervalMs: LOOK_MS, what: `${name} to be ready` };

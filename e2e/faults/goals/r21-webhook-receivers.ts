@@ -7,10 +7,10 @@ import { BEHAVIOURS, BenchReceiver, type ReceivedTry } from '../bench/webhook-re
 type Kind = keyof typeof BEHAVIOURS;
 
 const SECRET = `whsec_${Buffer.from('a secret of the fault bench').toString('base64')}`;
-/** What is between two tries, of what the schedule says. */
+/** The share of the schedule's pause that may lie between two tries. */
 const JITTER = { least: 0.8, most: 1.2 };
 const FIRST_PAUSES_MS = [1_000, 2_587, 6_694];
-/** A sender may notice what is due a little late. */
+/** Milliseconds by which a sender may be late. */
 const LATE_MS = 1_000;
 
 export const goal: Goal = {
@@ -54,7 +54,10 @@ export const goal: Goal = {
   },
 };
 
-/** Runs that tell each receiver, all at once; the good ones among the others, so that they meet them in the queue. */
+/**
+ * Creates runs that notify each receiver, all at once; the good ones are among the others, so that they meet them in
+ * the queue.
+ */
 async function tell(
   deployment: BenchDeployment,
   receivers: Map<Kind, BenchReceiver>,
@@ -83,7 +86,7 @@ async function untilOver(deployment: BenchDeployment, timeoutMs: number): Promis
   );
 }
 
-/** Milliseconds from the end of each run to its first try. */
+/** Returns the milliseconds from the end of each run to its first try. */
 async function delaysOf(deployment: BenchDeployment, runs: AcceptedRun[], receiver: BenchReceiver): Promise<number[]> {
   const { rows } = await deployment.pool.query<{ run_id: string; ended_at: Date }>(
     'SELECT run_id, ended_at FROM run WHERE run_id = ANY($1::uuid[])',
@@ -100,7 +103,7 @@ function judgeRetries(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: K
   const wrong = [...told].flatMap(([kind, runs]) =>
     runs
       .map(({ runId }) => ({ runId, tries: of(kind).triesOf(runId).length }))
-      // What waits for a receiver that is gone ends untried.
+      // Deliveries that wait for a receiver that answered 410 end untried.
       .filter(({ tries }) => (kind === 'gone' ? tries > 1 : tries !== expected[kind]))
       .map(({ runId, tries }) => `${kind}: ${runId} was tried ${tries} times`),
   );
@@ -140,7 +143,7 @@ function judgeRetries(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: K
   });
 }
 
-/** While they send; what they had in hand comes back by its lease, which outlasts a try. */
+/** Kills senders while they send; their deliveries in flight return by their lease, which outlasts a try. */
 async function killSenders(bench: Bench, deployment: BenchDeployment, good: BenchReceiver): Promise<void> {
   for (const part of bench.random.shuffle(deployment.agentApis)) {
     const before = good.tries.length;

@@ -7,7 +7,7 @@ import { promises } from './promises.ts';
 import type { RecordedOutcome } from './results.ts';
 import { shippedDefaults } from './shipped-defaults.ts';
 
-/** docs/reliability.md: what is promised, and for each goal what was measured with which seed. */
+/** Returns docs/reliability.md: the promises, and for each goal the measures with their seeds. */
 export function reportPage(goals: readonly Goal[], outcomes: readonly RecordedOutcome[]): string {
   const ofGoal = (goal: Goal) => outcomes.filter((outcome) => outcome.goal === goal.id);
   return [
@@ -65,7 +65,7 @@ function askedLines(goal: Goal): string[] {
   ];
 }
 
-/** The settings of the services that were not those that ship, in any of the outcomes. */
+/** Returns the settings of the services that differed from the shipped defaults, in any of the outcomes. */
 function settingsLine(outcomes: RecordedOutcome[]): string {
   const names = [...new Set(outcomes.flatMap(({ settings }) => Object.keys(settings)))].sort();
   const shipped = shippedDefaults();

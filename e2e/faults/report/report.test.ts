@@ -6,11 +6,11 @@ import { reportedGoals } from './reported-goals.ts';
 import { type RecordedOutcome, recordedOutcomes } from './results.ts';
 import { REPORT_FILE } from './write-report.ts';
 
-test('docs/reliability.md says what the recorded results say', async () => {
+test('docs/reliability.md matches the recorded results', async () => {
   expect(await readFile(REPORT_FILE, 'utf8')).toBe(reportPage(reportedGoals, await recordedOutcomes()));
 });
 
-test('a goal’s section names each setting that it gave its services, beside the one that ships', () => {
+test('a goal’s section names each setting that it gave its services, beside the shipped default', () => {
   const settings = new MeasuredSettings();
   settings.add({ WORKER_LEASE_SECONDS: '3', N_JOBS_PER_WORKER: '10', NODE_OPTIONS: '--inspect' });
   settings.add({ WORKER_LEASE_SECONDS: '60' });
@@ -23,6 +23,6 @@ test('a goal’s section names each setting that it gave its services, beside th
   expect(page).toContain('differ from those that ship: `WORKER_LEASE_SECONDS` 3 or 60 (ships 10).');
 });
 
-test('each goal says what was asked for', () => {
+test('each goal has the limits that were set for it', () => {
   for (const goal of reportedGoals) expect(reportPage([goal], [])).toMatch(/\nAsked for: /);
 });

@@ -4,7 +4,10 @@ import path from 'node:path';
 const PAGES = path.resolve(import.meta.dirname, '../../../docs/services');
 const ROW = /^\| `([A-Z][A-Z0-9_]+)` \| `([^`]*)` \|/gm;
 
-/** The default of each setting that a service's page names. A test holds the pages against the services' configuration. */
+/**
+ * Returns the default of each setting that a service's page names. A test compares the pages with the services'
+ * configuration.
+ */
 export function shippedDefaults(): ReadonlyMap<string, string> {
   const defaults = new Map<string, string>();
   for (const file of readdirSync(PAGES, { recursive: true, encoding: 'utf8' })) {

@@ -2,19 +2,22 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { waitFor } from '@runyard/test-kit';
 import { WebSocket } from 'undici';
 
-/** For Node processes that are to be looked into: the debugger takes any free port when it is called for, and not one for all. */
+/**
+ * A flag for Node processes that can be inspected: the debugger takes any free port when it is opened, instead of one
+ * for all.
+ */
 export const INSPECTABLE = '--inspect-port=0';
 
 const OPENS_WITHIN_MS = 30_000;
 const ANSWERS_WITHIN_MS = 60_000;
-/** In /proc/net/tcp. */
+/** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A';
 
-/** What a process holds once all garbage is gone. */
+/** The resources of a process after garbage collection. */
 export interface Held {
-  /** Objects and buffers that live, bytes. */
+  /** Bytes of live objects and buffers. */
   liveBytes: number;
-  /** Timers that are set. */
+  /** The number of timers that are set. */
   timers: number;
 }
 
@@ -24,7 +27,7 @@ interface Answer {
   error?: { message: string };
 }
 
-/** A running Node process, looked into as a debugger does, without anything in its own code. */
+/** A running Node process, inspected through its debugger, without anything in its own code. */
 export class InspectedProcess {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
@@ -40,7 +43,10 @@ export class InspectedProcess {
     });
   }
 
-  /** Calls for the debugger of a process that runs with `INSPECTABLE`. It stays until it is closed: each call for it costs some memory. */
+  /**
+   * Opens the debugger of a process that runs with `INSPECTABLE`. It stays open until it is closed: each opening costs
+   * some memory.
+   */
   static async attach(pid: number): Promise<InspectedProcess> {
     process.kill(pid, 'SIGUSR1');
     const url = await waitFor(() => debuggerOf(pid), { timeoutMs: OPENS_WITHIN_MS, what: `the debugger of ${pid}` });
@@ -52,12 +58,12 @@ export class InspectedProcess {
     return new InspectedProcess(socket);
   }
 
-  /** Has all garbage collected first. */
+  /** Collects garbage first. */
   async held(): Promise<Held> {
     const objectGroup = 'look';
     try {
       await this.ask('HeapProfiler.collectGarbage');
-      // Cleared: it would be counted as one of the process's own until it fires.
+      // It is cleared, because it would count as one of the process's own until it fires.
       const timer =
         '(() => { const timer = setTimeout(() => {}, 0); clearTimeout(timer); return Object.getPrototypeOf(timer); })()';
       const { result } = await this.ask<{ result: { objectId: string } }>('Runtime.evaluate', {
@@ -80,7 +86,7 @@ export class InspectedProcess {
     }
   }
 
-  /** @throws Error when the process is gone or does not answer */
+  /** @throws Error when the process has ended or does not answer */
   async ask<T = unknown>(method: string, params: Record<string, unknown> = {}): Promise<T> {
     this.#asked += 1;
     const id = this.#asked;
@@ -110,7 +116,7 @@ export class InspectedProcess {
   }
 }
 
-/** Address of the debugger among all that the process listens on; undefined until there is one. */
+/** Returns the address of the debugger among all that the process listens on; undefined until there is one. */
 async function debuggerOf(pid: number): Promise<string | undefined> {
   for (const port of await portsOf(pid)) {
     const targets = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(5_000) })

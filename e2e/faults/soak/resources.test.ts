@@ -8,7 +8,7 @@ const MB = 2 ** 20;
 const looks = (bytesAt: (minute: number) => number) =>
   Array.from({ length: 30 }, (_, minute) => ({ at: minute * 60_000, bytes: bytesAt(minute) }));
 
-it('the growth of memory is that of what stays, not of a step or an odd look', () => {
+it('the growth of memory is that of what stays, not of a step or an odd sample', () => {
   expect(growth(looks((minute) => (100 + minute * 0.5) * MB))).toBeCloseTo(5, 1);
   expect(growth(looks((minute) => (minute > 2 ? 120 : 100) * MB))).toBeCloseTo(0, 1);
   expect(growth(looks((minute) => (minute % 10 === 9 ? 160 : 100) * MB))).toBeCloseTo(0, 1);
@@ -34,7 +34,7 @@ afterEach(() => {
   for (const close of opened.splice(0)) close();
 });
 
-it('what a process and one below it hold is told without their garbage', async () => {
+it('what a process and one below it hold is measured without their garbage', async () => {
   const env = { PATH: process.env.PATH, HOLDER };
   const holder = spawn(process.execPath, [INSPECTABLE, '-e', HOLDER], {
     env,

@@ -4,21 +4,21 @@ import { promisify } from 'node:util';
 import { percentile } from '@runyard/test-kit';
 import { InspectedProcess } from './inspected-process.ts';
 
-/** What a process and those below it hold at one moment, once all garbage is gone. */
+/** The resources of a process and those below it at one moment, after garbage collection. */
 export interface Holding {
   /** Monotonic milliseconds. */
   at: number;
-  /** Objects and buffers that live in the Node processes among them. */
+  /** Bytes of live objects and buffers in the Node processes among them. */
   liveBytes: number;
-  /** Memory as the system counts it, of all of them. */
+  /** Resident memory of all of them, as the system counts it. */
   residentBytes: number;
   /** Files, sockets and pipes, as the system counts them. */
   descriptors: number;
-  /** Timers that are set. */
+  /** The number of timers that are set. */
   timers: number;
 }
 
-/** Looks into a process and those below it, which run with `INSPECTABLE` as far as they are Node's, as often as it is asked to. */
+/** Samples a process and those below it, of which the Node processes run with `INSPECTABLE`, on request. */
 export class Watch {
   readonly #pid: number;
   readonly #inspected = new Map<number, InspectedProcess>();
@@ -27,7 +27,7 @@ export class Watch {
     this.#pid = pid;
   }
 
-  /** What they hold. A process that ends meanwhile holds nothing. */
+  /** Returns what they hold. A process that ends meanwhile holds nothing. */
   async look(): Promise<Holding> {
     const holding: Holding = { at: performance.now(), liveBytes: 0, residentBytes: 0, descriptors: 0, timers: 0 };
     for (const pid of await withThoseBelow(this.#pid)) {
@@ -87,8 +87,8 @@ const TEN_MINUTES_MS = 600_000;
 const MEGABYTE = 2 ** 20;
 
 /**
- * Megabytes per ten minutes by which something grows, by Theil and Sen: the median of the slopes between all pairs of looks,
- * which a few odd ones do not tilt.
+ * Returns the megabytes per ten minutes by which something grows, by Theil and Sen: the median of the slopes between
+ * all pairs of samples, which a few odd ones do not tilt.
  */
 export function growth(looks: readonly { at: number; bytes: number }[]): number {
   const slopes = looks.flatMap((a, index) =>

@@ -12,30 +12,32 @@ import { StreamedLoad } from './streamed-load.ts';
 
 export interface SoakOptions {
   minutes: number;
-  /** Runs asked for in a second. */
+  /** Runs created per second. */
   rps: number;
 }
 
-/** What the goal is about. */
+/** The size that the goal promises. */
 export const PROMISED: SoakOptions = { minutes: 60, rps: 20 };
 const ENV = {
   WORKER_LEASE_SECONDS: '5',
   BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '10',
   NODE_OPTIONS: INSPECTABLE,
-  // Of the processes with the project's code.
+  // The processes with the project's code get it too.
   PROJECT_ENV: JSON.stringify({ NODE_OPTIONS: INSPECTABLE }),
 };
 const INPUT = { steps: 2, sleepMs: 50, events: 2, bytes: 100 };
 const STREAM_EVERY_MS = 1_000;
 const MINUTE_MS = 60_000;
-/** Of the whole time: memory may grow in it, as caches fill and what is used often is compiled. At most ten minutes. */
+/**
+ * The share of the whole time in which memory may grow, as caches fill and hot code is compiled. At most ten minutes.
+ */
 const WARM_UP = 0.25;
-/** Connections that are kept for a while after their last use are gone by then. */
+/** Connections that are kept for a while after their last use are closed by then. */
 const SETTLED_MS = 90_000;
-/** What rests has timers that come and go. */
+/** An idle process has timers that come and go, so several samples are taken. */
 const LOOKS_AT_START = 5;
 
-/** Load for a long time with one thing going wrong every minute. */
+/** Runs load for a long time with one fault every minute. */
 export const soakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
   id: 'R18',
   title: 'Hours of load with a fault every minute break no promise, and leave nothing behind in memory or open.',
@@ -45,14 +47,14 @@ export const soakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
 
 async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> {
   const deployment = await bench.deployment({ agentApis: 2, workers: 2, env: ENV });
-  // No fault replaces these.
+  // No fault replaces these processes.
   const steady = { 'agent-api': deployment.agentApis[0]!, 'run-worker': deployment.workers[0]! };
   const watched = Object.entries(steady).map(([name, { pid }]) => {
     const watch = new Watch(pid);
     bench.onClose(async () => watch.close());
     return { name, watch, looks: [] as Holding[] };
   });
-  // What is opened at the first use and kept is not left behind.
+  // Resources that are opened at the first use and kept are no leak.
   await underLoad(bench, deployment, rps, () => pause(10_000));
   await pause(SETTLED_MS / 3);
   const atStart = new Map<string, Holding[]>();
@@ -68,7 +70,7 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
   );
   await deployment.truth.untilAllEnded(120_000);
 
-  // Less than the promise is about is told as what it is.
+  // A shorter run is reported as such.
   bench.measureEnough('minutes', minutes, PROMISED.minutes);
   const asked = deployment.history.calls.length / (minutes * 60);
   bench.measureEnough('runs asked for in a second', asked, 0.9 * PROMISED.rps);
@@ -89,7 +91,10 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
   for (const { name, watch } of watched) await measureLeft(bench, name, watch, atStart.get(name) ?? []);
 }
 
-/** Half a minute after each look something is struck, so that looks are at what has recovered. Gives the number of faults. */
+/**
+ * Injects a fault half a minute after each sample, so that samples are taken after recovery. Returns the number of
+ * faults.
+ */
 async function strikeAndLook(
   bench: Bench,
   deployment: BenchDeployment,
@@ -102,7 +107,7 @@ async function strikeAndLook(
   for (let minute = performance.now(); minute < end; minute += MINUTE_MS) {
     await until(minute);
     for (const { name, watch, looks } of watched) {
-      // One that fails is one sample less.
+      // A sample that fails is one less.
       const holding = await watch.look().catch((error: Error) => bench.log(`${name}: ${error.message}`));
       if (!holding) continue;
       looks.push(holding);
@@ -118,7 +123,7 @@ async function strikeAndLook(
   return struck;
 }
 
-/** What came of all that was asked for while `work` went on. */
+/** Returns the outcome of the load while `work` ran. */
 async function underLoad<T>(bench: Bench, deployment: BenchDeployment, rps: number, work: () => Promise<T>) {
   const { agentApis } = deployment;
   const everyMs = (1000 / rps) * agentApis.length;
@@ -155,7 +160,7 @@ async function looksAtRest(watch: Watch): Promise<Holding[]> {
   return looks;
 }
 
-/** Files, connections and timers once all is quiet, against those at the start. */
+/** Measures files, connections and timers once all is quiet, against those at the start. */
 async function measureLeft(bench: Bench, name: string, watch: Watch, atStart: readonly Holding[]): Promise<void> {
   for (const kind of ['descriptors', 'timers'] as const) {
     const before = Math.max(...atStart.map((look) => look[kind]));
@@ -166,7 +171,7 @@ async function measureLeft(bench: Bench, name: string, watch: Watch, atStart: re
         return now <= before;
       },
       { timeoutMs: SETTLED_MS, intervalMs: 1_000, what: `the ${kind} of ${name} to be as at the start` },
-    ).catch(() => undefined); // Told by the number.
+    ).catch(() => undefined); // The number shows it.
     bench.log(`${kind} of ${name}: ${now}, ${before} at the start`);
     bench.measure({
       what: `${kind} of ${name} left`,

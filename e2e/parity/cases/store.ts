@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { answerCase, fieldCase, type ParityCase, type Way } from '../framework/index.ts';
 
-/** A namespace of the case alone. */
+/** Returns a namespace of the case alone. */
 const place = () => ['parity', randomUUID()];
 const put = (way: Way, namespace: string[], key: string, value: object, more: object = {}) =>
   way.call('putItem', { body: { namespace, key, value, ...more } });
@@ -14,9 +14,9 @@ const found = async (way: Way, body: object): Promise<string[]> =>
 const namespaces = async (way: Way, body: object): Promise<string[][]> =>
   (await way.call('listNamespaces', { body })).body.namespaces;
 
-/** Minutes that are soon over. */
+/** A ttl in minutes that expires soon. */
 const SHORT_TTL = 0.02;
-/** Whether the item goes within twice its time while `read` reads it again and again. */
+/** Returns whether the item expires within twice its ttl while `read` reads it again and again. */
 async function goesWhileRead(read: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + SHORT_TTL * 60_000 * 2;
   while (performance.now() < end) {
@@ -121,7 +121,7 @@ const reading: ParityCase[] = [
   }),
 ];
 
-/** Three items; what a body leaves of them says whether its field was heeded. */
+/** Searches over three items; the keys found show whether the field was applied. */
 const searchFields: { field: string; promise: string; body: object; keys: string[] }[] = [
   {
     field: 'filter',
@@ -176,7 +176,7 @@ const searching: ParityCase[] = [
   }),
 ];
 
-/** Of `[root, 'a', 'x']`, `[root, 'b', 'x']` and `[root, 'b', 'y']`. */
+/** Searches over `[root, 'a', 'x']`, `[root, 'b', 'x']` and `[root, 'b', 'y']`. */
 const namespaceFields: { field: string; promise: string; body(root: string[]): object; rests: string[][] }[] = [
   {
     field: 'prefix',
@@ -254,7 +254,7 @@ const statuses: ParityCase[] = [
   answerCase('searchItems', 200, 'finds nothing below a namespace without items', {
     body: { namespace_prefix: place() },
   }),
-  answerCase('searchItems', 422, 'names an operator it does not know', { body: { filter: { n: { $regex: '.' } } } }),
+  answerCase('searchItems', 422, 'names an unknown operator', { body: { filter: { n: { $regex: '.' } } } }),
   answerCase('searchItems', 502, 'tells that the embeddings failed', {
     body: { namespace_prefix: place(), query: 'unembeddable' },
   }),

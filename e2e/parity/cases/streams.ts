@@ -13,7 +13,7 @@ const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
 const STATELESS = ['createStatelessRun', 'streamStatelessRun', 'waitStatelessRun'];
 const JOINS = ['joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'];
 
-/** Starts a run by the operation under test, whichever it is, and gives its id. */
+/** Starts a run by the operation under test, whichever it is, and returns its id. */
 async function start({ operation, call, direct }: ParityContext, body: object): Promise<string> {
   if (operation === 'createRunBatch') return (await call(operation, { body: [body] })).body[0].run_id;
   const params: Params = ON_THREAD.includes(operation) ? { thread_id: await newThread(direct.client) } : {};
@@ -25,12 +25,12 @@ async function newThread(client: ParityContext['client']): Promise<string> {
   return (await client.threads.create({ threadId: randomUUID(), graphId: 'family' })).thread_id;
 }
 
-/** All that is kept of a run, to its end. */
+/** Returns all kept events of a run, to its end. */
 async function replay({ direct }: ParityContext, runId: string): Promise<WireEvent[]> {
   return (await direct.call('joinStatelessRunStream', { params: { run_id: runId }, headers: EVERYTHING })).events;
 }
 
-/** A run to be joined by the operation under test. */
+/** Creates a run to be joined by the operation under test. */
 async function runToJoin({ operation, direct }: ParityContext, body: object) {
   const thread_id = await newThread(direct.client);
   const { run_id } = (await direct.call('createRun', { params: { thread_id }, body })).body;
@@ -38,7 +38,7 @@ async function runToJoin({ operation, direct }: ParityContext, body: object) {
   return { thread_id, run_id, params };
 }
 
-/** Reads an open stream until an event satisfies the condition; gives all that came. */
+/** Reads an open stream until an event satisfies the condition; returns all events up to it. */
 async function readUntil(response: Response, isLast: (event: WireEvent) => boolean): Promise<WireEvent[]> {
   let text = '';
   const decoder = new TextDecoder();
@@ -50,7 +50,7 @@ async function readUntil(response: Response, isLast: (event: WireEvent) => boole
   throw new Error(`the stream ended before the awaited event: ${text}`);
 }
 
-/** Opens the stream of a thread that has had a run, lets another follow, and gives what was told up to its end. */
+/** Opens the stream of a thread that has had a run, starts another, and returns the events up to its end. */
 async function followThread({ operation, open, direct }: ParityContext, request: object): Promise<WireEvent[]> {
   const thread_id = await newThread(direct.client);
   const body = { ...FAMILY, stream_resumable: true };
@@ -63,7 +63,7 @@ async function followThread({ operation, open, direct }: ParityContext, request:
 const names = (events: WireEvent[]) => events.map(({ event }) => event);
 const kinds = (events: WireEvent[]) => new Set(names(events).map((name) => name.split('|')[0]));
 
-/** A field of a run's request, which a batch has in each of its runs. */
+/** Returns cases for a field of a run's request, which a batch has in each of its runs. */
 function ofRuns(field: string, promise: string, run: (context: ParityContext) => Promise<unknown>) {
   return [
     fieldCase({ operations: [...ON_THREAD, ...STATELESS], field: `body.${field}`, promise, run }),

@@ -7,11 +7,11 @@ const human = (content: string) => ({ messages: [{ type: 'human', content, id: c
 
 interface Echoed {
   thread_id: string;
-  /** Oldest first. */
+  /** Checkpoint ids, oldest first. */
   checkpoints: string[];
 }
 
-/** A thread of the echo graph with a checkpoint for each text. */
+/** Creates a thread of the echo graph with a checkpoint for each text. */
 async function echoed({ direct }: ParityContext, ...texts: string[]): Promise<Echoed> {
   const { thread_id } = await direct.client.threads.create({ graphId: 'echo' });
   const checkpoints: string[] = [];
@@ -22,7 +22,7 @@ async function echoed({ direct }: ParityContext, ...texts: string[]): Promise<Ec
   return { thread_id, checkpoints };
 }
 
-/** A thread whose inner graph waits for an answer, and where. */
+/** Creates a thread whose inner graph waits for an answer, and returns where. */
 async function consulted({ direct }: ParityContext) {
   const { thread_id } = await direct.client.threads.create();
   await direct.client.runs.wait(thread_id, 'consult', { input: { topic: 'tea' } });
@@ -70,7 +70,7 @@ const NAMED: { fields: string[]; name: (id: string) => object }[] = [
   { fields: ['checkpoint.checkpoint_map'], name: (id) => ({ checkpoint_map: { '': id } }) },
 ];
 
-/** Cases for each field of each way to name the first of two checkpoints. */
+/** Returns cases for each field of each way to name the first of two checkpoints. */
 function placeCases(
   operation: string,
   promise: string,
@@ -91,7 +91,7 @@ function placeCases(
   );
 }
 
-/** Another thread's checkpoint is refused wherever one is named. */
+/** Returns a case in which another thread's checkpoint is refused. */
 function foreignCase(operation: string, body: object = {}) {
   return fieldCase({
     operations: [operation],

@@ -20,7 +20,7 @@ export interface Answer {
   /** Parsed JSON; undefined when the answer is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: cases look into answers of every shape, checked against the contract before.
   body: any;
-  /** Of an event stream. */
+  /** The events of an event stream. */
   events: WireEvent[];
 }
 
@@ -28,13 +28,13 @@ export interface Answer {
 export interface Way {
   url: string;
   client: Client;
-  /** Calls an operation, reads the answer to its end and holds it against the contract. */
+  /** Calls an operation, reads the answer to its end and checks it against the contract. */
   call(operationId: string, request?: Request): Promise<Answer>;
-  /** Calls an operation whose answer goes on; the caller reads or cancels the body. */
+  /** Calls an operation whose answer does not end; the caller reads or cancels the body. */
   open(operationId: string, request?: Request): Promise<Response>;
 }
 
-/** What a case works with. The way itself may lose the field under test; `direct` never does. */
+/** The tools of a case. The way itself may lose the field under test; `direct` never does. */
 export interface ParityContext extends Way {
   /** The operation under test. */
   operation: string;
@@ -94,7 +94,7 @@ async function toAnswer(response: Response): Promise<Answer> {
   };
 }
 
-/** The status is one of those documented and the body has the shape documented for it. */
+/** Expects a documented status and a body of the shape documented for it. */
 export function expectAsDocumented(operation: Operation, answer: Answer): void {
   const told = `${operation.operationId} answered ${answer.status} ${answer.text.slice(0, 500)}`;
   const documented = operation.responses[answer.status];

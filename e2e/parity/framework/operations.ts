@@ -8,7 +8,7 @@ export function operationNamed(operationId: string): Operation {
   return operation;
 }
 
-/** The operation a request is for: of all paths that fit, the one with the fewest placeholders. */
+/** Returns the operation of a request: of all paths that match, the one with the fewest placeholders. */
 export function operationOf(method: string, path: string): Operation | undefined {
   return AGENT_SERVER_OPERATIONS.filter(
     (operation) => operation.method === method.toLowerCase() && fits(operation.path, path),

@@ -6,7 +6,7 @@ import { operationOf } from './operations.ts';
 /** A way to a server on which one field of the requests of one operation gets lost. */
 export interface StrippingProxy {
   url: string;
-  /** How often the field was there to be taken away. */
+  /** The number of times that the field was removed. */
   readonly taken: number;
   close(): void;
 }
@@ -83,7 +83,7 @@ async function withoutField(
   };
 }
 
-/** `body.a[].b` → `['a', '[]', 'b']`. */
+/** Splits `body.a[].b` into `['a', '[]', 'b']`. */
 function steps(field: string): string[] {
   return field
     .replace(/^body\.?/, '')

@@ -3,7 +3,10 @@ import { requestFields } from '../framework/request-fields.ts';
 import { OMISSIONS } from './omissions.ts';
 import operations from './operations.json' with { type: 'json' };
 
-/** An operation of other agent servers, with the fields of its requests and its answers, as one of them describes itself. */
+/**
+ * An operation of other agent servers, with the fields of its requests and its answers, as one of them describes
+ * itself.
+ */
 export interface UpstreamOperation {
   /** Method and path. */
   operation: string;
@@ -13,7 +16,7 @@ export interface UpstreamOperation {
 
 export const UPSTREAM: UpstreamOperation[] = operations;
 
-/** What the contract has not of an operation: itself (`undefined`), or fields and answers. */
+/** Returns what the contract lacks of an operation: itself (`undefined`), or fields and answers. */
 export function missingOf({ operation, fields, statuses }: UpstreamOperation): (string | number)[] | undefined {
   const ours = AGENT_SERVER_OPERATIONS.find(
     ({ method, path, access }) => access !== 'internal' && `${method.toUpperCase()} ${path}` === operation,
@@ -26,7 +29,9 @@ export function missingOf({ operation, fields, statuses }: UpstreamOperation): (
   ];
 }
 
-/** Why a field or an answer of an operation, or the operation itself, is left out; undefined when nobody has said. */
+/**
+ * Returns why a field or an answer of an operation, or the operation itself, is left out; undefined without a reason.
+ */
 export function reasonFor(operation: string, what?: string | number): string | undefined {
   return OMISSIONS.find(
     (omission) =>

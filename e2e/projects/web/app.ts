@@ -1,4 +1,4 @@
-/** Routes of a project's own, and middleware over the server's. */
+/** An app with routes of a project's own, and middleware over the server's. */
 import { Client } from '@langchain/langgraph-sdk';
 import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { Hono } from 'hono';
@@ -6,7 +6,7 @@ import { streamText } from 'hono/streaming';
 
 const log = getLogger();
 
-/** Webhooks that came. */
+/** Webhooks that were received. */
 const received: unknown[] = [];
 
 export const app = new Hono()
@@ -14,7 +14,7 @@ export const app = new Hono()
     if (c.req.query('interrupt') !== undefined) return c.json({ interrupted: true });
     if (c.req.method === 'POST' && c.req.path === '/threads') {
       const body = { ...(await c.req.json()), metadata: { by: 'middleware' } };
-      // What was read of a body is what goes on.
+      // The body that was read, and changed here, goes on to the server.
       c.req.bodyCache.text = Promise.resolve(JSON.stringify(body)) as unknown as string;
     }
     const tone = c.req.header('x-tone');
@@ -46,7 +46,7 @@ export const app = new Hono()
       for (let line = 0; line < 3; line++) await stream.writeln(`line ${line}`);
     }),
   )
-  // No URL: the server this code runs in.
+  // Without a URL the client reaches the server that this code runs in.
   .get('/custom/assistants', async (c) => c.json(await new Client({ apiKey: null }).assistants.search()))
   .get('/custom/waits', async (c) => {
     const input = { messages: [{ role: 'user', content: 'from a route' }] };

@@ -1,4 +1,4 @@
-/** What the agent can do. One tool is dangerous, and asks a person first. */
+/** The tools of the agent. One is dangerous, and asks a person first. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from '@langchain/core/tools';
 import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
@@ -30,7 +30,10 @@ const clock = tool(() => new Date().toISOString(), {
   schema: z.object({}),
 });
 
-/** Notes live in the deployment's store: they outlast the thread and are there for every other one. */
+/**
+ * The namespace of notes. They live in the deployment's store: they outlast the thread and every other thread sees
+ * them.
+ */
 const NOTES = ['notes'];
 
 const saveNote = tool(
@@ -86,7 +89,7 @@ function isApproval(decision: Decision): boolean {
 const wait = tool(
   async ({ seconds }, config: LangGraphRunnableConfig) => {
     for (let passed = 0; passed < seconds; passed++) {
-      // What is written here reaches clients that stream the mode `custom`.
+      // Clients that stream the mode `custom` get what is written here.
       config.writer?.({ waited_seconds: passed, of: seconds });
       // The signal ends the wait at once when somebody cancels the run.
       await sleep(1000, undefined, { signal: config.signal });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { PlatformClient } from './platform-client.ts';
 
-/** org-access as its contract says: a key the first time and when asked to replace it, else null. */
+/** Fakes org-access by its contract: it returns a key the first time and on a request to replace it, else null. */
 class FakeOrgAccess extends PlatformClient {
   keys = 0;
   constructor() {
@@ -31,13 +31,13 @@ describe('bootstrapOrganization', () => {
     expect(await bootstrapOrganization({ dataDir, orgAccess })).toEqual({ apiKey: 'key-1' });
   });
 
-  it('replaces the key when its file is gone', async () => {
+  it('replaces the key when its file is missing', async () => {
     const orgAccess = new FakeOrgAccess();
     await bootstrapOrganization({ dataDir: newFolder(), orgAccess });
     expect(await bootstrapOrganization({ dataDir: newFolder(), orgAccess })).toEqual({ apiKey: 'key-2' });
   });
 
-  it('does not use the file of a database that is gone', async () => {
+  it('does not use the file of a database that was deleted', async () => {
     const dataDir = newFolder();
     writeFileSync(join(dataDir, 'api-key'), 'old\n');
     expect(await bootstrapOrganization({ dataDir, orgAccess: new FakeOrgAccess() })).toEqual({ apiKey: 'key-1' });

@@ -18,11 +18,11 @@ try {
   else await launch({ ...flags, repository, progress, stopping: stopping.signal });
 } catch (error) {
   if (!stopping.signal.aborted) {
-    // A sentence for the person at the keyboard; anything else is a fault of ours and comes with its stack.
+    // The person at the keyboard gets a sentence; any other error is our fault and comes with its stack.
     const message = error instanceof InfrastructureError ? error.message : (error as Error).stack;
     process.stderr.write(`\n${message}\n`);
     process.exitCode = 1;
   }
 }
-// A start that was interrupted may still be waiting for something that nobody needs any more.
+// An interrupted start may still be waiting for something that nobody needs any more.
 process.exit();

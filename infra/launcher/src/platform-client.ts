@@ -1,6 +1,6 @@
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
 
-/** JSON over HTTP with one service; a refusal becomes an error that says who refused what, and why. */
+/** Sends JSON over HTTP to one service; a refusal becomes an error that says who refused what, and why. */
 export class PlatformClient {
   readonly url: string;
   readonly #headers: Record<string, string>;
@@ -25,7 +25,7 @@ export class PlatformClient {
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** The status code of a GET, or 0 when nothing answers. */
+  /** Returns the status code of a GET, or 0 when nothing answers. */
   async status(path: string): Promise<number> {
     return fetch(this.url + path, { headers: this.#headers, signal: AbortSignal.timeout(5_000) }).then(
       (response) => response.body?.cancel().then(() => response.status) ?? response.status,

@@ -13,7 +13,7 @@ const progress = { step: (line: string) => void lines.push(line), say: () => {} 
 let supervisor: Supervisor;
 let service: ServiceProcess | undefined;
 
-/** Answers with its secret and process id; ends at once when it finds a file named `broken` beside it. */
+/** A bundle that answers with its secret and process id; ends at once when it finds a file named `broken` beside it. */
 const bundle = `
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -59,8 +59,8 @@ const answer = async (url: string): Promise<unknown> =>
     () => undefined,
   );
 
-describe('a service that ends without being told to', () => {
-  it('is started again on its port with its secrets, and a line says so', async () => {
+describe('a service that ends unasked', () => {
+  it('is restarted on its port with its secrets, and a line reports that', async () => {
     const { kept, url } = await startGateway();
     const first = kept.pid as number;
     process.kill(first, 'SIGKILL');
@@ -82,7 +82,7 @@ describe('a service that ends without being told to', () => {
     expect(lines).toHaveLength(5);
   }, 30_000);
 
-  it('is not started again once it is to stop, also when the stop comes before the next start', async () => {
+  it('is not restarted during a stop, also when the stop comes before the next start', async () => {
     const { kept, url } = await startGateway();
     process.kill(kept.pid as number, 'SIGKILL');
     await waitFor(async () => lines.length === 1, { timeoutMs: 10_000 });

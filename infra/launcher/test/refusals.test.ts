@@ -17,7 +17,7 @@ function projectFolder(name: string, config: string | null): string {
   return folder;
 }
 
-/** The launcher, in a folder of its own. */
+/** Runs the launcher, in a folder of its own. */
 async function launcher(...flags: string[]): Promise<{ code: number | null; errors: string; wrote: string[] }> {
   const dataDir = join(work, `data-${Math.random()}`);
   const entry = await bundledEntry(join(import.meta.dirname, '../src/main.ts'));
@@ -32,7 +32,7 @@ async function launcher(...flags: string[]): Promise<{ code: number | null; erro
   return { code, errors: errors.trim(), wrote: readdirSync(work).includes(dataDir) ? readdirSync(dataDir) : [] };
 }
 
-describe('what is in the way is one sentence that says what to do, and nothing was started', () => {
+describe('an obstacle is one sentence that says what to do, and nothing is started:', () => {
   const good = projectFolder('good', '{"graphs": {"agent": "./agent.ts:graph"}}');
 
   it.each([
@@ -64,7 +64,7 @@ describe('what is in the way is one sentence that says what to do, and nothing w
     server.close();
   });
 
-  it('a flag that does not exist, or a port that is none', async () => {
+  it('an unknown flag, or an invalid port', async () => {
     expect((await launcher('--prot', '1')).errors).toMatch(/^Unknown option '--prot'/);
     expect((await launcher('--port', 'many')).errors).toBe('--port many is not a port: give a number from 0 to 65535.');
   });

@@ -12,14 +12,14 @@ export interface ContainerOptions {
   port: { host: number; container: number };
   /** Host path → path in the container. */
   volumes: Record<string, string>;
-  /** Given by name only on the command line, so that no value shows in the list of processes. */
+  /** Variables that are given by name only on the command line, so that no value shows in the list of processes. */
   env: Record<string, string>;
   command?: string[];
   logFile: string;
   progress: (line: string) => void;
 }
 
-/** The docker program, if an engine answers it. */
+/** Returns the docker program, if an engine answers it. */
 export async function findDocker(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const docker = await findOnPath('docker', environment);
   if (!docker) return null;
@@ -46,8 +46,8 @@ async function pullImage(
 }
 
 /**
- * Runs a container in the foreground of a supervised `docker run`, which passes its stop signal on; so a container lives and
- * dies like any other child. One that a killed docker client left behind is removed first.
+ * Runs a container in the foreground of a supervised `docker run`, which passes its stop signal on; so a container
+ * lives and dies like any other child. One that a killed docker client left behind is removed first.
  */
 export async function startContainer(
   supervisor: Supervisor,

@@ -6,14 +6,17 @@ import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
 
-/** Resolved by package name, not by relative path: this code also runs from the launcher's bundle. */
+/**
+ * Returns a file of this package, resolved by package name, not by relative path: this code also runs from the
+ * launcher's bundle.
+ */
 export function packageFile(path: string): string {
   return createRequire(import.meta.url).resolve(`@runyard/local-infra/${path}`);
 }
 
 /**
- * A folder with the libraries a pom names, fetched once through Maven, with whatever mirrors and credentials the user's own
- * Maven settings have.
+ * Returns a folder with the libraries that a pom names, fetched once through Maven, with whatever mirrors and
+ * credentials the user's own Maven settings have.
  */
 export async function mavenLibraries(options: {
   name: string;
@@ -26,7 +29,7 @@ export async function mavenLibraries(options: {
     const maven = await findOnPath('mvn', options.environment);
     if (!maven) throw new InfrastructureError('Maven (mvn) is not on the PATH');
     options.progress(`${options.name}: downloading, once`);
-    // A copy, because Maven writes beside its pom.
+    // Maven writes beside its pom, so it gets a copy.
     await copyFile(pom, join(folder, 'pom.xml'));
     const copying = await runProgram(
       maven,

@@ -20,7 +20,7 @@ async function newRun(): Promise<{ threadId: string; run: CheckpointBackend }> {
 const read = async (key: { threadId: string; checkpointId: string }) =>
   valuesOf(await checkpoints.readOnly().get(key.threadId, '', key.checkpointId));
 
-it('two forks of one checkpoint keep their own values though they write the same versions', async () => {
+it('two forks of one checkpoint keep their own values under the same versions', async () => {
   const { threadId, run } = await newRun();
   const base = samplePut({ threadId, changed: { a: [1, 'base'], b: [1, 'shared'] } });
   const left = samplePut({ threadId, parent: base.key, changed: { a: [2, 'left'] }, unchanged: { b: 1 } });
@@ -33,7 +33,7 @@ it('two forks of one checkpoint keep their own values though they write the same
   expect(await read(leftChild.key)).toEqual({ a: 'left', b: 'shared' });
 });
 
-it('what did not change is stored once, however long the thread', async () => {
+it('an unchanged value is stored once, however long the thread is', async () => {
   const { threadId, run } = await newRun();
   let last = samplePut({ threadId, changed: { big: [1, 'x'.repeat(1000)], step: [1, 1] } });
   await run.put(last);
@@ -61,7 +61,7 @@ it('a chain of checkpoints in one flush inherits along the chain', async () => {
   expect(await read(third.key)).toEqual({ a: 'a', b: 'b2' });
 });
 
-it('a new owner inherits from a parent it has not read, also several parents in one flush', async () => {
+it('a new owner inherits from a parent that it has not read, even from several parents in one flush', async () => {
   const { threadId, run } = await newRun();
   const bases = ['left', 'right'].map((value) => samplePut({ threadId, changed: { a: [1, value] } }));
   for (const base of bases) await run.put(base);
@@ -81,7 +81,7 @@ it('a channel that became empty has no value from then on', async () => {
   expect(await read(later.key)).toEqual({ b: 'b' });
 });
 
-it('a value of another version than the parent holds is never taken for it', async () => {
+it("a value of another version than the parent's is never inherited", async () => {
   const { threadId, run } = await newRun();
   const parent = samplePut({ threadId, changed: { a: [1, 'old'] } });
   const child = samplePut({ threadId, parent: parent.key, unchanged: { a: 2 } });
@@ -90,7 +90,7 @@ it('a value of another version than the parent holds is never taken for it', asy
   expect(await read(child.key)).toEqual({});
 });
 
-it('a checkpoint put again replaces itself', async () => {
+it('a checkpoint that is put again replaces itself', async () => {
   const { threadId, run } = await newRun();
   const first = samplePut({ threadId, changed: { a: [1, 'first'] }, metadata: { n: 1 } });
   const again = samplePut({ ...first.key, changed: { a: [1, 'again'] }, metadata: { n: 2 } });
@@ -100,7 +100,7 @@ it('a checkpoint put again replaces itself', async () => {
   expect(await checkpoints.readOnly().list({ threadId, filter: { n: 2 } })).toHaveLength(1);
 });
 
-it('bytes come back as they were, also none and many', async () => {
+it('bytes are read as they were written, even none and many', async () => {
   const { threadId, run } = await newRun();
   const values = [new Uint8Array(0), new Uint8Array(3_000_000).map((_, index) => index % 251)];
   const put = samplePut({ threadId });

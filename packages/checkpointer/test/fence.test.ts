@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Resolves once as many statements of this database wait for a lock. */
+/** Resolves once this many statements of the database wait for a lock. */
 const waiting = (statements: number) =>
   waitFor(async () => {
     const { rowCount } = await database.pool.query(
@@ -35,8 +35,8 @@ async function inTransaction(work: (client: pg.PoolClient) => Promise<void>): Pr
   }
 }
 
-describe('a holder whose thread was taken over', () => {
-  it('writes nothing more, also when its batch began before the take-over', async () => {
+describe('an owner whose thread was taken over', () => {
+  it('writes nothing more, even when its batch began before the takeover', async () => {
     const fence = await takeOver(database.pool);
     const { threadId } = fence;
     const put = samplePut({ threadId, changed: { a: [1, 'late'] } });
@@ -51,11 +51,11 @@ describe('a holder whose thread was taken over', () => {
     expect(await checkpoints.latestCheckpoint(threadId)).toBeUndefined();
   });
 
-  it('is waited for while a batch of its is being written', async () => {
+  it('delays the takeover while one of its batches is being written', async () => {
     const fence = await takeOver(database.pool);
     const put = samplePut({ threadId: fence.threadId, changed: { a: [1, 'in time'] } });
     await inTransaction(async (client) => {
-      // The batch has locked its fence and stops at this row, which is not committed yet.
+      // The batch has locked its fence and waits at this row, which is not committed yet.
       await client.query(
         `INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
          VALUES ($1, '', 'a', '1', $2, 'json', '')`,
@@ -66,14 +66,14 @@ describe('a holder whose thread was taken over', () => {
       const taken = takeOver(database.pool, { threadId: fence.threadId });
       await waiting(2);
       await client.query('ROLLBACK');
-      // Refused, had it been taken over before.
+      // The batch would have been refused after a takeover.
       await written;
       await taken;
     });
     expect(valuesOf(await checkpoints.readOnly().get(fence.threadId, ''))).toEqual({ a: 'in time' });
   });
 
-  it('is refused alone: others in the same batch are written', async () => {
+  it('is refused alone: other owners in the same batch are written', async () => {
     const stale = await takeOver(database.pool);
     await takeOver(database.pool, { threadId: stale.threadId });
     const fresh = await takeOver(database.pool);
@@ -87,7 +87,7 @@ describe('a holder whose thread was taken over', () => {
     expect(await checkpoints.latestCheckpoint(fresh.threadId)).toBeDefined();
   });
 
-  it('is refused alone, also beside the new owner of the same thread', async () => {
+  it('is refused alone, even beside the new owner of the same thread', async () => {
     const stale = await takeOver(database.pool);
     const fresh = await takeOver(database.pool, { threadId: stale.threadId });
     const put = samplePut({ threadId: stale.threadId, changed: { a: [1, 'old'] } });
@@ -112,12 +112,12 @@ describe('a holder whose thread was taken over', () => {
   });
 });
 
-describe('a store that is used by a holder whose thread was taken over', () => {
+describe('a store of an owner whose thread was taken over', () => {
   const put = (value: number) => ({ kind: 'put' as const, namespace: ['n'], key: `k${value}`, value: { value } });
   const keys = async () =>
     (await database.pool.query<{ key: string }>('SELECT key FROM store_item ORDER BY key')).rows.map(({ key }) => key);
 
-  it('takes nothing, also when its batch began before the take-over', async () => {
+  it('accepts nothing, even when its batch began before the takeover', async () => {
     const fence = await takeOver(database.pool);
     const store = new PostgresStore({ pool: database.pool }).open({ fence });
     await inTransaction(async (client) => {
@@ -130,12 +130,12 @@ describe('a store that is used by a holder whose thread was taken over', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('is waited for while a batch of its is being written, and refused from then on', async () => {
+  it('delays the takeover while one of its batches is being written, and refuses puts from then on', async () => {
     const fence = await takeOver(database.pool);
     const store = new PostgresStore({ pool: database.pool }).open({ fence });
     const seenByOwner: string[][] = [];
     await inTransaction(async (client) => {
-      // The batch has locked its fence and stops at this row, which is not committed yet.
+      // The batch has locked its fence and waits at this row, which is not committed yet.
       await client.query(`INSERT INTO store_item (namespace, key, value) VALUES ('{n}', 'k1', '{}')`);
       const written = store.batch([put(1)]);
       await waiting(1);
@@ -151,7 +151,7 @@ describe('a store that is used by a holder whose thread was taken over', () => {
   });
 });
 
-it('what a stale attempt was refused is counted', async () => {
+it('refused writes of a stale attempt are counted', async () => {
   const metrics = new Metrics();
   const counted = new PostgresCheckpoints({ pool: database.pool, metrics });
   const fence = await takeOver(database.pool);
@@ -182,7 +182,7 @@ it('a run writes its own thread only, and goes on after it tried another', async
   await run.put(samplePut({ threadId: mine.threadId }));
 });
 
-it('who only reads may not write', async () => {
+it('a read-only backend refuses writes', async () => {
   const { threadId } = await takeOver(database.pool);
   const reads = checkpoints.readOnly();
   const put = samplePut({ threadId });
@@ -191,7 +191,7 @@ it('who only reads may not write', async () => {
   await expect(reads.deleteThread(threadId)).rejects.toMatchObject({ reason: 'invalid' });
 });
 
-it('checkpoints and writes carry the run that made them, state updates none', async () => {
+it('checkpoints and writes have the id of their run, and those of state updates have none', async () => {
   const run = await takeOver(database.pool);
   const put = samplePut({ threadId: run.threadId });
   await checkpoints.forRun(run).put(put);
@@ -206,7 +206,7 @@ it('checkpoints and writes carry the run that made them, state updates none', as
   expect(writesOf(await checkpoints.readOnly().get(run.threadId, '', put.key.checkpointId))).toEqual([['t', 'a', 1]]);
 });
 
-it('deleting a thread takes all its checkpoints, and what is put after that stays', async () => {
+it('deleting a thread deletes all its checkpoints, and later puts stay', async () => {
   const fence = await takeOver(database.pool);
   const { threadId } = fence;
   const run = checkpoints.forRun(fence);

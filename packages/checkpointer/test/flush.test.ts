@@ -18,10 +18,10 @@ async function newRun() {
   return { threadId: fence.threadId, run: checkpoints.forRun(fence) };
 }
 
-describe('the same write twice', () => {
+describe('a repeated write', () => {
   const ERROR_INDEX = -1;
 
-  it('keeps the first, and of the special channels the last, in one flush', async () => {
+  it('keeps the first value, and the last value of special channels, in one flush', async () => {
     const { threadId, run } = await newRun();
     const { key } = samplePut({ threadId });
     await Promise.all([
@@ -35,7 +35,7 @@ describe('the same write twice', () => {
     ]);
   });
 
-  it('keeps the first, and of the special channels the last, in flushes one after the other', async () => {
+  it('keeps the first value, and the last value of special channels, in successive flushes', async () => {
     const { threadId, run } = await newRun();
     const { key } = samplePut({ threadId });
     await run.put(samplePut(key));
@@ -48,7 +48,7 @@ describe('the same write twice', () => {
   });
 });
 
-it('writes come by task and index, whenever they were stored', async () => {
+it('writes are returned by task and index, whenever they were stored', async () => {
   const { threadId, run } = await newRun();
   const { key } = samplePut({ threadId });
   await run.put(samplePut(key));
@@ -76,10 +76,10 @@ it('U+0000 in metadata and names becomes the replacement character; state keeps 
 });
 
 describe('a row that Postgres refuses', () => {
-  /** Longer than an index takes, and not compressible. */
+  /** Longer than an index entry may be, and not compressible. */
   const refused = Array.from({ length: 4000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)));
 
-  it('fails its own run and no other of the same flush', async () => {
+  it('fails its own run and no other in the same flush', async () => {
     const runs = await Promise.all(Array.from({ length: 9 }, newRun));
     const results = await Promise.allSettled(
       runs.map(({ threadId, run }, index) =>
@@ -92,7 +92,7 @@ describe('a row that Postgres refuses', () => {
     expect(results[4]).toMatchObject({ reason: { name: 'StateTooLargeError', reason: 'too_large' } });
   });
 
-  it('ends what its run may store: nothing called after it becomes durable, what was called before it does', async () => {
+  it('ends the storage of its run: nothing called after it becomes durable, everything called before does', async () => {
     const { threadId, run } = await newRun();
     const first = samplePut({ threadId, changed: { a: [1, 1] } });
     const second = samplePut({ threadId, parent: first.key, changed: { a: [2, 2] } });
@@ -107,14 +107,14 @@ describe('a row that Postgres refuses', () => {
   });
 });
 
-describe('order', () => {
+describe('concurrent operations', () => {
   it('a checkpoint waits for the writes it came from, while other runs go on', async () => {
     const { threadId, run } = await newRun();
     const parent = samplePut({ threadId });
     await run.put(parent);
     const client = await database.openPool().connect();
     await client.query('BEGIN');
-    // The writes stop at this row, which is not committed yet.
+    // The writes wait at this row, which is not committed yet.
     await client.query(
       `INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, data)
        VALUES ($1, '', $2, 'task', 0, 'a', 'json', '')`,
@@ -147,7 +147,7 @@ describe('order', () => {
         }
       }),
     );
-    // 32 × 21 operations; alone each would be a commit.
+    // The 32 × 21 operations would each be a commit.
     expect((await commits()) - before).toBeLessThan(120);
   });
 
@@ -160,7 +160,7 @@ describe('order', () => {
   }
 });
 
-it('closing commits what was called and takes nothing more', async () => {
+it('closing commits what was called and accepts nothing more', async () => {
   const own = openCheckpoints(database.pool);
   const fence = await takeOver(database.pool);
   const run = own.forRun(fence);
@@ -172,7 +172,7 @@ it('closing commits what was called and takes nothing more', async () => {
   expect(await checkpoints.latestCheckpoint(fence.threadId)).toBe(put.key.checkpointId);
 });
 
-it('a lost connection is tried again, and what it had committed counts once', async () => {
+it('a lost connection is retried, and what it had committed counts once', async () => {
   const { threadId, run } = await newRun();
   const base = samplePut({ threadId, changed: { a: [1, 'base'] } });
   await run.put(base);
@@ -189,7 +189,7 @@ it('a lost connection is tried again, and what it had committed counts once', as
   expect(valuesOf(await run.get(threadId, ''))).toEqual({ a: 'child' });
 });
 
-/** Process ids of the connections that stand at a lock of another transaction. */
+/** Returns process ids of the connections that wait for a lock of another transaction. */
 async function backendsWaitingForLock(): Promise<number[]> {
   const { rows } = await database.pool.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,

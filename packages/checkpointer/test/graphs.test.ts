@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A saver as a new process would have it: a pool of its own, nothing remembered, the thread taken over. */
+/** Creates the saver of a new process: its own pool, nothing remembered, the thread taken over. */
 async function newProcess(threadId: string): Promise<BaseCheckpointSaver> {
   const pool = database.openPool();
   const fence = await takeOver(pool, { threadId });
@@ -50,7 +50,7 @@ const Steps = Annotation.Root({
   constant: Annotation<string>(),
 });
 
-/** Three nodes in a row; the channel `constant` is written by the input alone. */
+/** A graph of three nodes in a row; only the input writes the channel `constant`. */
 const line = new StateGraph(Steps)
   .addNode('one', () => ({ steps: ['one'] }))
   .addNode('two', () => ({ steps: ['two'] }))
@@ -105,7 +105,7 @@ describe('after a restart', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('a run that failed half-way in a step keeps what the other tasks of the step wrote', async () => {
+  it("a run that failed in the middle of a step keeps the writes of the step's other tasks", async () => {
     const ran: string[] = [];
     let isBroken = true;
     const graph = new StateGraph(Steps)
@@ -114,7 +114,7 @@ describe('after a restart', () => {
         return { steps: ['good'] };
       })
       .addNode('bad', async () => {
-        // The other task is done by now: each step of the event loop lets it run.
+        // Each turn of the event loop lets the other task run: it has finished after these.
         for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         if (isBroken) throw new Error('broken');
         return { steps: ['bad'] };
@@ -133,7 +133,7 @@ describe('after a restart', () => {
 });
 
 describe('time travel', () => {
-  it('forks of one checkpoint keep their own values, also after a restart', async () => {
+  it('forks of one checkpoint keep their own values, even after a restart', async () => {
     const threadId = randomUUID();
     const graph = line.compile({ checkpointer: await newProcess(threadId) });
     await graph.invoke({ steps: ['in'], constant: 'c' }, onThread(threadId));
@@ -158,7 +158,7 @@ describe('time travel', () => {
     expect((await restarted.getState(left)).values.constant).toBe('c');
   });
 
-  it('a copy of a checkpoint holds the values of what it copies, not those of its parent or its siblings', async () => {
+  it('a copy of a checkpoint has the values of its source, not those of its parent or its siblings', async () => {
     const threadId = randomUUID();
     const graph = line.compile({ checkpointer: await newProcess(threadId) });
     await graph.invoke({ steps: ['in'], constant: 'c' }, onThread(threadId));
@@ -172,7 +172,7 @@ describe('time travel', () => {
   });
 });
 
-/** A graph with a subgraph that keeps state of its own, sends, and messages. */
+/** Builds a graph with a stateful subgraph, sends, and messages. */
 function richGraph() {
   const Inner = Annotation.Root({ text: Annotation<string>(), seen: Annotation<number>() });
   const inner = new StateGraph(Inner)
@@ -195,8 +195,8 @@ function richGraph() {
     .addEdge('part', 'join');
 }
 
-describe('the same as in memory', () => {
-  it('for subgraphs, sends, messages and an interrupt inside', async () => {
+describe('a graph behaves as in memory', () => {
+  it('with subgraphs, sends, messages and an interrupt inside', async () => {
     const threadId = randomUUID();
     const config = onThread(threadId);
     const memory = new MemorySaver();
@@ -268,7 +268,7 @@ describe('a channel that stores only what changed', () => {
     expect(lengths).toEqual([12, 11, 10, 9, 9, 8, 7, 6, 6, 5, 4, 3, 3, 2, 1, 0]);
   });
 
-  it('is read in one question, however far its last whole value is', async () => {
+  it('is read in one query, however far its last whole value is', async () => {
     const threadId = randomUUID();
     const here = graph.compile({ checkpointer: await newProcess(threadId) });
     await here.invoke({ log: ['in'] }, onThread(threadId));
@@ -282,7 +282,7 @@ describe('a channel that stores only what changed', () => {
   });
 });
 
-/** What is left of ids and times that differ from run to run. */
+/** Replaces ids and times, which differ from run to run. */
 function shape(value: unknown): unknown {
   const names = new Map<string, string>();
   const json = JSON.stringify(value, (key, inner) => (key === 'createdAt' || key === 'ts' ? undefined : inner));

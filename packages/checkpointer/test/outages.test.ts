@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.close();
 });
 
-it('what a run reads, and what it does with the store, outlasts a database that is away for a moment', async () => {
+it('reads and store operations of a run outlast a short outage of the database', async () => {
   const fence = await takeOver(database.pool);
   const patient = new PostgresCheckpoints({ pool, readRetryMs: 10_000 }).forRun(fence);
   const put = samplePut({ threadId: fence.threadId });
@@ -42,7 +42,7 @@ it('what a run reads, and what it does with the store, outlasts a database that 
   expect(await store.batch([{ kind: 'get', namespace: ['n'], key: 'k' }])).toMatchObject([{ value: { n: 1 } }]);
 });
 
-it('an outage counts against nobody, unless what was being written is large enough to be why', async () => {
+it('an outage counts as no failure, unless a write was large enough to be the cause', async () => {
   await line.refuse();
   const checkpoints = new PostgresCheckpoints({ pool, unavailableRetryMs: 0 });
   const failureOf = async (bytes: number) => {
@@ -60,7 +60,7 @@ it('an outage counts against nobody, unless what was being written is large enou
   await line.heal();
 });
 
-it('what the database had no memory for is its own fault, as what it did not do in time', () => {
+it('a request that the database had no memory or time for counts as a failure', () => {
   const failed = (code: string) => backendError(Object.assign(new Error('refused'), { code }));
   expect(['57014', '53200', '57P01'].map((code) => wasTooSlow(failed(code)))).toEqual([true, true, false]);
 });

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** A thread, and a saver as a process that has just begun would have it. */
+/** Makes a thread, and the saver of a process that has just started. */
 async function newThread() {
   const threadId = randomUUID();
   await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
@@ -41,7 +41,7 @@ const logging = new StateGraph(Log)
   .addEdge(START, 'note')
   .addEdge('note', END);
 
-it('channels stored as changes keep their value, whenever the thread is pruned and however often', async () => {
+it('channels stored as changes keep their value, whenever and however often the thread is pruned', async () => {
   const { threadId, saver, config } = await newThread();
   const whole: string[] = [];
   for (let round = 0; round < 7; round += 1) {
@@ -49,14 +49,14 @@ it('channels stored as changes keep their value, whenever the thread is pruned a
     await graph.invoke({ log: [`${round}`] }, config);
     whole.push(`${round}`, 'noted');
     expect(await engine.histories.prune([threadId], 'keep_latest')).toMatchObject({ prunedIds: [threadId] });
-    // A whole value every fourth step, and the steps of one run after it.
+    // The count is a whole value every fourth step, and the steps of one run after it.
     expect(await countOf(threadId)).toBeLessThanOrEqual(7);
     const read = await logging.compile({ checkpointer: await saver() }).getState(config);
     expect(read.values).toEqual({ log: whole });
   }
 });
 
-it('an interrupt is answered after the thread was pruned', async () => {
+it('an interrupt can be answered after the thread was pruned', async () => {
   const { threadId, saver, config } = await newThread();
   const Question = new StateSchema({ answer: z.string().default('') });
   const asking = new StateGraph(Question)

@@ -52,7 +52,7 @@ const rowsOfCheckpoints = async (threadId: string) =>
 const rowsOf = async (table: string, threadId: string) =>
   (await database.pool.query(`SELECT * FROM ${table} WHERE thread_id = $1 ORDER BY task_id, idx`, [threadId])).rows;
 
-it('a question that a run has put another in the place of is asked again when that run is rolled back', async () => {
+it('an interrupt that a run replaced is asked again when that run is rolled back', async () => {
   const threadId = randomUUID();
   const config = { configurable: { thread_id: threadId } };
   await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
@@ -79,7 +79,7 @@ it('a question that a run has put another in the place of is asked again when th
   expect(await rowsOf('checkpoint_write_replaced', threadId)).toEqual([]);
 });
 
-it('a run reads, beside what is written, the questions and answers as they were before it wrote any', async () => {
+it('a run also reads interrupts and answers as they were before it wrote any', async () => {
   const threadId = randomUUID();
   const config = { configurable: { thread_id: threadId } };
   await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });

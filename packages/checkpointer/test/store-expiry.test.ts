@@ -23,14 +23,14 @@ const get = async (key: string, refreshTtl?: boolean) =>
 const search = async (refreshTtl?: boolean) =>
   (await store.batch([{ kind: 'search', namespacePrefix: [], ...(refreshTtl !== undefined && { refreshTtl }) }]))[0];
 
-/** As if the item had been put or refreshed that long ago. */
+/** Sets the times of the item as if it had been put or refreshed that long ago. */
 const age = (key: string, minutes: number) =>
   database.pool.query(
     'UPDATE store_item SET expires_at = expires_at - make_interval(secs => $2::float8 * 60) WHERE key = $1',
     [key, minutes],
   );
 
-/** Seconds until the item expires; null for never. */
+/** Returns seconds until the item expires; null for never. */
 async function secondsLeft(key: string): Promise<number | null> {
   const { rows } = await database.pool.query<{ left: number | null }>(
     'SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM store_item WHERE key = $1',
@@ -39,8 +39,8 @@ async function secondsLeft(key: string): Promise<number | null> {
   return rows[0]?.left ?? null;
 }
 
-describe('an item whose time is over', () => {
-  it('is not there for anybody, although nothing has swept it', async () => {
+describe('an expired item', () => {
+  it('is invisible, although nothing has swept it', async () => {
     await put('k', 10);
     await age('k', 10);
     expect(await get('k')).toBeNull();
@@ -48,7 +48,7 @@ describe('an item whose time is over', () => {
     expect((await store.batch([{ kind: 'listNamespaces' }]))[0]).toEqual([]);
   });
 
-  it('is a new item when it is put again', async () => {
+  it('becomes a new item when it is put again', async () => {
     await put('k', 10);
     await database.pool.query(`UPDATE store_item SET created_at = now() - interval '1 day'`);
     await age('k', 10);
@@ -58,7 +58,7 @@ describe('an item whose time is over', () => {
     expect(await secondsLeft('k')).toBeNull();
   });
 
-  it('is swept, the longest over first, a batch at a time', async () => {
+  it('is swept, the longest expired first, a batch at a time', async () => {
     for (const key of ['a', 'b', 'c']) await put(key, 10);
     await put('kept', 10);
     await put('forever');
@@ -75,7 +75,7 @@ describe('an item whose time is over', () => {
 });
 
 describe('reading', () => {
-  it('starts the time of an item again, unless it says otherwise', async () => {
+  it('restarts the ttl of an item, unless the read says otherwise', async () => {
     await put('k', 10);
     await age('k', 5);
     await get('k', false);
@@ -88,7 +88,7 @@ describe('reading', () => {
     expect(await secondsLeft('k')).toBeGreaterThan(590);
   });
 
-  it('starts no time again where the store is set so, unless it asks for it', async () => {
+  it('does not restart a ttl where the store is set so, unless the read asks for it', async () => {
     store = new PostgresStore({
       pool: database.pool,
       ttl: { defaultMinutes: null, refreshOnRead: false },
@@ -102,7 +102,7 @@ describe('reading', () => {
     expect(await secondsLeft('k')).toBeGreaterThan(590);
   });
 
-  it('gives no time to an item that never expires', async () => {
+  it('gives no ttl to an item that never expires', async () => {
     await put('k');
     await get('k', true);
     expect(await secondsLeft('k')).toBeNull();
@@ -117,8 +117,8 @@ describe('reading', () => {
   });
 });
 
-describe('the default time', () => {
-  it('is that of puts without one, also of a graph', async () => {
+describe('the default ttl', () => {
+  it('applies to puts without one, also of a graph', async () => {
     const withDefault = new PostgresStore({ pool: database.pool, ttl: { defaultMinutes: 60, refreshOnRead: true } });
     store = withDefault.open();
     await put('default');
@@ -129,14 +129,14 @@ describe('the default time', () => {
     expect(await secondsLeft('own')).toBeLessThan(601);
   });
 
-  it('replaces the time an earlier put has given', async () => {
+  it('replaces the ttl of an earlier put', async () => {
     await put('k', 10);
     await put('k');
     expect(await secondsLeft('k')).toBeNull();
   });
 });
 
-it.each([0, -2, Number.NaN, 1e12])('a time of %d minutes is refused', async (ttlMinutes) => {
+it.each([0, -2, Number.NaN, 1e12])('a ttl of %d minutes is refused', async (ttlMinutes) => {
   const operation = { kind: 'put' as const, namespace: NAMESPACE, key: 'k', value: {}, ttlMinutes };
   await expect(store.batch([operation])).rejects.toMatchObject({ reason: 'invalid' });
 });

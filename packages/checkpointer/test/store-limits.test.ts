@@ -35,7 +35,7 @@ describe('a scope', () => {
     expect(namespaces).toEqual([['own']]);
   });
 
-  it('leaves the items of others as they are', async () => {
+  it('leaves the items of others unchanged', async () => {
     await store.put(at.namespace, at.key, { owner: 'bob' });
     const put = { kind: 'put', ...at, ...mine } as const;
     await expect(backend.batch([{ ...put, value: { owner: 'ada' } }])).rejects.toMatchObject({ reason: 'not_found' });
@@ -48,7 +48,7 @@ describe('a scope', () => {
   });
 });
 
-describe('what no store takes', () => {
+describe('operations of the store', () => {
   it.each([
     [{ namespace: [], key: 'k', value: {} }, 'Namespace cannot be empty'],
     [{ namespace: ['a.b'], key: 'k', value: {} }, "label 'a.b'"],
@@ -64,13 +64,13 @@ describe('what no store takes', () => {
     });
   });
 
-  it('a search without a limit that is a number gives ten', async () => {
+  it('a search whose limit is no number returns ten items', async () => {
     for (let index = 0; index < 12; index += 1) await store.put(['a'], `${index}`, {});
     const operation = { kind: 'search' as const, namespacePrefix: [], limit: null as never };
     expect((await backend.batch([operation]))[0]).toHaveLength(10);
   });
 
-  it('a search that takes longer than a statement may says so, and is no outage', async () => {
+  it('a search that exceeds the statement timeout says so, and is no outage', async () => {
     const slow = openPool({
       connectionString: database.url,
       max: 1,

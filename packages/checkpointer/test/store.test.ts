@@ -18,7 +18,7 @@ beforeEach(async () => {
 const keys = (items: { key: string }[]) => items.map(({ key }) => key).sort();
 
 describe('items', () => {
-  it('come back as they were put, with their times', async () => {
+  it('are read as they were put, with their times', async () => {
     await store.put(['users', 'ada'], 'profile', { name: 'Ada', tags: ['a'], nested: { deep: null } });
     const item = await store.get(['users', 'ada'], 'profile');
     expect(item).toMatchObject({
@@ -30,7 +30,7 @@ describe('items', () => {
     expect(item?.updatedAt).toEqual(item?.createdAt);
   });
 
-  it('keep their creation time when put again, and are gone when deleted', async () => {
+  it('keep their creation time when put again, and do not exist after they were deleted', async () => {
     await store.put(['a'], 'k', { n: 1 });
     const first = await store.get(['a'], 'k');
     await store.put(['a'], 'k', { n: 2 });
@@ -42,7 +42,7 @@ describe('items', () => {
     expect(await store.get(['a'], 'k')).toBeNull();
   });
 
-  it('are told apart by whole segments, whatever characters are in them', async () => {
+  it('are distinguished by whole segments with any characters', async () => {
     const odd = ['a"b\\c,{d}', '*', 'e:f', ' '];
     await store.put(odd, 'k"\\', { here: true });
     await store.put(['a', 'b'], 'k', { n: 1 });
@@ -57,7 +57,7 @@ describe('items', () => {
 });
 
 describe('a batch', () => {
-  it('answers in the order of its operations; reads see what was there before, and of puts of one item the last counts', async () => {
+  it('returns results in order; reads see the earlier state, and the last of several puts of one item counts', async () => {
     await store.put(['a'], 'k', { n: 0 });
     const results = await store.batch([
       { namespace: ['a'], key: 'k', value: { n: 1 } },
@@ -73,7 +73,7 @@ describe('a batch', () => {
     expect((await store.get(['a'], 'k'))?.value).toEqual({ n: 2 });
   });
 
-  it('stores an item that it also deletes as its last operation on it says', async () => {
+  it('applies the last of several operations on one item', async () => {
     await store.batch([
       { namespace: ['a'], key: 'kept', value: null },
       { namespace: ['a'], key: 'kept', value: { n: 1 } },
@@ -83,7 +83,7 @@ describe('a batch', () => {
     expect(keys(await store.search(['a']))).toEqual(['kept']);
   });
 
-  it('meets others that write the same items in another order without failing', async () => {
+  it('does not fail when others write the same items in another order', async () => {
     const items = Array.from({ length: 20 }, (_, index) => ({
       namespace: ['a', `${index}`],
       key: 'k',
@@ -105,7 +105,7 @@ describe('search', () => {
     await store.put(['docsb'], '5', { kind: 'note' });
   });
 
-  it('takes whole segments of the prefix', async () => {
+  it('matches whole segments of the prefix', async () => {
     expect(keys(await store.search(['docs']))).toEqual(['1', '2', '3', '4']);
     expect(keys(await store.search(['docs', 'a']))).toEqual(['1', '2']);
     expect(keys(await store.search([]))).toEqual(['1', '2', '3', '4', '5']);
@@ -134,25 +134,25 @@ describe('search', () => {
     expect(keys(await store.search(['docs'], { filter }))).toEqual(expected);
   });
 
-  it('names an operator it does not know', async () => {
+  it('names an unknown operator', async () => {
     await expect(store.search(['docs'], { filter: { stars: { $near: 3 } } })).rejects.toThrow('$near');
   });
 
-  it('pages, last changed first, ten at a time unless told otherwise', async () => {
+  it('pages, last changed first, ten at a time by default', async () => {
     for (let index = 0; index < 12; index += 1) await store.put(['many'], `${index}`, { index });
     expect(await store.search(['many'])).toHaveLength(10);
     const page = await store.search(['many'], { limit: 3, offset: 2 });
     expect(page.map(({ key }) => key)).toEqual(['9', '8', '7']);
   });
 
-  it('with a query and no index for meaning answers all, unranked', async () => {
+  it('with a query and no index returns all items, unranked', async () => {
     const items = await store.search(['docs', 'a'], { query: 'notes' });
     expect(keys(items)).toEqual(['1', '2']);
     expect(items[0]?.score).toBeUndefined();
   });
 });
 
-describe('namespaces', () => {
+describe('listed namespaces', () => {
   beforeEach(async () => {
     for (const namespace of [
       ['a', 'b', 'c'],
@@ -164,7 +164,7 @@ describe('namespaces', () => {
     }
   });
 
-  it('are listed once each in the order of their segments', async () => {
+  it('occur once each, in the order of their segments', async () => {
     await store.put(['a', 'b', 'c'], 'other', {});
     expect(await store.listNamespaces()).toEqual([
       ['a', 'b', 'c'],
@@ -209,7 +209,7 @@ describe('namespaces', () => {
 });
 
 describe('the store of a run', () => {
-  it('takes nothing once another attempt owns the thread, and still reads', async () => {
+  it('accepts nothing once another attempt owns the thread, and still reads', async () => {
     const fence = await takeOver(database.pool);
     const mine = createStore(checkpointModule, new PostgresStore({ pool: database.pool }).open({ fence }));
     await mine.put(['a'], 'k', { n: 1 });

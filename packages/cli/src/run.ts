@@ -25,7 +25,7 @@ function createProgram(surroundings: Surroundings, version: string, end: (exitCo
   const program = new Command('runyard')
     .description('Deploys LangGraph projects to a Runyard platform, and runs one on this machine.')
     .version(version)
-    // An option after the name of a command is that command's.
+    // An option after the name of a subcommand belongs to the subcommand.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -45,14 +45,14 @@ function explain(error: unknown, args: string[], { stdout, stderr, interrupted }
     void stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
   const isForPrograms = args.includes('--json');
   if (error instanceof CommanderError) {
-    // Commander has said what is wrong, or shown its help: to people.
+    // Commander has printed the error or the help for the user.
     if (error.exitCode === 0) return ExitCode.done;
     if (isForPrograms) tell(error.message.replace(/^error: /, ''), ExitCode.usage);
     return ExitCode.usage;
   }
   const known = interrupted.aborted ? interrupted.reason : error;
   const exitCode = known instanceof CliError ? known.exitCode : ExitCode.failed;
-  // Anything else is a fault of ours and comes with its stack.
+  // Any other error is a bug of the command, and is shown with its stack.
   const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
   if (isForPrograms) tell(message, exitCode);
   else stderr.write(`${painter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);

@@ -58,7 +58,7 @@ describe('deploy where an engine runs', () => {
     });
   });
 
-  it('puts the files of the project into the image, installs them, and says where its graphs and its auth are', async () => {
+  it("puts the project's files into the image, installs them, and sets variables for its graphs and its auth", async () => {
     const config = { ...JSON.parse(LANGGRAPH_JSON), auth: { path: './src/"auth$.ts:auth' } };
     const folder = projectFolder('agent', {
       'langgraph.json': JSON.stringify(config),
@@ -82,12 +82,12 @@ describe('deploy where an engine runs', () => {
     ]);
   });
 
-  it('installs by what is in the image, not by a lock file that an ignore file keeps out of it', async () => {
+  it('installs by the files in the image, not by a lock file that an ignore file excludes', async () => {
     await deploy([], projectFolder('agent', { 'pnpm-lock.yaml': '', '.gitignore': 'pnpm-lock.yaml\n' }));
     expect(builds()[0]?.input).toContain('\nRUN npm i --no-audit --no-fund\n');
   });
 
-  it('says what is wrong with a project that cannot be installed', async () => {
+  it('explains why a project cannot be installed', async () => {
     const ended = await deploy([], projectFolder('agent', { 'deno.lock': '' }));
     expect(ended).toMatchObject({
       exitCode: 2,
@@ -96,7 +96,7 @@ describe('deploy where an engine runs', () => {
     expect(builds()).toEqual([]);
   });
 
-  it('names the image and its tag as asked, and takes one that is there with --image', async () => {
+  it('names the image and its tag as requested, and deploys an existing one with --image', async () => {
     await deploy(['--image', 'mine:1', '--image-name', 'My Image', '-t', 'v2']);
     const [deployment] = [...platform.deployments.values()];
     expect(builds()).toEqual([]);
@@ -111,7 +111,7 @@ describe('deploy where an engine runs', () => {
   it.each([
     [['--install-command', 'npm ci', '--base-image', 'mine'], '--install-command and --base-image'],
     [['--build-command', 'make'], '--build-command'],
-  ])('takes nothing for --image that is for building one: %j', async (flags, named) => {
+  ])('refuses options for a build together with --image: %j', async (flags, named) => {
     const ended = await deploy(['--image', 'mine:1', ...flags]);
     expect(ended).toMatchObject({ exitCode: 2, err: `--image is built already: leave ${named} out.\n` });
   });
@@ -127,7 +127,7 @@ describe('deploy where an engine runs', () => {
     });
   });
 
-  it('shows the build, and fails with it', async () => {
+  it('shows the output of the build, and fails with it', async () => {
     docker.fail('build', 'buildx build');
     const ended = await deploy();
     expect(ended.exitCode).toBe(1);
@@ -135,13 +135,13 @@ describe('deploy where an engine runs', () => {
     expect(platform.askedFor('PATCH', /./)).toEqual([]);
   });
 
-  it('falls back on the tag where the engine knows no digest', async () => {
+  it('uses the tag when the engine knows no digest', async () => {
     docker.fail('image inspect --format');
     expect((await deploy()).out).toContain('it is deployed by its tag');
     expect(patched().source_revision_config.image_uri).toMatch(/\/agent:latest$/);
   });
 
-  it('says what to do about a deployment that takes no images', async () => {
+  it('explains what to do about a deployment that accepts no images', async () => {
     const { id } = platform.addDeployment('agent', { source: 'internal_docker' });
     const detail = "Push tokens are only available for 'internal_docker' source deployments.";
     platform.fail('POST', /push-token/, { status: 400, body: { detail } });
@@ -150,7 +150,7 @@ describe('deploy where an engine runs', () => {
   });
 });
 
-describe('who builds', () => {
+describe('the builder', () => {
   it.each([
     ['no engine', ['info'], 'Built by the platform: no container engine runs on this machine.'],
     [
@@ -165,14 +165,14 @@ describe('who builds', () => {
     expect(patched().revision_source).toBe('internal_source');
   });
 
-  it('is the platform for a deployment that it built before', async () => {
+  it('is the platform for a deployment that it built earlier', async () => {
     platform.addDeployment('agent', { source: 'internal_source' });
     expect((await deploy()).exitCode).toBe(0);
     expect(patched().revision_source).toBe('internal_source');
     expect(docker.calls()).toEqual([]);
   });
 
-  it('is nobody with --no-remote and without an engine', async () => {
+  it('is missing with --no-remote and without an engine', async () => {
     docker.fail('info');
     expect(await deploy(['--no-remote'])).toMatchObject({
       exitCode: 2,

@@ -23,7 +23,7 @@ const here = (folder: string, env: Record<string, string> = {}) => ({
 });
 const deployRemote = (folder: string, ...args: string[]) => runyard(['deploy', '--remote', ...args], here(folder));
 
-/** Paths in the only archive that was uploaded. */
+/** Returns the paths in the only archive that was uploaded. */
 function uploadedFiles(): string[] {
   const [archive = Buffer.alloc(0), ...others] = platform.uploads.values();
   expect(others).toEqual([]);
@@ -37,7 +37,7 @@ function uploadedFiles(): string[] {
 }
 
 describe('deploy --remote', () => {
-  it('makes a deployment of type dev named after the folder, and waits until it serves', async () => {
+  it('creates a deployment of type dev named after the folder, and waits until it serves', async () => {
     const ended = await deployRemote(projectFolder('My Agent'));
     expect(ended).toMatchObject({ exitCode: 0, err: '' });
     const [deployment] = [...platform.deployments.values()];
@@ -67,7 +67,7 @@ describe('deploy --remote', () => {
     expect(platform.deployments.size).toBe(2);
   });
 
-  it('takes the name of --name before that of a variable before that of the folder', async () => {
+  it('prefers the name of --name to that of a variable, and this to that of the folder', async () => {
     const folder = projectFolder('folder', { '.env': 'LANGSMITH_DEPLOYMENT_NAME=from-file\n' });
     const quick = ['--no-wait', '--no-input'];
     await deployRemote(folder, ...quick);
@@ -99,7 +99,7 @@ describe('deploy --remote', () => {
     });
   });
 
-  it('sends variables as secrets, less empty ones, names of the platform, and whatever holds its own key', async () => {
+  it('sends variables as secrets, without empty ones, reserved names, and those with its own key', async () => {
     const env = `MODEL_KEY=m\nEMPTY=\nPORT=1\nRUNYARD_URL=x\nLANGGRAPH_HOST_API_KEY=other\nLANGSMITH_API_KEY=tracing\nSAME=${API_KEY}\n`;
     const folder = projectFolder('agent', { '.env': env });
     const ended = await runyard(['deploy', '--remote', '--host-url', platform.url, '--api-key', API_KEY], {
@@ -117,7 +117,7 @@ describe('deploy --remote', () => {
     expect(ended.out + ended.err).not.toContain(API_KEY);
   });
 
-  it('uploads what ignore files leave, without links, without what is made anew, and without the file of the secrets', async () => {
+  it('uploads files that are not ignored, without links, generated files, and the file of the secrets', async () => {
     const folder = projectFolder('agent', {
       '.env': 'A=1\n',
       '.gitignore': '*.log\n/out\n',
@@ -159,7 +159,7 @@ describe('deploy --remote', () => {
     expect(ended.out).toContain('"env" of langgraph.json names ../outside, outside the project: it is not read.');
   });
 
-  it('says that the rest of a workspace is not sent, and that the platform does without the base of an image', async () => {
+  it('says that the rest of a workspace is not sent, and that the platform ignores the base of an image', async () => {
     const folder = projectFolder('agent');
     writeFileSync(join(folder, '../package.json'), '{"workspaces":["*"]}');
     const ended = await deployRemote(folder, '--base-image', 'mine');
@@ -167,18 +167,18 @@ describe('deploy --remote', () => {
     expect(ended.out).toContain('--base-image: of images built here.');
   });
 
-  it('shows the build as it goes, each line once', async () => {
+  it('shows the log of the build while it runs, each line once', async () => {
     platform.statuses = ['QUEUED', 'BUILDING', 'BUILDING', 'DEPLOYING', 'DEPLOYED'];
     let count = 0;
     platform.onStatus = (status) => {
       if (status !== 'QUEUED') platform.logs.build.push(logEntry(++count));
     };
     const ended = await deployRemote(projectFolder('agent'));
-    // The fourth came while the server was started already.
+    // The fourth line came when the server was started already.
     expect([...ended.out.matchAll(/\| (line \d)/g)].map(([, text]) => text)).toEqual(['line 1', 'line 2', 'line 3']);
   });
 
-  it('shows a build that was over before it was seen to begin', async () => {
+  it('shows the log of a build that ended before its begin was seen', async () => {
     platform.statuses = ['CREATING', 'BUILD_FAILED'];
     platform.logs.build.push(logEntry(1));
     expect((await deployRemote(projectFolder('agent'))).out).toContain('| line 1');
@@ -199,7 +199,7 @@ describe('deploy --remote', () => {
     expect(start.out).toMatch(/\| cannot find module x[\s\S]*Failed \(DEPLOY_FAILED\): not healthy/);
   });
 
-  it('does not wait with --no-wait, and not for ever without it', async () => {
+  it('does not wait with --no-wait, and has a time limit otherwise', async () => {
     platform.statuses = ['BUILDING'];
     const quick = await deployRemote(projectFolder('agent'), '--no-wait');
     expect(quick).toMatchObject({ exitCode: 0, out: expect.stringContaining('nobody waits for it') });
@@ -207,7 +207,7 @@ describe('deploy --remote', () => {
     expect(slow).toMatchObject({ exitCode: 6, out: expect.stringContaining('The platform goes on with it.') });
   });
 
-  it('tells a program each event as a line of JSON', async () => {
+  it('prints each event as a line of JSON for programs', async () => {
     platform.statuses = ['BUILDING', 'DEPLOYED'];
     platform.logs.build.push(logEntry(1));
     const ended = await deployRemote(projectFolder('agent'), '--json');
@@ -233,7 +233,7 @@ describe('deploy --remote', () => {
     });
   });
 
-  it('leaves a revision to the platform when it is interrupted, and says how to look at it', async () => {
+  it('leaves the revision to the platform when interrupted, and says how to look at it', async () => {
     const controller = new AbortController();
     platform.statuses = ['BUILDING'];
     platform.onStatus = () => controller.abort(new Interruption('SIGINT'));
@@ -248,7 +248,7 @@ describe('deploy --remote', () => {
 });
 
 describe('when the network fails', () => {
-  it('a creation that was carried out is not carried out again', async () => {
+  it('a creation that was executed is not executed again', async () => {
     platform.fail('POST', /deployments$/, 'cut after');
     expect((await deployRemote(projectFolder('agent'), '--no-wait')).exitCode).toBe(0);
     const creations = platform.askedFor('POST', /deployments$/);
@@ -261,11 +261,11 @@ describe('when the network fails', () => {
     platform.fail('PATCH', /./, fault);
     expect((await deployRemote(projectFolder('agent'))).exitCode).toBe(0);
     const [deployment] = [...platform.deployments.values()];
-    // The first one is that of the creation.
+    // The first revision is that of the creation.
     expect(platform.revisions.get(deployment?.id ?? '')).toHaveLength(2);
   });
 
-  it('an upload that breaks begins again', async () => {
+  it('an upload that breaks starts over', async () => {
     platform.fail('PUT', /upload/, 'cut');
     platform.fail('PUT', /upload/, { status: 503, headers: { 'retry-after': '0' } });
     expect((await deployRemote(projectFolder('agent'))).exitCode).toBe(0);
@@ -273,7 +273,7 @@ describe('when the network fails', () => {
     expect(uploadedFiles()).toContain('langgraph.json');
   });
 
-  it('a platform that is not there is told as such', async () => {
+  it('a platform that cannot be reached is reported as such', async () => {
     const gone = await new FakeControlPlane().open();
     const { url } = gone;
     await gone.close();

@@ -6,7 +6,7 @@ import { folderWith, projectFolder, removeFolders, runyard } from './support/com
 
 afterAll(removeFolders);
 
-/** Stands in for the launcher: writes down its arguments, and ends with 7 when it is told to stop. */
+/** A fake launcher: records its arguments, and exits with 7 when it is told to stop. */
 const LAUNCHER = `
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,11 +38,11 @@ it('dev runs the platform of a checkout with the project, and ends when that has
     '--data-dir',
     dataDir,
   ]);
-  // What it keeps is neither committed nor deployed.
+  // The data folder is neither committed nor deployed.
   expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');
 });
 
-it('dev says what it needs where there is no checkout, or no project', async () => {
+it('dev explains what it needs where there is no checkout, or no project', async () => {
   const nowhere = folderWith('elsewhere', {});
   expect(await runyard(['dev'], { cwd: projectFolder('agent'), env: { RUNYARD_HOME: nowhere } })).toMatchObject({
     exitCode: 2,

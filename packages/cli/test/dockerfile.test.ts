@@ -5,7 +5,7 @@ import { projectFolder, removeFolders } from './support/command.ts';
 
 afterAll(removeFolders);
 
-/** Its RUN lines. */
+/** Returns the RUN lines of the project's Dockerfile. */
 async function runLines(files: Record<string, string>, options: Partial<DockerfileOptions> = {}): Promise<string[]> {
   const folder = projectFolder('agent', files);
   const commands = { baseImage: 'base', installCommand: undefined, buildCommand: undefined };
@@ -57,7 +57,7 @@ describe('an image', () => {
     expect(await runLines(files)).toEqual(expected);
   });
 
-  it('has the package manager of its own commands at hand, once', async () => {
+  it('installs the package managers of its own commands, once', async () => {
     expect(await runLines({}, { installCommand: 'pnpm install --prod', buildCommand: 'pnpm build' })).toEqual([
       fetching('pnpm', 'pnpm@10.34.8'),
       `RUN unset NODE_ENV && ${at('pnpm')} && pnpm install --prod`,
@@ -65,7 +65,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('is built with what it was installed with', async () => {
+  it('is built with the package manager that installed it', async () => {
     const lines = await runLines({ 'pnpm-lock.yaml': '' }, { buildCommand: 'npm run build' });
     expect(lines.at(-1)).toBe(`RUN unset NODE_ENV && ${at('pnpm')} && npm run build`);
   });

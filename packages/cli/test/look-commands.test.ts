@@ -34,7 +34,7 @@ describe('deploy list', () => {
     expect(asJson.out).not.toContain('s3cret');
   });
 
-  it('says so when there are none', async () => {
+  it('says when there are none', async () => {
     expect(await runyard(['deploy', 'list'], { env: env() })).toMatchObject({
       exitCode: 0,
       out: 'There are no deployments.\n',
@@ -68,7 +68,7 @@ describe('deploy delete', () => {
     return stdin;
   };
 
-  it('deletes what it was asked to and told the name of', async () => {
+  it('deletes the deployment whose name the user entered', async () => {
     const deployment = platform.addDeployment('agent');
     const refused = await runyard(['deploy', 'delete', deployment.id], { env: env(), stdin: terminal('y') });
     expect(refused).toMatchObject({ exitCode: 1, err: expect.stringContaining('Nothing is deleted') });
@@ -114,7 +114,7 @@ describe('deploy logs', () => {
     ],
     ['not of a time that has an end', ['--end-time', '2026-11-21'], ''],
     ['not to programs', ['--json'], ''],
-  ])('ends with how to follow: %s', async (_, args, err) => {
+  ])('ends with a hint how to follow: %s', async (_, args, err) => {
     platform.addDeployment('agent');
     if (args.includes('silent')) platform.addDeployment('silent');
     else platform.logs.deploy.push(logEntry(1));
@@ -146,7 +146,7 @@ describe('deploy logs', () => {
     ['2026-11-20T12:00:00+0530', '2026-11-20T06:30:00.000Z'],
     ['2026-11-20 12:00 -05', '2026-11-20T17:00:00.000Z'],
     ['2026-11-20', '2026-11-20T00:00:00.000Z'],
-  ])('takes a time as it shows them, in UTC: %s', async (text, time) => {
+  ])('accepts a time as it shows them, in UTC: %s', async (text, time) => {
     const { TZ } = process.env;
     process.env.TZ = 'Asia/Tokyo';
     try {
@@ -157,7 +157,7 @@ describe('deploy logs', () => {
     }
   });
 
-  it.each(['soon', '12:00', '2026-13-01', '2026-11-20 25:00'])('takes no time that is none: %s', async (text) => {
+  it.each(['soon', '12:00', '2026-13-01', '2026-11-20 25:00'])('refuses an invalid time: %s', async (text) => {
     const ended = await runyard(['deploy', 'logs', '--start-time', text], { env: env() });
     expect(ended).toMatchObject({ exitCode: 2, err: expect.stringContaining('It is a time such as') });
   });
@@ -170,7 +170,7 @@ describe('deploy logs', () => {
     );
   });
 
-  it('shows as many as it was asked for, however little a page of them holds', async () => {
+  it('shows as many entries as requested, however few a page of them has', async () => {
     const { id } = platform.addDeployment('agent');
     for (let count = 1; count <= 4; count += 1) platform.logs.deploy.push(logEntry(count));
     const logs = [logEntry(9)];
@@ -179,7 +179,7 @@ describe('deploy logs', () => {
     expect(ended.events().map(({ id: each }) => each)).toEqual(['3', '4', '9']);
   });
 
-  it('follows what a filter lets through from now on, and waits for a platform that is away', async () => {
+  it('follows what a filter matches from now on, and waits for an unavailable platform', async () => {
     const { id } = platform.addDeployment('agent');
     platform.logs.deploy.push(logEntry(1), logEntry(2));
     const controller = new AbortController();
@@ -209,9 +209,9 @@ describe('deploy logs', () => {
       interrupted: controller.signal,
     });
     await platform.asks(2, /_logs/);
-    // In the same millisecond as the last one that was shown.
+    // The entry has the same millisecond as the last one that was shown.
     platform.logs.deploy.push(logEntry(3, { timestamp: 2 }), logEntry(4));
-    // The one under way may have been answered before, the next one is not, and is over when another is made.
+    // A request in flight may have been answered before; the next one is not, and has ended when another is made.
     await platform.asks(platform.askedFor('POST', /_logs/).length + 3, /_logs/);
     controller.abort(new Interruption('SIGINT'));
     const ended = await following;

@@ -23,11 +23,11 @@ describe('wrong use', () => {
     ['deploy', 'logs', '--revision-id', ''],
     ['deploy', 'delete', ''],
     ['deploy', 'revisions', 'list', ''],
-  ])('is what a script left empty: %s %s %s', async (...args) => {
+  ])('includes an argument that a script left empty: %s %s %s', async (...args) => {
     expect(await runyard(args)).toMatchObject({ exitCode: 2, err: expect.stringContaining('It is empty.') });
   });
 
-  it('is told to programs too', async () => {
+  it('is reported to programs too', async () => {
     const ended = await runyard(['deploy', 'list', '--json', '--limit', '3']);
     expect(ended.exitCode).toBe(2);
     expect(ended.events()).toEqual([{ event: 'error', message: "unknown option '--limit'", exit_code: 2 }]);
@@ -35,7 +35,7 @@ describe('wrong use', () => {
 });
 
 describe('the API key and the address', () => {
-  it('are looked for by name, for each first in .env and then in the environment', async () => {
+  it('are found by name, each first in .env and then in the environment', async () => {
     const cwd = folderWith('agent', { '.env': 'LANGSMITH_API_KEY=file\nLANGCHAIN_API_KEY=file-chain\n' });
     const env: Record<string, string> = { RUNYARD_URL: platform.url, LANGSMITH_API_KEY: 'process' };
     await runyard(list, { cwd, env });
@@ -64,10 +64,10 @@ describe('the API key and the address', () => {
     expect(keyAsked()).toBe('file');
   });
 
-  it('are those of the platform that dev runs for the folder, when nothing else is said', async () => {
+  it('are those of the platform that dev runs for the folder, when nothing else is given', async () => {
     const ready = JSON.stringify({ url: platform.url, apiKey: API_KEY });
     const cwd = folderWith('agent', { '.runyard/ready.json': ready });
-    // The key of another platform is not for this one.
+    // The key of another platform must not be sent to this one.
     expect(await runyard(list, { cwd, env: { LANGSMITH_API_KEY: 'elsewhere' } })).toMatchObject({ exitCode: 0 });
     expect(keyAsked()).toBe(API_KEY);
   });
@@ -114,12 +114,12 @@ describe('a refusal', () => {
       'GET /v2/deployments was refused (422): query.limit: too large',
     ],
     [500, 'Internal Server Error', 1, 'GET /v2/deployments was refused (500): Internal Server Error'],
-  ])('of %d %j is a sentence, and an exit code', async (status, detail, exitCode, sentence) => {
+  ])('of %d %j becomes a sentence and an exit code', async (status, detail, exitCode, sentence) => {
     refuse(status, detail);
     expect(await runyard(list, { env: env() })).toMatchObject({ exitCode, out: '', err: `${sentence}\n` });
   });
 
-  it('that asks for a workspace is answered by who is there, and told otherwise', async () => {
+  it('that asks for a workspace is answered by the user, and explained otherwise', async () => {
     const detail = 'This key of the whole organization requires workspace specification: send X-Tenant-Id';
     refuse(403, detail);
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
@@ -133,7 +133,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('that is none of a platform is told as such', async () => {
+  it('by a server that is no platform is reported as such', async () => {
     platform.fail('GET', /./, { status: 200, body: '<html>' });
     const page = await runyard(list, { env: env() });
     expect(page.exitCode).toBe(1);
@@ -149,7 +149,7 @@ describe('wrong use', () => {
     [['deploy', 'logs', '--level', 'loud'], /It is one of debug, info/],
     [['deploy', '--tag', 'a b'], /It has letters, digits/],
     [['deply'], /Did you mean deploy/],
-  ])('%j ends with 2 and a hint, and asks nobody', async (args, hint) => {
+  ])('%j ends with 2 and a hint, and sends no request', async (args, hint) => {
     const ended = await runyard(args, {
       cwd: projectFolder('agent'),
       env: { RUNYARD_URL: platform.url, RUNYARD_API_KEY: API_KEY },
@@ -162,12 +162,12 @@ describe('wrong use', () => {
     ['no langgraph.json', {}, /has no langgraph.json: run the command in the folder of a LangGraph project/],
     ['broken JSON', { 'langgraph.json': '{' }, /langgraph.json is not valid JSON/],
     ['no graphs', { 'langgraph.json': '{}' }, /names no graphs/],
-  ])('a project with %s is refused before anything is asked', async (_, files, sentence) => {
+  ])('a project with %s is refused before any request', async (_, files, sentence) => {
     const ended = await runyard(['deploy'], { cwd: folderWith('agent', files as Record<string, string>) });
     expect(ended).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
   });
 
-  it('with --json an error is an event', async () => {
+  it('an error is an event with --json', async () => {
     const ended = await runyard(['deploy', '--json'], { cwd: projectFolder('agent') });
     expect(ended.events()).toEqual([
       { event: 'error', message: expect.stringContaining('Where is the platform?'), exit_code: 2 },
@@ -182,7 +182,7 @@ describe('--help', () => {
       const ended = await runyard(args);
       expect(ended).toMatchObject({ exitCode: 0, err: '' });
       expect(ended.out).toMatch(/^Usage: runyard/);
-      // Plain text where nobody looks in colour.
+      // The help is plain text outside a terminal.
       expect(ended.out).not.toContain('\u001b');
     },
   );

@@ -5,7 +5,7 @@ import { DEPLOYMENT_VARIABLES, TUNABLE_VARIABLES, translateVariables } from './d
 const translate = (environment: Record<string, string>) => translateVariables(environment).environment;
 
 describe('variables of agent servers', () => {
-  it('set ours, unless ours is set', () => {
+  it("set Runyard's variables, unless those are set", () => {
     expect(translate({ POSTGRES_URI: 'a', LANGGRAPH_POSTGRES_POOL_MAX_SIZE: '5' })).toMatchObject({
       DATABASE_URI: 'a',
       DATABASE_POOL_SIZE: '5',
@@ -15,7 +15,7 @@ describe('variables of agent servers', () => {
     expect(translate({ LANGGRAPH_SERVER_PORT: '1', PORT: '2' }).PORT).toBe('2');
   });
 
-  it('named as custom win over everything', () => {
+  it('win over everything when they are named as custom', () => {
     const all = {
       POSTGRES_URI: 'a',
       DATABASE_URI: 'b',
@@ -26,7 +26,7 @@ describe('variables of agent servers', () => {
     expect(translate(all)).toMatchObject({ DATABASE_URI: 'c', REDIS_URI: 'e' });
   });
 
-  it('are taken in the forms they come in', () => {
+  it('are accepted in all their forms', () => {
     expect(translate({ LANGGRAPH_SERVER_HOST: '[::1]' }).HOST).toBe('::1');
     expect(translate({ HOST: '[::]' }).HOST).toBe('::');
     expect(translate({ LOG_LEVEL: 'WARNING' }).LOG_LEVEL).toBe('warn');
@@ -34,7 +34,7 @@ describe('variables of agent servers', () => {
     expect(translate({ LOG_LEVEL: 'CRITICAL' }).LOG_LEVEL).toBe('error');
   });
 
-  it('that change nothing are named, each in a sentence, when they ask for a change', () => {
+  it('are reported, each in a sentence, when they ask for a change and have no effect', () => {
     const { warnings } = translateVariables({
       DD_API_KEY: 'k',
       REDIS_CLUSTER: 'false',
@@ -53,8 +53,8 @@ describe('variables of agent servers', () => {
     expect(missing).toEqual([]);
   });
 
-  it('that a deployment may choose itself are those the page of the control plane names', () => {
-    const tuning = pageOf('control-plane').match(/tune the platform's part of the deployment: (.*?)\./s)?.[1];
+  it('which a deployment may choose itself are those on the page of the control plane', () => {
+    const tuning = pageOf('control-plane/secrets').match(/tune the platform's part of the deployment: (.*?)\./s)?.[1];
     const named = [...(tuning ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
     const isNoEffect = (name: string) => DEPLOYMENT_VARIABLES.some((v) => v.name === name && 'noEffect' in v);
     expect(named).toEqual(TUNABLE_VARIABLES.filter((name) => !isNoEffect(name)));

@@ -1,9 +1,9 @@
 import type { TObject, TSchema } from 'typebox';
 import { defineOperation, type Operation, type OperationResponse } from './operation.ts';
 
-/** The request header by which a creation that is asked for again is known. Lower case, as Node has it. */
+/** The request header that identifies a repeated creation. In lower case, as in Node. */
 export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
-/** The response header that says: this was made by an earlier request with the same key. */
+/** The response header of an answer that an earlier request with the same key created. */
 export const REPLAYED_HEADER = 'idempotent-replayed';
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
@@ -11,8 +11,8 @@ const KEY = `A name for this creation, 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printa
 const REPLAYED = '`true` when an earlier request with the same `Idempotency-Key` made it.';
 
 /**
- * An operation that creates something, once for each key of a caller. Keys of one group share their names: the same key in
- * another operation of the group is another request and refused.
+ * Defines an operation that creates something once for each idempotency key of a caller. The operations of a group
+ * share their keys' names: the same key in another operation of the group is a different request, and is refused.
  */
 export function defineCreation<const Params extends TObject, const Query extends TObject, const Body extends TSchema>(
   group: string,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { machineEnvironment } from './machine-environment.ts';
 
-it('hands on the way to the world and nothing of the platform', () => {
+it('machine variables reach the network and name nothing of the platform', () => {
   const own = {
     PATH: '/bin',
     HTTPS_PROXY: 'http://proxy.example.com',

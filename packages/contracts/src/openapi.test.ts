@@ -39,7 +39,7 @@ describe('an OpenAPI document', () => {
     expect(document.components.schemas.Thing).toMatchObject({ properties: { default: { type: 'string' } } });
   });
 
-  it('tells parameters, headers, examples and alternative ways to be known', () => {
+  it('has parameters, headers, examples and alternative ways to authenticate', () => {
     expect(described.parameters).toMatchObject([
       { name: 'id', in: 'path', required: true, example: 'a' },
       { name: 'dry', in: 'query', required: false, description: 'Change nothing.' },
@@ -51,7 +51,7 @@ describe('an OpenAPI document', () => {
     expect(described.security).toEqual([{ ApiKey: [] }, { TenantId: [] }, { Bearer: [] }]);
   });
 
-  it('refuses two different schemas of one name', () => {
+  it('cannot be built from two different schemas with one name', () => {
     const other = {
       ...operation,
       path: '/x',

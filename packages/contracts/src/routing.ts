@@ -1,14 +1,14 @@
-/** Which service serves a public path. The gateway takes the longest prefix that matches on whole segments. */
+/** The service that serves a public path. The gateway takes the longest prefix that matches on whole segments. */
 export type PublicService = 'org-access' | 'control-plane';
 
 export interface PublicRoute {
   prefix: string;
   service: PublicService;
-  /** Taken off the path. */
+  /** The prefix to remove from the path. */
   stripPrefix?: string;
-  /** Bodies go on as they come, of whatever size: the service bounds them itself. */
+  /** True when the gateway passes bodies of any size: the service limits them itself. */
   boundsBodies?: boolean;
-  /** Requests bring a proof of their own: no key is asked for or looked at, and every header goes on. */
+  /** True when requests prove their rights themselves: the gateway checks no key and passes every header on. */
   carriesProof?: boolean;
 }
 
@@ -21,21 +21,21 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
   { prefix: '/v2/uploads', service: 'control-plane', carriesProof: true },
-  // Image tools know registries below the root of a host alone; a layer may be gigabytes.
+  // Image tools accept registries only at the root of a host; a layer may have gigabytes.
   { prefix: '/v2/registry', service: 'control-plane', boundsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
 ];
 
-/** Whether the gateway leads to this path of a platform service. */
+/** Returns whether the gateway routes this path to a platform service. */
 export function isPublicPath(path: string): boolean {
   return PUBLIC_ROUTES.some(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
-/** `/deployments/{id or slug}/…` goes to that deployment with the first two segments taken off. */
+/** `/deployments/{id or slug}/…` is routed to that deployment without the first two segments. */
 export const DEPLOYMENTS_PREFIX = '/deployments';
 
-/** A host name: labels of letters, digits and dashes, without a port or the dot of the root. */
+/** Matches a host name: labels of letters, digits and dashes, without a port or the final dot. */
 export const HOST_NAME_PATTERN =
   '^(?=.{1,253}$)[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$';
 

@@ -1,11 +1,11 @@
 /** Keywords whose value is data and not a schema. */
 export const LITERAL_KEYWORDS: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'example', 'examples']);
-/** Keywords whose value maps names of the schema's author to schemas. */
+/** Keywords whose value maps the author's names to schemas. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
 
 /**
- * Turns a schema into plain JSON for a document, in which each part with an `$id` is defined once in `components` and
- * referred to elsewhere. Two different schemas under one `$id` are a mistake.
+ * Converts a schema to plain JSON for a document. Each part with an `$id` is defined once in `components` and referred
+ * to elsewhere. Two different schemas with one `$id` are an error.
  */
 export function hoistSchemas(schema: unknown, components: Record<string, unknown>, prefix: string): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoistSchemas(item, components, prefix));
@@ -33,7 +33,7 @@ function define(name: string, schema: object, components: Record<string, unknown
   components[name] = walked;
 }
 
-/** Stands for a component that is being made, so that one referring to itself ends. */
+/** Marks a component that is being made, so that recursion ends. */
 const RESERVED = {};
 
 function walk(schema: object, components: Record<string, unknown>, prefix: string): Record<string, unknown> {

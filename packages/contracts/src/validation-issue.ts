@@ -2,13 +2,13 @@ import type { ErrorObject } from 'ajv';
 
 /** One fault of a value. */
 export interface ValidationIssue {
-  /** From the value's root to the faulty place. */
+  /** Path from the value's root to the fault. */
   path: (string | number)[];
-  /** Reads after the name of the place: `must be at least 1`. */
+  /** Continues the sentence that begins with the place: `must be at least 1`. */
   message: string;
-  /** The schema keyword that was broken, for example `minimum` or `format`. */
+  /** The schema keyword that was violated, for example `minimum` or `format`. */
   keyword: string;
-  /** What the keyword asked for; of `format` its name. */
+  /** The value of the keyword; the name of a `format`. */
   expected?: unknown;
 }
 
@@ -17,7 +17,7 @@ export function describeIssue(error: ErrorObject, all: ErrorObject[]): Validatio
   return { path, keyword: error.keyword, message: messageOf(error, all), expected: error.schema };
 }
 
-/** `filters[0].name` for `['filters', 0, 'name']`. */
+/** Formats a path: `['filters', 0, 'name']` becomes `filters[0].name`. */
 export function formatPath(path: (string | number)[]): string {
   let text = '';
   for (const part of path) {
@@ -70,7 +70,7 @@ function messageOf(error: ErrorObject, all: ErrorObject[]): string {
 
 function unionMessage(union: ErrorObject, all: ErrorObject[]): string {
   const inside = all.filter((error) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`));
-  // The branch that got furthest is most likely the one that was meant; of its errors the outermost tells most.
+  // The deepest branch is probably the intended one; its outermost error says most.
   const [furthest] = inside
     .filter((error) => error.instancePath.length > union.instancePath.length)
     .sort((a, b) => b.instancePath.length - a.instancePath.length || a.schemaPath.length - b.schemaPath.length);

@@ -38,21 +38,21 @@ describe('validators', () => {
     expect(validatorOf(schema)({ limit: '3', wait: 'true' }).ok).toBe(false);
   });
 
-  it('take a UUID in its plain form alone', () => {
+  it('accept a UUID only in its plain form', () => {
     const id = Type.String({ format: 'uuid' });
     expect(conforms(id, '046b5dc7-2108-582c-9c6c-31d556d138f0')).toBe(true);
     expect(conforms(id, 'urn:uuid:046b5dc7-2108-582c-9c6c-31d556d138f0')).toBe(false);
     expect(conforms(id, '046b5dc7')).toBe(false);
   });
 
-  it('take recursive schemas', () => {
+  it('accept recursive schemas', () => {
     const Tree = Type.Cyclic({ Tree: Type.Object({ children: Type.Array(Type.Ref('Tree')) }) }, 'Tree');
     expect(conforms(Tree, { children: [{ children: [] }] })).toBe(true);
     expect(conforms(Tree, { children: [{ children: 1 }] })).toBe(false);
   });
 });
 
-describe('what a validator says', () => {
+describe('an issue of a validator', () => {
   const schema = Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     mode: Type.Optional(Type.Union([Type.Literal('values'), Type.Literal('updates')])),
@@ -75,7 +75,7 @@ describe('what a validator says', () => {
     [{ items: [] }, 'items must not be empty'],
     [{ items: [{}] }, 'items[0].name is required'],
     [{ items: [{ name: '' }] }, 'items[0].name must not be empty'],
-  ])('names the place and what it should be: %j', (value, message) => {
+  ])('names the place and the expectation: %j', (value, message) => {
     expect(issuesOf(schema, value)).toEqual([message]);
   });
 });
@@ -87,7 +87,7 @@ describe('query parameters', () => {
     modes: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
   });
 
-  it('become lists where lists are wanted, and the last one wins elsewhere', () => {
+  it('become lists where the schema has lists, and the last one wins elsewhere', () => {
     expect(arrangeQuery(schema, { select: 'a', limit: ['1', '2'], modes: 'm', unknown: 'x' })).toEqual({
       select: ['a'],
       limit: '2',

@@ -5,22 +5,27 @@ import { LITERAL_KEYWORDS, NAMED_SCHEMAS } from './schema-components.ts';
 import { describeIssue, type ValidationIssue } from './validation-issue.ts';
 
 /**
- * Checks values against the schemas of this package. Each schema is compiled once per way of use and kept.
+ * The result of checking a value against a schema of this package. Each schema is compiled once per way of use.
  *
- * A validator fills in defaults. It refuses unknown keys where a schema says `additionalProperties: false`; elsewhere they
- * stay and are to be ignored. It works on the value it is given: callers pass a value nobody else holds.
+ * A validator fills in defaults. It refuses unknown keys where a schema says `additionalProperties: false`; elsewhere
+ * they stay and must be ignored. It changes the value it is given: callers pass a value that nobody else holds.
  */
 export type Validated<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
 export type Validator<T> = (value: unknown) => Validated<T>;
 
 export interface ValidatorOptions {
-  /** Turns text into numbers and booleans where the schema wants them: for paths, queries and environment variables. */
+  /**
+   * True when to convert text to numbers and booleans where the schema needs them: for paths, queries and environment
+   * variables.
+   */
   coerce?: boolean;
-  /** Report every issue, not the first alone. Costs memory in proportion to the faults of the value. */
+  /**
+   * True when to report every issue instead of the first. This costs memory in proportion to the faults of the value.
+   */
   allIssues?: boolean;
 }
 
-/** Stricter than the usual `uuid` format, which also lets `urn:uuid:` through. */
+/** Stricter than the usual `uuid` format, which also accepts `urn:uuid:`. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(value: unknown): value is string {
@@ -30,7 +35,10 @@ export function isUuid(value: unknown): value is string {
 const compilers = new Map<string, Ajv2020>();
 const compiled = new Map<string, WeakMap<TSchema, ValidateFunction>>();
 
-/** The validator of a schema, compiled for the first value: a service that starts waits for none of its many. */
+/**
+ * Returns the validator of a schema. It is compiled for the first value, so that a starting service need not wait for
+ * all of its validators.
+ */
 export function validatorOf<T extends TSchema>(schema: T, options: ValidatorOptions = {}): Validator<Static<T>> {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -40,19 +48,19 @@ export function validatorOf<T extends TSchema>(schema: T, options: ValidatorOpti
   };
 }
 
-/** True when the value has the schema's shape; the value is left as it is apart from defaults. */
+/** Returns whether the value matches the schema. Only defaults change the value. */
 export function conforms<T extends TSchema>(schema: T, value: unknown): value is Static<T> {
   return compile(schema, {})(value) as boolean;
 }
 
-/** Which query parameters may be repeated; of any other the last one wins. */
+/** Returns which query parameters may be repeated; of any other the last one wins. */
 export function repeatable(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
   const { type, anyOf } = (schema ?? {}) as { type?: string; anyOf?: TSchema[] };
   if (type === 'array') return 'always';
   return anyOf?.some((branch) => repeatable(branch) !== 'never') ? 'sometimes' : 'never';
 }
 
-/** Brings parsed query parameters into the form their schema speaks of: lists where it has lists, single values elsewhere. */
+/** Converts parsed query parameters to the form of their schema: lists where it has lists, single values elsewhere. */
 export function arrangeQuery(
   schema: TObject | undefined,
   query: Record<string, string | string[] | undefined>,
@@ -92,7 +100,8 @@ function compilerFor(use: string, options: ValidatorOptions): Ajv2020 {
       useDefaults: true,
       coerceTypes: options.coerce ?? false,
       allErrors: options.allIssues ?? false,
-      // Our own schemas need no proof that they are some: that takes longer than all that is compiled to start a service.
+      // The platform's own schemas are not validated: that takes longer than compiling all schemas at a service's
+      // start.
       validateSchema: false,
       meta: false,
     });
@@ -104,8 +113,8 @@ function compilerFor(use: string, options: ValidatorOptions): Ajv2020 {
 }
 
 /**
- * A schema's `$id` names its component in the documents; to the compiler two schemas that embed the same component would
- * be a clash. Inside `$defs` ids stay: recursive schemas refer to them.
+ * A schema's `$id` names its component in the documents, but the compiler rejects two schemas that embed the same
+ * component. Inside `$defs` ids stay, because recursive schemas refer to them.
  */
 function withoutIds(schema: unknown, keepId: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((item) => withoutIds(item, false));
@@ -126,7 +135,7 @@ function mapValues(record: object, change: (value: unknown) => unknown): Record<
 }
 
 function summarize(errors: ErrorObject[]): ValidationIssue[] {
-  // A union reports each branch it tried and then itself; the union's own line says it all.
+  // A union reports each branch it tried and then itself; its own line says enough.
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
   const outer = errors.filter(
     (error) => !unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)),

@@ -11,7 +11,7 @@ function roundsOf(options: Partial<DutyRoundsOptions> = {}) {
   return { rounds: new DutyRounds({ duty, everyMs: 1000, round, onError, ...options }), duty, round, onError };
 }
 
-it('makes a round at every interval, at its start only when asked to, and none after its end', async () => {
+it('rounds run at every interval, at the start only on request, and never after the end', async () => {
   const later = roundsOf();
   const atOnce = roundsOf({ atStart: true });
   later.rounds.start();
@@ -23,7 +23,7 @@ it('makes a round at every interval, at its start only when asked to, and none a
   expect(atOnce.round).toHaveBeenCalledTimes(3);
 });
 
-it('makes none while another process has the duty', async () => {
+it('no round runs while another process has the lease', async () => {
   const { rounds, duty, round } = roundsOf({ atStart: true });
   duty.isMine.mockResolvedValue(false);
   rounds.start();
@@ -33,7 +33,7 @@ it('makes none while another process has the duty', async () => {
   await rounds.close();
 });
 
-it('makes no round beside one under way, and ends with it, the duty free again', async () => {
+it('rounds do not overlap, and closing waits for the running one and frees the lease', async () => {
   let finish = () => {};
   const round = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
   const { rounds, duty } = roundsOf({ round, atStart: true });
@@ -48,7 +48,7 @@ it('makes no round beside one under way, and ends with it, the duty free again',
   expect(duty.release).toHaveBeenCalledOnce();
 });
 
-it('goes on after a round that failed', async () => {
+it('rounds continue after a failed one', async () => {
   const { rounds, duty, round, onError } = roundsOf({ atStart: true });
   const away = new Error('away');
   duty.isMine.mockRejectedValueOnce(away);
@@ -61,7 +61,7 @@ it('goes on after a round that failed', async () => {
   await expect(rounds.close()).resolves.toBeUndefined();
 });
 
-it('makes no round when it is started after its end', async () => {
+it('no round runs when it is started after its end', async () => {
   const { rounds, round } = roundsOf({ atStart: true });
   await rounds.close();
   rounds.start();
@@ -69,7 +69,7 @@ it('makes no round when it is started after its end', async () => {
   expect(round).not.toHaveBeenCalled();
 });
 
-it('takes intervals longer than a timer can be', async () => {
+it('intervals may be longer than a timer', async () => {
   const { rounds, round } = roundsOf({ everyMs: 2 ** 40 });
   rounds.start();
   await vi.advanceTimersByTimeAsync(60_000);

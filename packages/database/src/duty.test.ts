@@ -18,8 +18,8 @@ afterAll(async () => {
   await database.close();
 });
 
-describe('duties', () => {
-  it('one holder at a time; the holder renews, others wait until it gives the duty back', async () => {
+describe('a lease', () => {
+  it('has one owner at a time, who renews it; others wait until it is released', async () => {
     const claim = { name: 'sweep', leaseMs: 60_000 };
     expect(await acquireDuty(pool, { ...claim, holder: a })).toBe(true);
     expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
@@ -30,7 +30,7 @@ describe('duties', () => {
     expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(true);
   });
 
-  it('many are taken and renewed at once, and what another holds is not among them', async () => {
+  it('is taken and renewed with many others at once, and excludes those of other owners', async () => {
     await acquireDuty(pool, { name: 'many of b', holder: b, leaseMs: 60_000 });
     await acquireDuty(pool, { name: 'many lapsed', holder: b, leaseMs: 0 });
     const claim = { names: ['many new', 'many of b', 'many lapsed', 'many new'], holder: a, leaseMs: 60_000 };
@@ -40,7 +40,7 @@ describe('duties', () => {
     expect(await acquireDuties(pool, { ...claim, names: [] })).toEqual(new Set());
   });
 
-  it('two that take the same ones at once share them', async () => {
+  it('goes to one of two processes that take the same ones at once', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `shared ${index}`);
     const [ofA, ofB] = await Promise.all([
       acquireDuties(pool, { names, holder: a, leaseMs: 60_000 }),
@@ -50,25 +50,25 @@ describe('duties', () => {
     expect(new Set([...ofA, ...ofB]).size).toBe(names.length);
   });
 
-  it('a lapsed lease may be taken by anybody', async () => {
+  it('that has expired may be taken by any process', async () => {
     await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 });
     await waitFor(() => acquireDuty(pool, { name: 'lapsing', holder: b, leaseMs: 60_000 }));
     expect(await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 })).toBe(false);
   });
 
-  it('a lease from before the clock was set back keeps nobody waiting', async () => {
+  it('from before the clock was set back does not delay others', async () => {
     await acquireDuty(pool, { name: 'set back', holder: a, leaseMs: 3_600_000 });
     expect(await acquireDuty(pool, { name: 'set back', holder: b, leaseMs: 5_000 })).toBe(true);
   });
 
-  it('of many that ask at once exactly one gets it', async () => {
+  it('that many processes request at once goes to exactly one', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => acquireDuty(pool, { name: 'rush', holder: randomUUID(), leaseMs: 60_000 })),
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
   });
 
-  it('asks the database only once in a third of the lease, and stops counting on a lease it could not renew', async () => {
+  it('is queried only once in a third of its time, and does not count when it could not be renewed', async () => {
     let now = 0;
     const first = new Duty(pool, { name: 'loop', holder: a, leaseMs: 30_000 }, () => now);
     expect(await first.isMine()).toBe(true);

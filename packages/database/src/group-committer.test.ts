@@ -34,7 +34,7 @@ const storedKeys = async () =>
   (await pool.query<{ key: string }>('SELECT key FROM item ORDER BY seq')).rows.map(({ key }) => key);
 const row = (key: string, value = '1'): Row => ({ key, value });
 
-/** A flush that stays in flight until it is let go. */
+/** Makes a flush that stays in flight until the test ends it. */
 function heldFlush() {
   const flights: { items: Row[]; letGo(): void; fail(error: Error): void }[] = [];
   const flush = (items: Row[]) =>
@@ -46,7 +46,7 @@ function heldFlush() {
 }
 
 describe('GroupCommitter against Postgres', () => {
-  it('writes what many callers submit together in few statements and answers each its own result', async () => {
+  it('writes what many callers submit together in few statements and returns each its own result', async () => {
     const reports: FlushReport[] = [];
     const committer = new GroupCommitter({ name: 'test', flush: insertAll, onFlush: (report) => reports.push(report) });
     const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
@@ -55,7 +55,7 @@ describe('GroupCommitter against Postgres', () => {
     expect(await storedKeys()).toEqual(keys);
   });
 
-  it('the same key twice in one flush fails nobody but is split until each stands alone', async () => {
+  it('splits a flush with the same key twice until each stands alone, and no item fails', async () => {
     const committer = new GroupCommitter({ name: 'test', flush: insertAll });
     await Promise.all([committer.submit(row('a', '1')), committer.submit(row('b')), committer.submit(row('a', '2'))]);
     const { rows } = await pool.query(`SELECT key, value FROM item ORDER BY key`);
@@ -65,7 +65,7 @@ describe('GroupCommitter against Postgres', () => {
     ]);
   });
 
-  it('with one item per key and flush the same key twice needs no split', async () => {
+  it('needs no split for the same key twice with one item per key and flush', async () => {
     const reports: FlushReport[] = [];
     const committer = new GroupCommitter({
       name: 'test',
@@ -81,7 +81,7 @@ describe('GroupCommitter against Postgres', () => {
     ]);
   });
 
-  it('one bad row among good ones fails alone: U+0000 in jsonb', async () => {
+  it('fails one bad row among good ones alone: U+0000 in jsonb', async () => {
     const committer = new GroupCommitter({ name: 'test', flush: insertAll });
     const submitted = Array.from({ length: 33 }, (_, index) =>
       committer.submit(row(`k${index}`, index === 17 ? '"\\u0000"' : '1')),
@@ -94,7 +94,7 @@ describe('GroupCommitter against Postgres', () => {
     expect(await storedKeys()).toHaveLength(32);
   });
 
-  it('JSON made with toSqlJson is never refused for U+0000 or lone surrogates', async () => {
+  it('accepts JSON of toSqlJson, without refusals for U+0000 or lone surrogates', async () => {
     const committer = new GroupCommitter({ name: 'test', flush: insertAll });
     await committer.submit(row('a', toSqlJson({ 'k\u0000': 'x\u0000y', s: '\ud83d', fine: '😀 \\u0000' })));
     const { rows } = await pool.query('SELECT value FROM item');
@@ -102,7 +102,7 @@ describe('GroupCommitter against Postgres', () => {
   });
 
   it.each(['57014', '55P03'])(
-    'an item that takes too long, or waits for a lock, fails alone, and the others of its flush go on (%s)',
+    'fails an item that takes too long or waits for a lock alone, and the others of its flush go on (%s)',
     async (code) => {
       const flush = async (rows: Row[]) => {
         if (rows.some(({ key }) => key === 'bad')) throw Object.assign(new Error('not in time'), { code });
@@ -121,7 +121,7 @@ describe('GroupCommitter against Postgres', () => {
     },
   );
 
-  it('a deadlock is retried and nobody learns of it', async () => {
+  it('retries a deadlock without a caller noticing', async () => {
     let attempts = 0;
     const committer = new GroupCommitter({
       name: 'test',
@@ -137,7 +137,7 @@ describe('GroupCommitter against Postgres', () => {
     expect(attempts).toBe(2);
   });
 
-  it('after a refused item later items of its key are refused too when a key must be a prefix', async () => {
+  it('refuses later items of a key after a refused one when a key must be a prefix', async () => {
     interface Step {
       thread: string;
       row: Row;
@@ -167,7 +167,7 @@ describe('GroupCommitter against Postgres', () => {
 });
 
 describe('GroupCommitter order and limits', () => {
-  it('a flush starts when the last one returns and takes all that came meanwhile', async () => {
+  it('starts a flush when the last one returns, with everything that arrived in between', async () => {
     const { flights, flush, turn } = heldFlush();
     const committer = new GroupCommitter({ name: 'test', flush });
     void committer.submit(row('a'));
@@ -184,7 +184,7 @@ describe('GroupCommitter order and limits', () => {
     await committer.close();
   });
 
-  it('items of one key are never in two flushes at once and keep their order, others overtake them', async () => {
+  it('keeps items of one key in order and never in two flushes at once, and lets others overtake them', async () => {
     const { flights, flush, turn } = heldFlush();
     const committer = new GroupCommitter({ name: 'test', flush, keyOf: ({ key }) => key, lanes: 3 });
     void committer.submit(row('a', '1'));
@@ -231,7 +231,7 @@ describe('GroupCommitter order and limits', () => {
     for (const values of written.values()) expect(values).toEqual([...values].sort((a, b) => a - b));
   });
 
-  it('a flush is capped in items and bytes, and an item above the cap goes alone', async () => {
+  it('limits a flush in items and bytes, and writes an item above the limit alone', async () => {
     const reports: FlushReport[] = [];
     const committer = new GroupCommitter({
       name: 'test',
@@ -252,7 +252,7 @@ describe('GroupCommitter order and limits', () => {
     ]);
   });
 
-  it('refuses when too much waits, says when there is room again, and forgets nothing it took', async () => {
+  it('refuses when too much waits, reports when there is room again, and loses nothing it accepted', async () => {
     const { flights, flush, turn } = heldFlush();
     const committer = new GroupCommitter({ name: 'orders', flush, maxWaitingItems: 2 });
     const taken = [committer.submit(row('a'))];
@@ -268,7 +268,7 @@ describe('GroupCommitter order and limits', () => {
     expect(await Promise.all(taken)).toEqual(['a', 'b', 'c']);
   });
 
-  it('close lets nothing more in and waits for all that was submitted', async () => {
+  it('accepts nothing more when closed, and waits for everything that was submitted', async () => {
     const committer = new GroupCommitter({ name: 'test', flush: insertAll, maxItems: 3 });
     const submitted = Array.from({ length: 10 }, (_, index) => committer.submit(row(`k${index}`)));
     const closed = committer.close();
@@ -278,7 +278,7 @@ describe('GroupCommitter order and limits', () => {
     await Promise.all(submitted);
   });
 
-  it('an error that is not about data fails its flush and the next one goes on', async () => {
+  it('fails the flush of an error that is not about data, and goes on with the next one', async () => {
     let broken = true;
     const committer = new GroupCommitter({
       name: 'test',
@@ -294,8 +294,8 @@ describe('GroupCommitter order and limits', () => {
   });
 });
 
-describe('GroupCommitter while the database is away', () => {
-  it('fails what waited for the flush that failed, and tries what came during it', async () => {
+describe('GroupCommitter while the database is unavailable', () => {
+  it('fails what waited for the failed flush, and tries what arrived during it', async () => {
     const { flights, flush, turn } = heldFlush();
     const committer = new GroupCommitter({ name: 'test', flush, maxItems: 1, keyOf: ({ key }) => key });
     const [first, second, third] = ['a', 'b', 'a'].map((key) => committer.submit(row(key)).catch((error) => error));

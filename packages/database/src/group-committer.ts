@@ -3,33 +3,37 @@ import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
 import { isRetryable, isUnavailable, mayBeOfOneItem, wasTooMuch } from './sql-errors.ts';
 
 export interface GroupCommitterOptions<Item, Result> {
-  /** For messages and metrics. */
+  /** Appears in messages and metrics. */
   name: string;
   /**
-   * Writes the items in one transaction or one statement: all or nothing. Answers one result per item in the same order; an
-   * `Error` in an item's place rejects that item alone.
+   * Writes the items in one transaction or one statement, all or nothing. Returns one result per item in the same
+   * order; an `Error` in an item's place rejects that item alone.
    */
   flush(items: Item[]): Promise<(Result | Error)[]>;
-  /** Items of one flush at most. Default 256. */
+  /** Maximum number of items per flush. Default 256. */
   maxItems?: number;
-  /** Bytes of one flush at most, by `sizeOf`. A larger item goes by itself. Default 1 MiB. */
+  /** Maximum bytes per flush, by `sizeOf`. A larger item is written alone. Default 1 MiB. */
   maxBytes?: number;
   sizeOf?(item: Item): number;
-  /** Items with the same key keep their order and are never in two flushes at once. Left out: items are independent. */
+  /**
+   * Items with the same key keep their order and are never in two flushes at once. Without it, items are independent.
+   */
   keyOf?(item: Item): string | undefined;
-  /** Items with one key in one flush at most; 1 for statements that must not see a key twice. Default no limit. */
+  /**
+   * Maximum number of items with one key per flush; 1 for statements that must not see a key twice. Default: no limit.
+   */
   maxItemsPerKey?: number;
   /**
-   * `alone`: a refused item leaves the others of its key as they are. `restOfKey`: what was submitted after it under the same
-   * key and has not been committed is refused too, so that a key's commits are a prefix of its submissions. Default `alone`.
+   * `alone`: a refused item does not affect others of its key. `restOfKey`: items submitted after it under the same key
+   * that are not committed are refused too, so that a key's commits are a prefix of its submissions. Default `alone`.
    */
   onItemFailure?: 'alone' | 'restOfKey';
-  /** Flushes at once at most; each takes a connection. Default 1. */
+  /** Maximum number of concurrent flushes; each takes a connection. Default 1. */
   lanes?: number;
-  /** What may wait before `submit` refuses. Default 10,000 items, 64 MiB. */
+  /** Limits of waiting items, beyond which `submit` refuses. Default 10,000 items, 64 MiB. */
   maxWaitingItems?: number;
   maxWaitingBytes?: number;
-  /** Told after every flush. */
+  /** Is called after every flush. */
   onFlush?(report: FlushReport): void;
 }
 
@@ -40,7 +44,7 @@ export interface FlushReport {
   outcome: 'committed' | 'split' | 'failed';
 }
 
-/** The committer has no room, or takes nothing more because it is closing. Nothing was written. */
+/** The committer has no room, or is closing. Nothing was written. */
 export class CommitRefusedError extends Error {
   readonly reason: 'full' | 'closed';
   constructor(name: string, reason: 'full' | 'closed') {
@@ -53,13 +57,14 @@ export class CommitRefusedError extends Error {
 const RETRIES = 4;
 
 /**
- * Writes what many callers submit at about the same time in common transactions. A flush takes all that came while the last one
- * was under way, so a lone item is written at once and a crowd shares its commits; no timer is involved.
+ * Writes items that many callers submit at about the same time in common transactions. A flush takes everything that
+ * arrived during the last one, so a single item is written at once and many share commits; there is no timer.
  *
- * One caller's item cannot fail another's: when Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23), does not get
- * it done in time, or does not get a lock for it, it is cut in halves and tried again until the item to blame stands alone. A
- * deadlock is retried. Any other error, such as a lost connection, is every item's of that flush: whether it took effect is
- * unknown. When the database is away, so it is for what has waited since before that flush: nobody waits for more than two of them.
+ * One caller's item cannot fail another's. When Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23),
+ * does not finish it in time, or does not get a lock for it, the flush is split in halves and retried until the faulty
+ * item stands alone. A deadlock is retried. Any other error, such as a lost connection, fails every item of that flush:
+ * nobody knows whether it took effect. When the database is unavailable, it also fails the items that have waited since
+ * before that flush, so that no item waits for more than two flushes.
  */
 export class GroupCommitter<Item, Result = void> {
   readonly #options: GroupCommitterOptions<Item, Result>;
@@ -99,23 +104,23 @@ export class GroupCommitter<Item, Result = void> {
     return this.#queue.items < maxWaitingItems && this.#queue.bytes < maxWaitingBytes;
   }
 
-  /** Items waiting for a flush. */
+  /** Number of items that wait for a flush. */
   get waiting(): number {
     return this.#queue.items;
   }
 
-  /** Resolves when `submit` would take an item, for producers that can pause instead of failing. */
+  /** Resolves when `submit` would accept an item, for producers that can pause instead of failing. */
   async whenRoom(): Promise<void> {
     while (!this.hasRoom) await new Promise<void>((resolve) => this.#room.push(resolve));
   }
 
-  /** Takes nothing more and resolves when all that was submitted is settled. */
+  /** Accepts no more items, and resolves when all submitted ones are settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#flying > 0 || this.#queue.items > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Waits for the end of this turn of the event loop: what arrives from other sockets in the same turn goes along. */
+  /** Waits for the end of this turn of the event loop: items from other sockets in the same turn join the flush. */
   #schedule(): void {
     if (this.#isScheduled || this.#flying >= (this.#options.lanes ?? 1)) return;
     this.#isScheduled = true;
@@ -135,7 +140,7 @@ export class GroupCommitter<Item, Result = void> {
       if (this.#queue.hasReady) this.#schedule();
       this.#wake();
     });
-    // What did not fit may go in another lane.
+    // Another lane may take the items that did not fit.
     if (this.#queue.hasReady) this.#schedule();
   }
 
@@ -145,7 +150,7 @@ export class GroupCommitter<Item, Result = void> {
   }
 
   async #write(batch: Batch<Item, Result>): Promise<void> {
-    /** Keys of which an item failed, with its error: later items of theirs must not be written. */
+    /** Keys of failed items, with their errors: later items of these keys must not be written. */
     const failedKeys = new Map<string, unknown>();
     await this.#writePart(batch.items, failedKeys);
   }
@@ -192,7 +197,7 @@ export class GroupCommitter<Item, Result = void> {
         throw new Error(`${this.#options.name}: ${results.length} results for ${items.length} items.`);
       } catch (error) {
         if (attempt >= RETRIES || !isRetryable(error)) throw error;
-        // Those who collided must not meet again at once.
+        // The random pause keeps transactions from colliding again at once.
         await pause(Math.random() * 5 * 2 ** attempt);
       }
     }

@@ -32,7 +32,7 @@ const rows = async () =>
   (await client.query('SELECT * FROM _prisma_migrations ORDER BY migration_name, started_at')).rows;
 
 describe('applyMigrations', () => {
-  it('applies the folders in the order of their names and keeps the table as Prisma does', async () => {
+  it('applies the folders in the order of their names and maintains the table like Prisma', async () => {
     await migration('20260102_second', 'ALTER TABLE a ADD COLUMN y int;');
     await migration('20260101_first', 'CREATE TABLE a (x int); INSERT INTO a VALUES (1);');
     await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"');
@@ -66,7 +66,7 @@ describe('applyMigrations', () => {
     ]);
   });
 
-  it('applies each once, and later ones when they come', async () => {
+  it('applies each once, and later ones when they exist', async () => {
     await migration('1', 'CREATE TABLE a (x int);');
     await apply();
     expect(await apply()).toEqual({ applied: [] });
@@ -95,14 +95,14 @@ describe('applyMigrations', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('takes a script whose line endings a checkout has changed for the same', async () => {
+  it('accepts a script whose line endings a checkout has changed', async () => {
     await migration('1', 'CREATE TABLE a (\n  x int\n);\n');
     await apply();
     await migration('1', 'CREATE TABLE a (\r\n  x int\r\n);\r\n');
     expect(await apply()).toEqual({ applied: [] });
   });
 
-  it('a failing migration leaves nothing behind, is named, and is tried again at the next start', async () => {
+  it('leaves nothing of a failing migration behind, names it, and retries it at the next start', async () => {
     await migration('1', 'CREATE TABLE a (x int);');
     await migration('2', 'CREATE TABLE b (x int); INSERT INTO nowhere VALUES (1);');
     await expect(apply()).rejects.toThrow(/The migration 2 failed: relation "nowhere" does not exist/);
@@ -112,7 +112,7 @@ describe('applyMigrations', () => {
     expect(await apply()).toEqual({ applied: ['2'] });
   });
 
-  it('a script outside of a transaction that failed half way is recorded as Prisma does and tried again', async () => {
+  it('records a script outside of a transaction that failed half way like Prisma, and retries it', async () => {
     await migration('1', 'CREATE TABLE a (x int);');
     await migration(
       '2',
@@ -136,7 +136,7 @@ describe('applyMigrations', () => {
     await expect(apply()).rejects.toThrow(/The migration 1 was started and never finished/);
   });
 
-  it('an older version starts on a database that a newer one has migrated', async () => {
+  it('lets an older version start on a database that a newer one has migrated', async () => {
     await migration('1', 'CREATE TABLE a (x int);');
     await migration('2', 'CREATE TABLE b (x int);');
     await apply();

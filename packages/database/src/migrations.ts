@@ -6,17 +6,17 @@ import { sqlState } from './sql-errors.ts';
 import { splitStatements } from './sql-statements.ts';
 
 /**
- * Applies the migrations of a folder in Prisma's layout and keeps `_prisma_migrations` as Prisma's own engine does, so that
- * either can be used on the same database.
+ * Applies the migrations of a folder in Prisma's layout and maintains `_prisma_migrations` like Prisma's own engine, so
+ * that both can be used on the same database.
  *
- * Safe with any number of processes at once: one applies, the others wait. Each migration is one transaction together with
- * its row, so a failed one leaves nothing behind. A script with the line `-- runyard: no transaction` is run statement by
- * statement; it must be safe to run again, because what it did before a failure stays.
+ * It is safe with any number of processes at once: one applies, the others wait. Each migration is one transaction
+ * together with its row, so a failed one leaves nothing behind. A script with the line `-- runyard: no transaction` is
+ * run statement by statement; it must be safe to repeat, because what it did before a failure stays.
  */
 export async function applyMigrations(
   database: pg.Pool | string,
   directory: string,
-): Promise<{ /** Names of those applied by this call. */ applied: string[] }> {
+): Promise<{ /** Names of the migrations that this call applied. */ applied: string[] }> {
   const migrations = await readMigrations(directory);
   if (typeof database !== 'string') return applyAll(database, migrations);
   const pool = new pg.Pool({ connectionString: database, max: 2, application_name: 'runyard-migrations' });
@@ -28,7 +28,7 @@ export async function applyMigrations(
   }
 }
 
-/** The database and the folder do not belong together, or a script failed. Nothing after the named migration was applied. */
+/** The database and the folder do not match, or a script failed. Nothing after the named migration was applied. */
 export class MigrationError extends Error {
   readonly migration: string;
   constructor(migration: string, message: string, options?: ErrorOptions) {
@@ -40,7 +40,7 @@ export class MigrationError extends Error {
 
 /** Prisma's engine takes the same lock. */
 const LOCK_KEY = 72707369;
-/** Scripts made by pg_dump empty the search path. */
+/** Scripts of pg_dump empty the search path. */
 const FIND_TABLES_AGAIN = 'RESET search_path';
 const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -55,9 +55,9 @@ const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 
 async function applyAll(pool: pg.Pool, migrations: Migration[]): Promise<{ applied: string[] }> {
   const applied: string[] = [];
-  // The common start finds everything applied and takes no lock.
+  // A usual start finds everything applied and takes no lock.
   if ((await pending(pool, migrations)).length === 0) return { applied };
-  // Committed first: a migration that runs beside the lock's transaction writes to the table too.
+  // The table is committed first, because a migration outside the lock's transaction writes to it too.
   await underLock(pool, (client) => client.query(`SET LOCAL client_min_messages = warning; ${TABLE}`));
   for (;;) {
     const next = await underLock(pool, async (lockHolder) => {
@@ -71,7 +71,7 @@ async function applyAll(pool: pg.Pool, migrations: Migration[]): Promise<{ appli
   }
 }
 
-/** The migrations still to apply, in order. Throws when an applied one is not the one in the folder any more. */
+/** Returns the migrations still to apply, in order. Throws when an applied one differs from the one in the folder. */
 async function pending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Promise<Migration[]> {
   const { rows } = await db
     .query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
@@ -86,7 +86,8 @@ async function pending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Pr
     const row = byName.get(migration.name);
     if (!row) return true;
     if (row.finished_at === null) {
-      // Ours are repeatable by contract; a script of Prisma's own engine that stopped half way needs a person.
+      // Scripts of this project are repeatable by contract; a script of Prisma's own engine that stopped half way needs
+      // a person.
       if (!migration.inTransaction) return true;
       throw new MigrationError(
         migration.name,
@@ -104,16 +105,19 @@ async function pending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Pr
 }
 
 /**
- * Runs the work in a transaction that holds the lock. Waiting is done by asking again, not inside the database: a waiting
- * statement holds a snapshot, which `CREATE INDEX CONCURRENTLY` in the process that has the lock would wait for in turn.
+ * Runs the work in a transaction that holds the lock. It polls for the lock instead of waiting in the database, because
+ * a waiting statement holds a snapshot, and `CREATE INDEX CONCURRENTLY` in the process with the lock would wait for
+ * that.
  */
 async function underLock<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     for (;;) {
       await client.query('BEGIN');
-      // A migration may take long, and while another connection works this transaction is idle.
-      await client.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0');
+      // A migration may take long and wait for locks, and while another connection works this transaction is idle.
+      await client.query(
+        'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+      );
       const { rows } = await client.query(`SELECT pg_try_advisory_xact_lock(${LOCK_KEY}) AS taken`);
       if (rows[0].taken) break;
       await client.query('ROLLBACK');
@@ -123,7 +127,7 @@ async function underLock<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Prom
     await client.query('COMMIT');
     return result;
   } finally {
-    // Closed, which also rolls back: a script may have left settings of its own on the connection.
+    // The connection is closed, which also rolls back: a script may have changed its settings.
     client.release(true);
   }
 }
@@ -142,7 +146,7 @@ async function applyInside(client: pg.PoolClient, migration: Migration): Promise
   );
 }
 
-/** Runs the script on a connection of its own, while the caller's transaction keeps the lock. */
+/** Runs the script on another connection, while the caller's transaction keeps the lock. */
 async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
   if (pool.options.max < 2) throw new MigrationError(migration.name, 'Applying it takes a pool of two connections.');
   const client = await pool.connect();
@@ -158,7 +162,7 @@ async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
       migration.checksum,
       migration.name,
     ]);
-    await client.query('SET statement_timeout = 0');
+    await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
     for (const statement of splitStatements(migration.sql)) {
       try {
         await client.query(statement);

@@ -6,7 +6,7 @@ import { isUnavailable, openPool, withTransaction } from './index.ts';
 import { SilentConnections } from './silent-connections.ts';
 
 const SILENT_MS = 300;
-/** The silence, the looks that find it, the question and its time limit. */
+/** The silence, the checks that find it, the query and its time limit. */
 const NOTICED_WITHIN_MS = 3 * SILENT_MS + 1_000;
 
 let database: TestDatabase;
@@ -41,7 +41,7 @@ const failureOf = async (asked: Promise<unknown>) => {
   return { isUnavailable: isUnavailable(error), ms: performance.now() - startedAt };
 };
 
-it('a statement that a black hole swallows fails as an outage, and the pool works at once when it is healed', async () => {
+it('a statement lost in a partition fails as an outage, and the pool works at once when the network is back', async () => {
   await pool.query('SELECT 1');
   line.swallow();
   const failed = await failureOf(pool.query('SELECT 2'));
@@ -52,7 +52,7 @@ it('a statement that a black hole swallows fails as an outage, and the pool work
   expect((await pool.query('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
 });
 
-it('an answer that does not come back is noticed, although the server was asked and did it', async () => {
+it('a lost answer is detected, although the server executed the statement', async () => {
   await pool.query('CREATE TABLE done (n int)');
   line.swallow('down');
   const failed = await failureOf(pool.query('INSERT INTO done VALUES (1)'));
@@ -62,7 +62,7 @@ it('an answer that does not come back is noticed, although the server was asked 
   expect((await pool.query('SELECT n FROM done')).rows).toEqual([{ n: 1 }]);
 });
 
-it('a transaction in a black hole gives up as a whole, and its connection is not used again', async () => {
+it('a transaction in a partition fails as a whole, and its connection is not used again', async () => {
   const failed = await failureOf(
     withTransaction(pool, async (client) => {
       await client.query('SELECT 1');
@@ -88,11 +88,11 @@ it('a statement that takes long, or waits for a lock, is left alone', async () =
   expect((await sleeping).rows[0]!.n).toBe(4);
 });
 
-it('a statement that is still on its way to the server is left alone: a large one takes its time over a narrow line', async () => {
+it('a statement that is still being sent is left alone: a large one takes long over a slow connection', async () => {
   const givenUp: string[] = [];
   const sending = (name: 'moving' | 'stuck') => {
     let left = 1_000_000;
-    // What a socket says of a large write: all of it counts as written at once, and the queue below tells what has left.
+    // A socket counts all of a large write as written at once; the queue shows what was sent.
     const handle = {
       get writeQueueSize() {
         if (name === 'moving') left -= 1_000;
@@ -117,7 +117,7 @@ it('a statement that is still on its way to the server is left alone: a large on
   expect(givenUp).not.toContain('moving');
 });
 
-it('the server lets go of what a statement of a closed connection waits for or holds', async () => {
+it('the server releases what a statement of a closed connection waits for or holds', async () => {
   const settings = ['tcp_keepalives_idle', 'tcp_user_timeout', 'client_connection_check_interval'];
   const { rows } = await pool.query(
     `SELECT name, setting || coalesce(unit, '') AS value FROM pg_settings WHERE name = ANY($1) ORDER BY name`,
@@ -130,13 +130,13 @@ it('the server lets go of what a statement of a closed connection waits for or h
   ]);
 });
 
-it('a pool can be closed while a black hole swallows its goodbye', async () => {
+it('a pool can be closed during a partition', async () => {
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
   line.swallow();
   const startedAt = performance.now();
   await pool.end();
   expect(performance.now() - startedAt).toBeLessThan(4_000);
   await waitFor(() => pool.totalCount === 0);
-  // The next hook ends one that is open.
+  // The next hook closes an open pool.
   pool = openPool({ connectionString: database.url, max: 1, applicationName: 'silent-test' });
 });

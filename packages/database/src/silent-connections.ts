@@ -3,47 +3,49 @@ import pg from 'pg';
 import { isUnavailable, sqlState } from './sql-errors.ts';
 
 export interface SilentConnectionsOptions {
-  /** The server of the connections that are watched. */
+  /** The server of the watched connections. */
   connectionString: string;
-  /** A statement that has brought nothing for this long is asked after, and the answer waited for as long again. */
+  /**
+   * Milliseconds without data after which the server is asked about a statement, and for which its answer is awaited.
+   */
   silentMs: number;
-  /** Names the connection that asks. */
+  /** Name of the connection that asks. */
   applicationName: string;
 }
 
-/** Of a connection of `pg`, what is looked at here. */
+/** The part of a `pg` connection that is watched. */
 interface Watched {
   processID: number;
-  /** False while a statement is under way. */
+  /** False during a statement. */
   readyForQuery: boolean;
   connection: { stream: WatchedSocket };
 }
 
-/** Of its socket. */
+/** The part of its socket that is watched. */
 interface WatchedSocket {
   bytesRead: number;
-  /** What it was given to write, also what has not left yet. */
+  /** Bytes passed to the socket, including those that were not sent yet. */
   bytesWritten: number;
-  /** Tells the bytes of a large write that have not left yet, as Node's own time limits of sockets have it. */
+  /** Reports the bytes of a large write that were not sent yet; Node's own socket timeouts read it too. */
   _handle?: { writeQueueSize?: number } | null;
   destroy(error?: Error): void;
 }
 
 interface Sighting {
   bytes: number;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   since: number;
 }
 
-/** Answers that came in the meantime wait in sockets: they are read before a connection is judged. */
+/** Milliseconds to read answers that wait in sockets, before a connection is judged. */
 const READ_MS = 100;
-/** The server lives, and cannot be asked. */
+/** SQLSTATE of a server that is alive and accepts no more connections. */
 const TOO_MANY_CONNECTIONS = '53300';
 
 /**
- * Throws away connections whose statement will never be answered. A network that swallows packets gives no error, and a
- * statement may rightly take minutes; so the server is asked over a connection of its own whether it is at work on the silent
- * ones. What it is not at work on has failed, as has everything when it cannot be reached.
+ * Closes connections whose statement will never be answered. A network that drops packets gives no error, and a
+ * statement may legitimately take minutes. So the server is asked over a separate connection whether it executes the
+ * statements of silent ones. Others have failed, and all have when the server is unreachable.
  */
 export class SilentConnections {
   readonly #options: SilentConnectionsOptions;
@@ -67,7 +69,7 @@ export class SilentConnections {
     this.#timer = undefined;
   }
 
-  /** Does not wait for the server to agree. */
+  /** Closes all connections without waiting for the server. */
   destroyAll(): void {
     for (const client of this.#watched.keys()) client.connection.stream.destroy();
   }
@@ -117,7 +119,7 @@ export class SilentConnections {
         [silent.map(({ processID }) => processID)],
       );
       const { own, pids } = rows[0]!;
-      // Behind a pooler the ids of connections are the pooler's: it answers, and more cannot be known.
+      // Behind a pooler the connection ids are the pooler's: it answers, and nothing more is known.
       if (own !== (asking as unknown as Watched).processID) return () => true;
       const atWork = new Set(pids);
       return ({ processID }) => atWork.has(processID);
@@ -135,7 +137,7 @@ function bytesOf({ connection: { stream } }: Watched): number {
   return stream.bytesRead + stream.bytesWritten - (stream._handle?.writeQueueSize ?? 0);
 }
 
-/** In the form of the network's own errors, which all that stands above the driver knows. */
+/** Makes an error in the form of network errors, which the code above the driver knows. */
 function silenceError(): Error {
   return Object.assign(new Error('Connection terminated: the database did not answer'), {
     code: 'ETIMEDOUT',

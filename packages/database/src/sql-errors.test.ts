@@ -10,7 +10,7 @@ import {
   wasTooMuch,
 } from './sql-errors.ts';
 
-/** Prisma's error over `pg`: a code of its own, and the driver's in a corner. */
+/** Makes Prisma's error over `pg`, with its own code and the driver's inside. */
 const prismaError = (code: string, cause?: { kind?: string; originalCode?: string }) =>
   Object.assign(new Error('from Prisma'), { code, ...(cause && { meta: { driverAdapterError: { cause } } }) });
 const driverError = (code: string) => Object.assign(new Error('from the driver'), { code });
@@ -23,7 +23,7 @@ describe('the SQLSTATE of an error', () => {
     expect(sqlState(driverError('EPIPE'))).toBeUndefined();
   });
 
-  it('is what Postgres told Prisma, never a code of Prisma itself', () => {
+  it("is Postgres', never a code of Prisma itself", () => {
     expect(sqlState(prismaError('P2010', { originalCode: '22008' }))).toBe('22008');
     expect(sqlState(prismaError('P2010'))).toBeUndefined();
     expect(isDataError(prismaError('P2010', { originalCode: '22008' }))).toBe(true);
@@ -31,15 +31,15 @@ describe('the SQLSTATE of an error', () => {
   });
 });
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   it.each(['57P01', '57P03', '53300', '53200', '25P03', '08006', 'ECONNRESET', 'ETIMEDOUT'])(
-    'is recognised by %s of the driver',
+    'is recognized by %s of the driver',
     (code) => {
       expect(isUnavailable(driverError(code))).toBe(true);
     },
   );
 
-  it('is recognised behind Prisma by state, by kind and by code', () => {
+  it('is recognized behind Prisma by state, by kind and by code', () => {
     expect(isUnavailable(prismaError('P2010', { originalCode: '57P01' }))).toBe(true);
     expect(isUnavailable(prismaError('P2010', { kind: 'ConnectionClosed' }))).toBe(true);
     expect(isUnavailable(prismaError('P2028'))).toBe(true);
@@ -49,7 +49,7 @@ describe('a database that is away', () => {
   });
 });
 
-it('a statement that took too long, or for which there was no memory, was too much; one that met an outage was not', () => {
+it('a statement that exceeded its time or the memory was too much; one that met an outage was not', () => {
   expect(['57014', '53200'].map((code) => wasTooMuch(driverError(code)))).toEqual([true, true]);
   expect(['57P01', '53300', 'ECONNREFUSED'].map((code) => wasTooMuch(driverError(code)))).toEqual([
     false,
@@ -58,14 +58,14 @@ it('a statement that took too long, or for which there was no memory, was too mu
   ]);
 });
 
-it('a statement that took too long, a lock that was not got and a deadlock are no outage of the database', () => {
+it('a statement timeout, a lock timeout and a deadlock are no outage of the database', () => {
   const states = ['57014', '55P03', '40P01', '40001'].map(driverError);
   expect(states.map(isUnavailable)).not.toContain(true);
   expect(states.map(wasLocked)).toEqual([false, true, false, false]);
   expect(states.map(mayBeOfOneItem)).toEqual([true, true, false, false]);
 });
 
-it('a connection that was lost over its statement is told from a server that restarts', () => {
+it('a connection that was lost because of its statement is distinguished from a server that restarts', () => {
   const cutOff = new Error('failed', { cause: new Error('Connection terminated unexpectedly') });
   expect([cutOff, driverError('ECONNRESET')].map(wasCutOff)).toEqual([true, true]);
   expect(['57P01', '57P02', '57P03', 'ECONNREFUSED'].map((code) => wasCutOff(driverError(code)))).not.toContain(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { splitStatements } from './sql-statements.ts';
 
 describe('splitStatements', () => {
-  it('cuts at semicolons that end a statement and nowhere else', () => {
+  it('splits at semicolons that end a statement and nowhere else', () => {
     const script = `
       -- a comment; with a semicolon
       SELECT ';' || ";", 'it''s; fine', E'\\';';

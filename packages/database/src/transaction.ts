@@ -4,22 +4,26 @@ import { isRetryable } from './sql-errors.ts';
 
 export interface TransactionOptions {
   /**
-   * How often the whole transaction runs at most when it meets a deadlock (40P01) or a serialization failure (40001). Above
-   * 1 the work must be safe to repeat. Default 1.
+   * Maximum number of times that the whole transaction runs when it meets a deadlock (40P01) or a serialization failure
+   * (40001). Above 1 the work must be safe to repeat. Default 1.
    */
   attempts?: number;
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
   /**
-   * False: the commit does not wait for the disk. Only for changes whose loss in a crash of the server is harmless. Default true.
+   * True when the commit waits for the disk. False only for changes whose loss in a crash of the server is harmless.
+   * Default true.
    */
   waitForDisk?: boolean;
-  /** How long each of its statements waits for a lock that somebody else holds (55P03 after that). Default: as the statement may take. */
+  /**
+   * Milliseconds for which each of its statements waits for a lock (then 55P03). Default: as long as the statement may
+   * take.
+   */
   lockTimeoutMs?: number;
 }
 
 /**
- * Runs the work in a transaction on one connection: commits when it returns, rolls back when it throws. An error of COMMIT
- * itself is thrown too; after a lost connection it is unknown whether the transaction took effect.
+ * Runs the work in a transaction on one connection: commits when it returns, rolls back when it throws. An error of
+ * COMMIT itself is thrown too; after a lost connection nobody knows whether the transaction took effect.
  */
 export async function withTransaction<T>(
   pool: pg.Pool,
@@ -32,7 +36,7 @@ export async function withTransaction<T>(
       return await runOnce(pool, work, options);
     } catch (error) {
       if (attempt >= attempts || !isRetryable(error)) throw error;
-      // Those who collided must not meet again at once.
+      // The random pause keeps transactions from colliding again at once.
       await pause(Math.random() * 10 * 2 ** attempt);
     }
   }
@@ -54,16 +58,16 @@ async function runOnce<T>(
     broken = await rollBack(client);
     throw error;
   } finally {
-    // A connection that cannot even roll back is thrown away.
+    // A connection that cannot even roll back is closed.
     client.release(broken);
   }
 }
 
-/** The settings go along with BEGIN: they cost no round trip. */
+/** The settings are sent with BEGIN: they cost no round trip. */
 function beginStatement({ isolation, waitForDisk, lockTimeoutMs }: TransactionOptions): string {
   const statements = [isolation ? `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}` : 'BEGIN'];
   if (waitForDisk === false) statements.push('SET LOCAL synchronous_commit = off');
-  // 0 would be no limit.
+  // Postgres treats 0 as no limit.
   if (lockTimeoutMs !== undefined) statements.push(`SET LOCAL lock_timeout = ${Math.max(1, Math.ceil(lockTimeoutMs))}`);
   return statements.join('; ');
 }

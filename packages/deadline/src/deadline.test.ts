@@ -10,7 +10,7 @@ const FOREVER_MS = 60_000;
 const never = () => new AbortController().signal;
 
 describe('work with a deadline', () => {
-  it('is aborted in time, however often the garbage is collected meanwhile', async () => {
+  it('is aborted in time, however often garbage is collected', async () => {
     const collecting = setInterval(collectGarbage, 10);
     const started = performance.now();
     const work = withDeadline(never(), 200, (signal) =>
@@ -21,7 +21,7 @@ describe('work with a deadline', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('is aborted when the outer signal is, before or meanwhile', async () => {
+  it('is aborted when the outer signal is, before or during the work', async () => {
     const outer = new AbortController();
     const work = () => withDeadline(outer.signal, FOREVER_MS, (signal) => pause(FOREVER_MS, undefined, { signal }));
     const first = work();

@@ -1,8 +1,9 @@
 /**
- * Does the work with a signal that aborts when `outer` does, and in any case after `timeoutMs`, with a `TimeoutError`.
+ * Runs the work with a signal that aborts when `outer` does, and at the latest after `timeoutMs`, with a
+ * `TimeoutError`.
  *
- * The obvious `AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])` may never abort: nothing but the timer refers to the
- * second signal, the timer does so weakly, and once the garbage collector has taken it the deadline is gone.
+ * The obvious `AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)])` may never abort: only the timer refers to the
+ * second signal, and weakly, so that the garbage collector may remove it, and the deadline with it.
  */
 export function withDeadline<T>(
   outer: AbortSignal | undefined,
@@ -17,9 +18,9 @@ export function withDeadline<T>(
 }
 
 /**
- * Does the work with a signal that aborts when `outer` does, or when what is watched meanwhile says that it is to end.
+ * Runs the work with a signal that aborts when `outer` does, or when the watcher ends it.
  *
- * @param watch returns what ends the watching
+ * @param watch starts watching, and returns a function that stops it
  */
 export async function withEnd<T>(
   outer: AbortSignal | undefined,

@@ -2,18 +2,18 @@ import { type CloudEvent, conforms, type DataOf, TOPICS, type TopicName } from '
 import type { TSchema } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-/** The data of an event schema; unknown for a schema that is only known to be one. */
+/** The data type of an event schema; unknown when the schema type is not specific. */
 type EventData<T extends TSchema> = [DataOf<T>] extends [never] ? unknown : DataOf<T>;
 
 export interface EventParts<Data> {
-  /** `/runyard/<service>[/<instance>]`. */
+  /** The service that makes the event: `/runyard/<service>[/<instance>]`. */
   source: string;
-  /** What the event is about: the id the topic is keyed by. */
+  /** The id of the event's object, by which the topic is keyed. */
   subject: string;
   data: Data;
 }
 
-/** Makes an event of the schema, with an id of its own that sorts by time. Throws when the data is not what the schema says. */
+/** Makes an event of the schema, with a new id that sorts by time. Throws when the data does not match the schema. */
 export function makeEvent<T extends TSchema>(schema: T, parts: EventParts<EventData<T>>): CloudEvent<EventData<T>> {
   const event: CloudEvent<EventData<T>> = {
     specversion: '1.0',
@@ -29,10 +29,10 @@ export function makeEvent<T extends TSchema>(schema: T, parts: EventParts<EventD
   return event;
 }
 
-/** Why a received value is not delivered. */
+/** The reason why a received value is not delivered. */
 export type Unacceptable = 'not JSON' | 'unknown type' | 'invalid';
 
-/** Reads what came over the bus: an event of the topic, or why it is none. */
+/** Parses a message: returns an event of the topic, or the reason why it is none. */
 export function readEvent(topic: TopicName, text: string): CloudEvent | Unacceptable {
   let value: unknown;
   try {
@@ -46,7 +46,7 @@ export function readEvent(topic: TopicName, text: string): CloudEvent | Unaccept
   return conforms<TSchema>(schema, value) ? (value as CloudEvent) : 'invalid';
 }
 
-/** The topic of a stored name, which may be the short name (`runs`) or the full one (`runyard.runs`). */
+/** Returns the topic of a stored name, which may be the short name (`runs`) or the full one (`runyard.runs`). */
 export function topicOf(name: string): TopicName | undefined {
   return topicNames.find((topic) => topic === name || TOPICS[topic].name === name);
 }

@@ -1,4 +1,4 @@
-/** What a host tells of graphs without running them. */
+/** Descriptions of graphs that a host makes without running them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
 
@@ -30,19 +30,19 @@ describe('a drawing', () => {
     });
   });
 
-  it('shows the graphs inside, down to the depth asked for', async () => {
+  it('shows the subgraphs down to the requested depth', async () => {
     expect(names(await draw('nested'))).toEqual(['__start__', 'middle', 'alone', '__end__']);
     expect(names(await draw('nested', { xray: 1 }))).toContain('middle:inner');
     expect(names(await draw('nested', { xray: true }))).toContain('middle:inner:count');
   });
 
-  it('is of the graph that a factory makes of the config', async () => {
+  it('shows the graph that a factory makes from the config', async () => {
     expect(names(await draw('factory'))).toContain('only');
     const twoSteps = { configurable: { steps: ['one', 'two'] } };
     expect(names(await draw('factory', { config: twoSteps }))).toEqual(['__start__', 'one', 'two', '__end__']);
   });
 
-  it('is refused with the words of the factory, and of a graph that is not there', async () => {
+  it('fails with the error of the factory, or when there is no such graph', async () => {
     const failing = draw('factory', { config: { configurable: { steps: [] } } });
     await expect(failing).rejects.toMatchObject({ reason: 'failed', name: 'RangeError', message: 'no steps' });
     await expect(draw('nowhere')).rejects.toMatchObject({ reason: 'not_found' });
@@ -50,7 +50,7 @@ describe('a drawing', () => {
 });
 
 describe('schemas', () => {
-  it('come from zod with what LangGraph was told beside', async () => {
+  it('come from zod, with what was registered with LangGraph', async () => {
     expect(await schemas('zod')).toMatchObject({
       input_schema: {
         properties: {
@@ -108,7 +108,7 @@ describe('schemas', () => {
     });
   });
 
-  it('are read off what factories return and off JavaScript too', async () => {
+  it('are read from factories and from JavaScript too', async () => {
     expect(await schemas('factory')).toMatchObject({ state_schema: { properties: { text: { type: 'string' } } } });
     expect(await schemas('plain')).toMatchObject({
       output_schema: { properties: { list: { type: 'array', items: { type: 'string' } } } },
@@ -134,7 +134,7 @@ describe('schemas', () => {
 });
 
 describe('subgraphs', () => {
-  it('are told with their schemas by the node they are in, deeper ones when asked', async () => {
+  it('have their schemas under their node, and deeper ones on request', async () => {
     const direct = await subgraphs('nested');
     expect(Object.keys(direct)).toEqual(['middle']);
     expect(direct.middle?.state_schema).toMatchObject({
@@ -144,7 +144,7 @@ describe('subgraphs', () => {
     expect(await subgraphs('typed')).toEqual({});
   });
 
-  it('are told of one namespace', async () => {
+  it('are limited to the requested namespace', async () => {
     expect(Object.keys(await subgraphs('nested', { namespace: 'middle' }))).toEqual(['middle']);
     const deep = await subgraphs('nested', { namespace: 'middle|inner', recurse: true });
     expect(deep).toMatchObject({ 'middle|inner': { output_schema: { properties: { deep: { type: 'number' } } } } });

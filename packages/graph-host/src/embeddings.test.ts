@@ -23,7 +23,7 @@ describe('an export of the project', () => {
     expect(plain(await embed(ofFile('lengths'), ['ab'], 'query'))).toEqual([[2, 0.5]]);
   });
 
-  it('may be LangChain embeddings, which know what is looked for', async () => {
+  it('may be LangChain embeddings, which embed queries in their own way', async () => {
     expect(plain(await embed(ofFile('instance'), ['a']))).toEqual([[1]]);
     expect(plain(await embed(ofFile('instance'), ['a'], 'query'))).toEqual([[-1]]);
   });
@@ -33,7 +33,7 @@ describe('an export of the project', () => {
     ['neither', 'neither a function of texts nor LangChain embeddings'],
     ['throwing', 'the model is away'],
     ['nonsense', 'no list of vectors was answered'],
-  ])('%s that gives no vectors says why', async (symbol, message) => {
+  ])('%s without vectors fails and says why', async (symbol, message) => {
     await expect(embeddingsOf(host, ofFile(symbol))(['a'], 'documents')).rejects.toMatchObject({
       reason: 'embedding_failed',
       message: expect.stringContaining(message),
@@ -55,7 +55,7 @@ describe('a model of a provider', () => {
       };`,
   };
 
-  it('comes from the package that the project has', async () => {
+  it('comes from the package of the project', async () => {
     const directory = await temporaryProject(files, false);
     expect(plain(await embed(embeddingsSource('openai:abc', directory), ['x', 'y']))).toEqual([
       [0.5, 0.5, 0.5],
@@ -68,7 +68,7 @@ describe('a model of a provider', () => {
     ['openai:keyless', 'openai:keyless cannot be used for embeddings: OPENAI_API_KEY is not set'],
     ['cohere:m', '@langchain/cohere, which is not installed'],
     ['zap:m', 'names the provider "zap"; known are azure_openai, bedrock'],
-  ])('%s that cannot be had says why', async (name, message) => {
+  ])('%s that is unavailable fails and says why', async (name, message) => {
     const directory = await temporaryProject(files, false);
     const source = embeddingsSource(name, directory);
     await expect(embed(source, ['x'])).rejects.toThrow(GraphLoadError);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-it('runs a TypeScript graph and answers with its final values', async () => {
+it('a host runs a TypeScript graph and returns its final values', async () => {
   const backends = memoryBackends();
   const request = runRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } });
   const { outcome, values } = await runToEnd(host, request, backends);

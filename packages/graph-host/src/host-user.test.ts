@@ -8,12 +8,12 @@ import { hostUserOf, openLoopback, SocketFolder } from './index.ts';
 
 const isRoot = process.geteuid?.() === 0;
 
-it('a user for hosts is refused where it could not be kept to', () => {
+it('GRAPH_HOST_USER is refused where the service does not run as root', () => {
   expect(() => hostUserOf('20000:20000', 1000)).toThrow('GRAPH_HOST_USER can only be set');
   expect(hostUserOf(undefined)).toBeUndefined();
 });
 
-it.runIf(isRoot).each(['0:100', '100:0'])('a host is never root by its setting (%s)', (setting) => {
+it.runIf(isRoot).each(['0:100', '100:0'])('GRAPH_HOST_USER is refused when it names root (%s)', (setting) => {
   expect(() => hostUserOf(setting)).toThrow('other than root');
 });
 
@@ -32,6 +32,8 @@ it.runIf(isRoot)(
       expect(await readFile(`/proc/${host.pid}/status`, 'utf8')).toMatch(/^Groups:\t *$/m);
       const home = await stat(environment.HOME!);
       expect([home.uid, home.mode & 0o777]).toEqual([20_000, 0o700]);
+      // A folder shared by all users would keep its files, and others could replace them.
+      expect(environment.TMPDIR).toBe(environment.HOME);
       const socketPath = folder.newPath();
       await host.serveApp({ file: `${fixtures}basic/http-app.ts`, symbol: 'app' }, socketPath);
       const sent = request({

@@ -7,7 +7,7 @@ import { GraphLoadError, type LoopbackServer, openLoopback, type ServedApp, Sock
 
 const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
 
-/** What the server's own routes were asked, and by whom. */
+/** The requests that reached the server's own routes. */
 const asked: { method: string; url: string; body: string; exchange: unknown; depth: unknown }[] = [];
 let folder: SocketFolder;
 let loopback: LoopbackServer;
@@ -46,7 +46,7 @@ async function call(path: string, options: RequestOptions = {}, body?: string | 
   return response;
 }
 
-it('answers the routes of the app, shadowed ones too, with what its middleware adds', async () => {
+it('an app answers its routes, shadowed ones too, with what its middleware adds', async () => {
   const shadowed = await call('/threads/shadowed');
   expect(await json(shadowed)).toEqual({ shadowed: true });
   expect(shadowed.headers['x-middleware']).toBe('seen');
@@ -54,7 +54,7 @@ it('answers the routes of the app, shadowed ones too, with what its middleware a
   expect(served.paths).toContain('/custom/stream');
 });
 
-it('passes on what the app does not answer, as the request of its caller, and its middleware sees the answer', async () => {
+it('an app passes a request that it does not answer to the server, and its middleware sees the answer', async () => {
   asked.length = 0;
   const response = await call('/assistants/search?a=1', { method: 'POST' }, '{"limit":1}');
   expect(response.statusCode).toBe(201);
@@ -65,7 +65,7 @@ it('passes on what the app does not answer, as the request of its caller, and it
   ]);
 });
 
-it('lets middleware answer instead of the server, and change the body of a request', async () => {
+it('middleware can answer instead of the server, and change the body of a request', async () => {
   asked.length = 0;
   expect(await json(await call('/threads?interrupt', { method: 'POST' }, '{}'))).toEqual({ interrupted: true });
   expect(asked).toEqual([]);
@@ -73,7 +73,7 @@ it('lets middleware answer instead of the server, and change the body of a reque
   expect(JSON.parse(asked[0]!.body)).toEqual({ a: 1, metadata: { changed: true } });
 });
 
-it('lets middleware change a body where it has parsed it, and passes on as it came what is no JSON', async () => {
+it('middleware can change a parsed body, and a body that is not JSON is passed on as it came', async () => {
   asked.length = 0;
   const changed = { method: 'POST', headers: { 'x-tone': 'kind' } };
   await json(await call('/runs/wait', changed, '{"input":{"a":1}}'));
@@ -84,7 +84,7 @@ it('lets middleware change a body where it has parsed it, and passes on as it ca
   expect(await json(await call('/custom/body', { method: 'POST' }, body))).toEqual([{ as: 'sent' }, body]);
 });
 
-it('answers failures as JSON without their text, and those the app chose as they are', async () => {
+it('an app answers errors as JSON without their text, and an HTTPException as it is', async () => {
   const logged = host.nextLog(({ level, message }) => level === 'error' && message.includes('secret detail'));
   const failed = await call('/custom/error');
   expect([failed.statusCode, await json(failed)]).toEqual([500, { detail: 'Internal Server Error' }]);
@@ -95,7 +95,7 @@ it('answers failures as JSON without their text, and those the app chose as they
   expect([missing.statusCode, await json(missing)]).toEqual([404, { detail: 'Not Found' }]);
 });
 
-it('gives code a way to its own server that is not the way of the caller, and hides what is between the processes', async () => {
+it('code calls its own server with its own rights, and internal headers are removed', async () => {
   asked.length = 0;
   expect(await json(await call('/custom/own'))).toEqual({ builtIn: true, body: '{"own":1}' });
   expect(asked).toEqual([{ method: 'POST', url: '/threads', body: '{"own":1}', exchange: undefined, depth: '1' }]);
@@ -106,7 +106,7 @@ it('gives code a way to its own server that is not the way of the caller, and hi
   });
 });
 
-it('tells code the address of its own server, and takes requests for it there, as those of a client without one', async () => {
+it('code knows the address of its own server, and requests to it take the loopback', async () => {
   asked.length = 0;
   expect(await json(await call('/custom/client'))).toMatchObject({ builtIn: true });
   expect(await json(await call('/custom/by-address'))).toMatchObject({ builtIn: true });
@@ -116,7 +116,7 @@ it('tells code the address of its own server, and takes requests for it there, a
   ]);
 });
 
-it('streams large bodies, and tells the app when the client leaves', async () => {
+it('an app streams large bodies, and notices when the client disconnects', async () => {
   const body = Buffer.alloc(8 * 1024 * 1024);
   expect(await json(await call('/custom/size', { method: 'POST' }, body))).toEqual({ size: body.byteLength });
   const endless = await call('/custom/endless');
@@ -126,21 +126,21 @@ it('streams large bodies, and tells the app when the client leaves', async () =>
   await left;
 });
 
-it('tells which routes an app describes', async () => {
+it('a host returns the routes that an app describes', async () => {
   const { paths, openApi } = await host.serveApp(source('described'), folder.newPath());
   expect(paths).toEqual(['/described']);
   expect(openApi).toMatchObject({ openapi: '3.1.0', paths: { '/described': { get: { summary: 'Described' } } } });
   expect(served.openApi).toBeNull();
 });
 
-it('says what is wrong with an app that cannot be served', async () => {
+it('a host says why an app cannot be served', async () => {
   await expect(host.serveApp(source('notAnApp'), folder.newPath())).rejects.toThrow(
     new GraphLoadError('The export "notAnApp" that "http.app" names is not a Hono app.'),
   );
   await expect(host.serveApp(source('absent'), folder.newPath())).rejects.toThrow(/has no export named "absent"/);
 });
 
-it('refuses a request that does not show the token', async () => {
+it('the loopback refuses a request without the token', async () => {
   const sent = request({ socketPath: loopback.socketPath, path: '/threads', headers: { 'x-runyard-loopback': 'x' } });
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

@@ -31,7 +31,7 @@ const isAlive = (pid: number) =>
     () => false,
   );
 
-it('does not give the project what opens the data of its deployment, though it stands in its own file', async () => {
+it('a project does not get the encryption key of its deployment, even when its own file has it', async () => {
   const graph = await readFile(`${fixtures}basic/probe.ts`, 'utf8');
   const directory = await temporaryProject({
     'agent.ts': graph,
@@ -49,7 +49,7 @@ it('does not give the project what opens the data of its deployment, though it s
   }
 });
 
-it('gives the project the variables it is allowed and nothing else of its parent', async () => {
+it('a project gets the allowed variables and nothing else of its parent', async () => {
   vi.stubEnv('PARENT_SECRET', 'do not tell');
   onTestFinished(() => void vi.unstubAllEnvs());
   const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'environment' } }));
@@ -59,11 +59,14 @@ it('gives the project the variables it is allowed and nothing else of its parent
   expect(argv[1]).toContain('--max-old-space-size=256');
 });
 
-it.runIf(process.platform === 'linux')('goes before its parent when the machine has no memory left', async () => {
-  expect(await readFile(`/proc/${host.pid}/oom_score_adj`, 'utf8')).toBe('500\n');
-});
+it.runIf(process.platform === 'linux')(
+  'the kernel kills a host before its parent when the machine runs out of memory',
+  async () => {
+    expect(await readFile(`/proc/${host.pid}/oom_score_adj`, 'utf8')).toBe('500\n');
+  },
+);
 
-it('tells who printed what', async () => {
+it('a log line names the run and the graph that printed it', async () => {
   const request = runRequest('probe', { input: { do: 'print' } });
   const { runId, threadId, graphId } = request;
   await runToEnd(host, request);
@@ -72,7 +75,7 @@ it('tells who printed what', async () => {
   expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', ...who });
 });
 
-it('gives the project the logger of the SDK, whose lines carry their level, run, node and data', async () => {
+it('a project gets the logger of the SDK, whose lines have their level, run, node and data', async () => {
   const request = runRequest('probe', { input: { do: 'log' } });
   const { runId, threadId, graphId } = request;
   const { outcome } = await runToEnd(host, request);
@@ -90,14 +93,14 @@ it('gives the project the logger of the SDK, whose lines carry their level, run,
   ]);
 });
 
-it('also passes on what is written past the console', async () => {
+it('a host passes on what is written past the console', async () => {
   await runToEnd(host, runRequest('probe', { input: { do: 'write to descriptors' } }));
   await until(() => host.logs.some(({ message }) => message === 'past the console, to stderr'));
   expect(host.logs).toContainEqual({ level: 'info', message: 'past the console' });
   expect(host.logs).toContainEqual({ level: 'error', message: 'past the console, to stderr' });
 });
 
-it('passes on only so much output per second, and says how much was dropped', async () => {
+it('a host limits output per second, and reports how many lines it dropped', async () => {
   const quiet = await startHost('basic', { limits: { logBytesPerSecond: 50_000 } });
   await runToEnd(quiet, runRequest('probe', { input: { do: 'print much' } }));
   const dropped = /^(\d+) lines of output were dropped/;
@@ -110,7 +113,7 @@ it('passes on only so much output per second, and says how much was dropped', as
   await quiet.close();
 });
 
-it('goes on with all runs when user code rejects unhandled or calls process.exit', async () => {
+it('all runs go on when user code leaves a rejection unhandled or calls process.exit', async () => {
   const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
   const request = runRequest('probe', { input: { do: 'reject' } });
   const rejects = await runToEnd(host, request);
@@ -129,7 +132,7 @@ it('goes on with all runs when user code rejects unhandled or calls process.exit
   );
 });
 
-it('ends the run, by name, whose code throws where nobody can catch it, and no other', async () => {
+it("a run fails, with the error's name, when its code throws where nobody can catch it, and other runs go on", async () => {
   const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
   const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'throw later' } }));
   const error = { error: 'UncaughtExceptionError', message: 'TypeError: nobody could catch this' };
@@ -137,18 +140,18 @@ it('ends the run, by name, whose code throws where nobody can catch it, and no o
   expect(await bystander.settled).toMatchObject({ kind: 'done' });
 });
 
-it('ends the run, by name, whose values are nested too deeply', async () => {
+it("a run fails, with the error's name, when its values are nested too deeply", async () => {
   const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'deep' } }));
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
-it('ends the run, by name, whose question is nested too deeply, also when no stream shows it', async () => {
+it("a run fails, with the error's name, when its interrupt is nested too deeply, even if no stream shows it", async () => {
   const request = runRequest('probe', { input: { do: 'ask deeply' }, streamModes: ['custom'] });
   const { outcome } = await runToEnd(host, request, memoryBackends());
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
-it('stays able to answer while a graph floods the descriptors of the process', async () => {
+it('a host still answers while a graph floods the descriptors of the process', async () => {
   const flooding = startRun(host, runRequest('probe', { input: { do: 'flood descriptors' } }));
   const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 } }));
   expect([outcome.kind, (await flooding.settled).kind]).toEqual(['done', 'done']);
@@ -156,7 +159,7 @@ it('stays able to answer while a graph floods the descriptors of the process', a
   expect(host.logs.filter(({ message }) => message.startsWith('xxx')).length).toBeLessThan(40_000);
 });
 
-it('says of the runs of a process without memory that it ran out of it', async () => {
+it('runs of a host that ran out of memory end with that cause', async () => {
   const small = await startHost('basic', { heapLimitMb: 64 });
   const bystander = startRun(small, runRequest('slow', { input: { seen: [] } }));
   const { outcome } = await runToEnd(small, runRequest('probe', { input: { do: 'out of memory' } }));
@@ -166,7 +169,7 @@ it('says of the runs of a process without memory that it ran out of it', async (
   await small.close();
 });
 
-it('is killed when it does not answer, also while its process stands still', async () => {
+it('a host that does not answer is killed, even while its process is stopped', async () => {
   for (const standsStill of [false, true]) {
     const silent = await startHost();
     const run = startRun(silent, runRequest('probe', { input: { do: 'spin' } }));
@@ -179,7 +182,7 @@ it('is killed when it does not answer, also while its process stands still', asy
   }
 });
 
-it('a run that is cut short is told to stop, and it is known when it has', async () => {
+it('a run that is cut short is told to stop, and its parent learns when it has', async () => {
   const fenced = async () => {
     throw new BackendError('fenced', 'another attempt owns the thread');
   };
@@ -189,7 +192,7 @@ it('a run that is cut short is told to stop, and it is known when it has', async
   await run.stopped;
 });
 
-it('holds events back while nobody takes them, and delivers all of them in the end', async () => {
+it('a host holds events back while nobody takes them, and delivers all of them in the end', async () => {
   const held = await startHost('basic', { limits: { creditBytes: 10_000 } });
   let take = () => {};
   const blocked = new Promise<void>((resolve) => {
@@ -215,7 +218,7 @@ it('holds events back while nobody takes them, and delivers all of them in the e
   await held.close();
 });
 
-it('fails a run, by name, whose events fill the buffer', async () => {
+it("a run fails, with the error's name, when its events fill the buffer", async () => {
   const held = await startHost('basic', { limits: { creditBytes: 10_000, bufferBytes: 100_000 } });
   let take = () => {};
   const blocked = new Promise<void>((resolve) => {
@@ -235,7 +238,7 @@ it('fails a run, by name, whose events fill the buffer', async () => {
   await held.close();
 });
 
-it('leaves out an event that is too large, says so in its place, and goes on', async () => {
+it('a host replaces an event that is too large by a gap, and goes on', async () => {
   const held = await startHost('basic', { limits: { eventBytes: 1_000_000, bufferBytes: 100_000 } });
   const request = runRequest('probe', { input: { do: 'large' }, streamModes: ['updates', 'values', 'tasks'] });
   const { events, outcome } = await runToEnd(held, request);
@@ -245,7 +248,7 @@ it('leaves out an event that is too large, says so in its place, and goes on', a
   await held.close();
 });
 
-it('delivers an event that alone is larger than the buffer', async () => {
+it('a host delivers a single event that is larger than the buffer', async () => {
   const held = await startHost('basic', { limits: { creditBytes: 1000, bufferBytes: 100_000 } });
   const { events, outcome } = await runToEnd(
     held,
@@ -256,7 +259,7 @@ it('delivers an event that alone is larger than the buffer', async () => {
   await held.close();
 });
 
-it('settles every open run as lost when the child is killed, and says why it is gone', async () => {
+it('every open run is settled as lost, with the reason, when its host is killed', async () => {
   const doomed = await startHost();
   const runs = ['wait 1', 'wait 2'].map(() => startRun(doomed, runRequest('slow', { input: { seen: [] } })));
   await until(() => doomed.logs.filter(({ message }) => message === 'tool waits').length === 2);
@@ -269,7 +272,7 @@ it('settles every open run as lost when the child is killed, and says why it is 
   await doomed.close();
 });
 
-it('ends with its parent, also while user code keeps its event loop busy', async () => {
+it('a host ends with its parent, even while user code keeps its event loop busy', async () => {
   const script = fileURLToPath(new URL('../test/parent-that-dies.ts', import.meta.url));
   for (const mode of ['idle', 'busy']) {
     const parent = spawn(process.execPath, ['--import', 'tsx', script, mode], {
@@ -284,7 +287,7 @@ it('ends with its parent, also while user code keeps its event loop busy', async
   }
 });
 
-it('drains open runs when it is closed, and the child exits by itself', async () => {
+it('a host that is closed drains its open runs and exits by itself', async () => {
   const closing = await startHost();
   const run = startRun(
     closing,

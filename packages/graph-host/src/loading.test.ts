@@ -28,7 +28,7 @@ async function loadFailure(projectDir: string, startTimeoutMs?: number): Promise
   );
 }
 
-it('names the graphs of the project', () => {
+it('a host lists the graphs of the project', () => {
   expect(host.graphs()).toEqual(
     expect.arrayContaining([
       { graphId: 'echo', isFactory: false },
@@ -42,14 +42,14 @@ it.each([
   ['exports-builder', 'hi builder'],
   ['exports-promise', 'hi promised'],
   ['exports-own-saver', 'hi own'],
-])('takes the export of %s', async (graphId, text) => {
+])('a host loads the export of %s', async (graphId, text) => {
   const backends = memoryBackends();
   const { values } = await runToEnd(host, runRequest(graphId, { input: { text: 'hi' } }), backends);
   expect(values).toEqual({ text });
   expect(backends.checkpoints.stored).toHaveLength(3);
 });
 
-it('calls a factory for each use, with the config of that use', async () => {
+it('a host calls a factory for each use, with the config of that use', async () => {
   const tones = await Promise.all(
     ['kind', 'stern'].map((tone) =>
       runToEnd(host, runRequest('exports-factory', { input: { text: 'hi' }, config: { configurable: { tone } } })),
@@ -58,19 +58,19 @@ it('calls a factory for each use, with the config of that use', async () => {
   expect(tones.map(({ values }) => values)).toEqual([{ text: 'hi kind' }, { text: 'hi stern' }]);
 });
 
-it('takes the graph out of an agent of createAgent', async () => {
+it('a host loads the graph inside an agent of createAgent', async () => {
   const { values } = await runToEnd(host, runRequest('agent', { input: { messages: ['hi'] } }));
   expect(values?.messages).toHaveLength(2);
 });
 
-it('says that a compiled-in checkpointer is replaced', () => {
+it('a host warns that it replaces a compiled-in checkpointer', () => {
   expect(host.logs).toContainEqual({
     level: 'warn',
     message: 'Graph "exports-own-saver" is compiled with its own checkpointer; the platform\'s is used instead.',
   });
 });
 
-it('loads CommonJS and ES modules of one project, each with its own form of LangGraph', async () => {
+it('a host loads CommonJS and ES modules of one project, each with its own form of LangGraph', async () => {
   const commonjs = await startHost('commonjs');
   for (const graphId of ['typed', 'plain', 'module']) {
     const backends = memoryBackends();
@@ -81,7 +81,7 @@ it('loads CommonJS and ES modules of one project, each with its own form of Lang
   await commonjs.close();
 });
 
-it('loads LangGraph before the loader of TypeScript, which would read each of its source maps', async () => {
+it('a host loads LangGraph before the TypeScript loader, which would read each of its source maps', async () => {
   const source = `
     import { findSourceMap } from 'node:module';
     import { fileURLToPath } from 'node:url';
@@ -91,7 +91,7 @@ it('loads LangGraph before the loader of TypeScript, which would read each of it
   expect((await loadFailure(await temporaryProject({ 'agent.ts': source }))).message).toContain('object,undefined');
 });
 
-it('lets processes that the project starts understand TypeScript', async () => {
+it('processes that the project starts understand TypeScript', async () => {
   const source = `
     import { fork } from 'node:child_process';
     import { once } from 'node:events';
@@ -103,7 +103,7 @@ it('lets processes that the project starts understand TypeScript', async () => {
   expect(message).toContain('did not load: typed');
 });
 
-it('names file and line of a syntax error', async () => {
+it('the error for a syntax error has its file and line', async () => {
   const error = await loadFailure(await temporaryProject({ 'agent.ts': 'export const graph = {\n  broken: (\n};\n' }));
   expect(error).toBeInstanceOf(GraphLoadError);
   expect(error.graphId).toBe('agent');
@@ -111,7 +111,7 @@ it('names file and line of a syntax error', async () => {
   expect(error.message).toMatch(/agent\.ts:3:0/);
 });
 
-it('names message and source line of an error that a file throws', async () => {
+it('the error for a file that throws has the message and source line', async () => {
   const source = `
     interface Settings { key: string }
 
@@ -126,7 +126,7 @@ it('names message and source line of an error that a file throws', async () => {
   expect(message).not.toContain(projectDir);
 });
 
-it('says which file or export is missing', async () => {
+it('the error for a missing file or export names it', async () => {
   expect((await loadFailure(await temporaryProject({}))).message).toBe(
     'Graph "agent" did not load: agent.ts does not exist. Correct the path in langgraph.json.',
   );
@@ -136,12 +136,12 @@ it('says which file or export is missing', async () => {
   );
 });
 
-it('says what an export is that is not a graph', async () => {
+it('the error for an export that is no graph says what it is', async () => {
   const { message } = await loadFailure(await temporaryProject({ 'agent.ts': 'export const graph = new Map();' }));
   expect(message).toContain('The export "graph" is a Map, not a graph.');
 });
 
-it('says that LangGraph is not installed, or names the version that is too old', async () => {
+it('the error says that LangGraph is not installed, or which version is too old', async () => {
   const agent = { 'agent.ts': 'export const graph = { stream() {}, getState() {} };' };
   expect((await loadFailure(await temporaryProject(agent, false))).message).toMatch(
     /@langchain\/langgraph is not installed for agent\.ts/,
@@ -157,13 +157,13 @@ it('says that LangGraph is not installed, or names the version that is too old',
   );
 });
 
-it('says when a project takes too long, and leaves no process behind', async () => {
+it('the error says that a project takes too long to load, and no process is left behind', async () => {
   const source = 'await new Promise((resolve) => setTimeout(resolve, 60_000));\nexport const graph = {};';
   const { message } = await loadFailure(await temporaryProject({ 'agent.ts': source }), 1500);
   expect(message).toBe('The project did not load within 1500 ms.');
 });
 
-it('says when there is no project', async () => {
+it('the error says that there is no project', async () => {
   const started = startHost('basic', { configPath: `${fixtures}basic/nowhere.json` });
   await expect(started).rejects.toThrow(/no readable .*nowhere\.json/);
 });

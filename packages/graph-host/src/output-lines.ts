@@ -1,7 +1,9 @@
-/** Whole lines out of what a process prints, each cut to a length, all together held to a rate. */
+/** Characters of the longest line; a longer one is cut. */
 const MAX_LINE_LENGTH = 16 * 1024;
 
-/** Counts what does not fit into a second instead of passing it on, and says so once the second is over. */
+/**
+ * Limits output per second. It counts the lines that do not fit, and reports their number when the second has passed.
+ */
 export class OutputBudget {
   readonly #bytesPerSecond: number;
   readonly #onDropped: (lines: number) => void;
@@ -16,7 +18,7 @@ export class OutputBudget {
     this.#timer = setInterval(() => this.#renew(), 1000).unref();
   }
 
-  /** False when a line of so many characters is one too many. */
+  /** Returns whether a line of this length still fits; counts it as dropped otherwise. */
   take(length: number): boolean {
     this.#left -= length;
     if (this.#left < 0) this.#dropped++;
@@ -39,7 +41,7 @@ export function droppedLines(lines: number): string {
   return `${lines} lines of output were dropped: too much per second`;
 }
 
-/** What has no end yet waits for it, up to the longest line. */
+/** Splits output into lines. A line without an end waits for it, up to the longest line. */
 export class LineSplitter {
   readonly #onLine: (line: string) => void;
   readonly #maxLength: number;
@@ -57,7 +59,7 @@ export class LineSplitter {
     if (this.#rest.length > this.#maxLength) this.end();
   }
 
-  /** Nothing follows: what waits for its end is a line. */
+  /** Emits the rest as a line when nothing follows. */
   end(): void {
     this.#tell(this.#rest);
     this.#rest = '';

@@ -20,7 +20,7 @@ afterAll(() => host.close());
 
 const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 25_000, interval: 1 });
 
-it('goes on from an interrupt with the answer of a command', async () => {
+it('a run goes on from an interrupt with the answer of a command', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
@@ -31,18 +31,18 @@ it('goes on from an interrupt with the answer of a command', async () => {
   expect(third.values).toEqual({ topic: 'done with yes and very', answers: ['yes', 'very'] });
 });
 
-it('does not answer the next interrupt with the same answer when an attempt is repeated', async () => {
+it('a repeated attempt does not give the same answer to the next interrupt', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
   const request = runRequest('hitl', { threadId, command: { resume: 'yes' } });
   await runToEnd(host, request, backends);
-  // Its finish was lost: the run is attempted again, and has come to no checkpoint.
+  // The end of the run was lost: it is attempted again, and has reached no checkpoint.
   const again = await runToEnd(host, { ...request, attempt: 2 }, backends);
   expect(again.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about yes?' } }] });
 });
 
-it('answers several interrupts at once by their ids', async () => {
+it('a run takes several answers at once by the ids of their interrupts', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   const { values } = await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
@@ -55,7 +55,7 @@ it('answers several interrupts at once by their ids', async () => {
   expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about mapped?' } }] });
 });
 
-it('takes answers that are false, zero or empty', async () => {
+it('a run takes answers that are false, zero or empty', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
@@ -66,7 +66,7 @@ it('takes answers that are false, zero or empty', async () => {
 });
 
 it.each(['plain', 'by id'])(
-  'keeps an answer, given %s, that a run failed to take for the next run that goes on',
+  'an answer, given %s, that a run failed to take is kept for the next run that goes on',
   async (how) => {
     const backends = memoryBackends();
     const threadId = randomUUID();
@@ -84,26 +84,23 @@ it.each(['plain', 'by id'])(
   },
 );
 
-it.each(['input', 'args'])(
-  'moves to a node and writes state by command, with what the node gets as %s',
-  async (name) => {
-    const backends = memoryBackends();
-    const threadId = randomUUID();
-    await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
-    const command = { goto: [{ node: 'finish', [name]: { answers: ['sent'] } }], update: { topic: 'ignored' } };
-    const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
-    expect(values).toMatchObject({ topic: 'done with sent' });
-  },
-);
+it.each(['input', 'args'])("a command moves to a node and writes state, with the node's input as %s", async (name) => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const command = { goto: [{ node: 'finish', [name]: { answers: ['sent'] } }], update: { topic: 'ignored' } };
+  const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
+  expect(values).toMatchObject({ topic: 'done with sent' });
+});
 
-it('is called by the name its configuration gives it', async () => {
+it('a run has the name that its configuration gives it', async () => {
   const request = runRequest('echo', { input: { messages: [] }, streamModes: ['events'] });
   request.config.run_name = 'mine';
   const { events } = await runToEnd(host, request, memoryBackends());
   expect(events.find(({ event }) => event === 'events')?.data).toMatchObject({ event: 'on_chain_start', name: 'mine' });
 });
 
-it('stops before and after the nodes it is told to', async () => {
+it('a run stops before and after the nodes of its request', async () => {
   for (const stop of [{ interruptBefore: ['step'] }, { interruptAfter: '*' as const }]) {
     const backends = memoryBackends();
     const request = runRequest('steps', { input: { until: 3 }, ...stop });
@@ -115,7 +112,7 @@ it('stops before and after the nodes it is told to', async () => {
   }
 });
 
-it('goes on from the last checkpoint of an earlier attempt without applying the input again', async () => {
+it('a second attempt goes on from the last checkpoint without applying the input again', async () => {
   const backends = memoryBackends();
   const request = runRequest('steps', { input: { until: 4 }, interruptAfter: '*' });
   await runToEnd(host, request, backends);
@@ -126,7 +123,7 @@ it('goes on from the last checkpoint of an earlier attempt without applying the 
   expect(states.filter(({ metadata }) => (metadata as { source: string }).source === 'input')).toHaveLength(1);
 });
 
-it('begins at a given checkpoint, and a repeated attempt goes on from what it made', async () => {
+it('a run begins at a given checkpoint, and a repeated attempt goes on from what it made', async () => {
   const backends = memoryBackends();
   const request = runRequest('steps', { input: { until: 2 } });
   await runToEnd(host, request, backends);
@@ -141,12 +138,12 @@ it('begins at a given checkpoint, and a repeated attempt goes on from what it ma
   expect(again.values).toMatchObject({ count: 2 });
 });
 
-it.each([undefined, null])('refuses the input %j as empty', async (input) => {
+it.each([undefined, null])('a run refuses the input %j as empty', async (input) => {
   const { outcome } = await runToEnd(host, runRequest('echo', { input }));
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'EmptyInputError' } });
 });
 
-it('tells errors by class name and message, with the values so far', async () => {
+it('a failed run reports class name and message of the error, with the values so far', async () => {
   const type = await runToEnd(host, runRequest('boom', { input: { how: 'type' } }));
   expect(type.outcome).toMatchObject({ kind: 'failed', error: { error: 'TypeError', message: 'secret detail 42' } });
   expect(type.values).toEqual({ how: 'type' });
@@ -159,19 +156,19 @@ it('tells errors by class name and message, with the values so far', async () =>
   expect(unknown.outcome).toMatchObject({ kind: 'failed', error: { message: 'The project has no graph "nobody"' } });
 });
 
-it.each(['bigint', 'circular'])('says in a sentence that a %s value cannot be sent', async (how) => {
+it.each(['bigint', 'circular'])('a failed run says why a %s value cannot be sent', async (how) => {
   const { outcome } = await runToEnd(host, runRequest('boom', { input: { how } }), { store: new MemoryStore() });
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
-it('runs without checkpoints when it gets none, and still knows the final values', async () => {
+it('a run without checkpoints still returns its final values', async () => {
   const request = runRequest('steps', { input: { until: 2 }, streamModes: ['checkpoints', 'updates'] });
   const { values, events } = await runToEnd(host, request, { store: new MemoryStore() });
   expect(values).toEqual({ count: 2, until: 2 });
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['updates']));
 });
 
-it('keeps concurrent runs of one graph apart, with and without checkpoints', async () => {
+it('concurrent runs of one graph stay apart, with and without checkpoints', async () => {
   const backends = Array.from({ length: 100 }, (_, index) =>
     index % 2 === 0 ? memoryBackends() : { store: new MemoryStore() },
   );
@@ -187,7 +184,7 @@ it('keeps concurrent runs of one graph apart, with and without checkpoints', asy
   }
 });
 
-it('delivers an event only when the checkpoint before it is durable', async () => {
+it('a host delivers an event only when the checkpoint before it is durable', async () => {
   const backends = memoryBackends();
   let commit = () => {};
   let isHeld = false;
@@ -208,7 +205,7 @@ it('delivers an event only when the checkpoint before it is durable', async () =
   expect(run.events).toHaveLength(2);
 });
 
-it('reports a run as fenced as soon as its storage says so, and tells nothing of it afterwards', async () => {
+it('a run ends as fenced as soon as its storage says so, and delivers nothing afterwards', async () => {
   const backends = memoryBackends();
   backends.checkpoints.beforePut = async () => {
     throw new BackendError('fenced', 'another attempt owns the thread');
@@ -219,7 +216,7 @@ it('reports a run as fenced as soon as its storage says so, and tells nothing of
   expect(run.events).toEqual([]);
 });
 
-it('reports a run as lost, not failed, when its storage is away', async () => {
+it('a run ends as lost, not as failed, when its storage is unavailable', async () => {
   const backends = memoryBackends();
   backends.checkpoints.beforeWrites = async () => {
     throw new BackendError('unavailable', 'no connection');
@@ -228,7 +225,7 @@ it('reports a run as lost, not failed, when its storage is away', async () => {
   expect(outcome).toEqual({ kind: 'lost', cause: 'storage', reason: 'storage is unavailable: no connection' });
 });
 
-it('lets an abort reach the signal of a tool, and keeps the values so far', async () => {
+it('an abort reaches the signal of a tool, and the values so far are kept', async () => {
   const request = runRequest('slow', { input: {}, command: undefined });
   const run = startRun(host, { ...request, input: { seen: [] } });
   await until(() => host.logs.some(({ message, runId }) => message === 'tool waits' && runId === request.runId));
@@ -241,7 +238,7 @@ it('lets an abort reach the signal of a tool, and keeps the values so far', asyn
   );
 });
 
-it('drains at a step boundary, and another attempt goes on from there without repeating a step', async () => {
+it('a run drains at a step boundary, and another attempt goes on without repeating a step', async () => {
   const backends = memoryBackends();
   const request = runRequest('steps', {
     input: { until: 200 },
@@ -260,14 +257,14 @@ it('drains at a step boundary, and another attempt goes on from there without re
   expect(counts).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
 });
 
-it('reads and writes the store it is given', async () => {
+it('a run reads and writes the store it is given', async () => {
   const backends = memoryBackends();
   const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'store' } }), backends);
   expect(values).toMatchObject({ seen: { text: 'kept' } });
   expect([...backends.store.items.values()]).toMatchObject([{ namespace: ['notes'], key: 'a' }]);
 });
 
-it('gives nodes their configurable values and context', async () => {
+it('nodes get their configurable values and context', async () => {
   const request = runRequest('probe', {
     input: { do: 'config' },
     context: { user: 'ada' },
@@ -279,7 +276,7 @@ it('gives nodes their configurable values and context', async () => {
   expect(seen.configurable).toEqual(expect.arrayContaining(['thread_id', 'run_id', 'tone']));
 });
 
-it('carries values of megabytes through checkpoints, events and results', async () => {
+it('checkpoints, events and results carry values of megabytes', async () => {
   const backends = memoryBackends();
   const request = runRequest('probe', { input: { do: 'large' } });
   const [{ values, events }, small] = await Promise.all([
@@ -293,7 +290,7 @@ it('carries values of megabytes through checkpoints, events and results', async 
   expect((state.values as { seen: string }).seen).toHaveLength(5_000_000);
 });
 
-it('fails a run with the words of a storage that refuses a checkpoint', async () => {
+it('a run fails with the message of a storage that refuses a checkpoint', async () => {
   for (const durability of ['async', 'sync', 'exit'] as const) {
     const backends = memoryBackends();
     backends.checkpoints.beforePut = async () => {
@@ -307,7 +304,7 @@ it('fails a run with the words of a storage that refuses a checkpoint', async ()
   }
 });
 
-it('remembers a channel that stores only what changed', async () => {
+it('a run restores a channel that stores only what changed', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   for (const text of ['x', 'y', 'z'])
@@ -316,7 +313,7 @@ it('remembers a channel that stores only what changed', async () => {
   expect(values).toEqual({ log: ['x', 'a0', 'y', 'a1', 'z', 'a2'], round: 3 });
 });
 
-it('waits for each checkpoint with durability sync', async () => {
+it('a run with durability sync waits for each checkpoint', async () => {
   const backends = memoryBackends();
   let underWay = 0;
   let most = 0;
@@ -331,7 +328,7 @@ it('waits for each checkpoint with durability sync', async () => {
   expect(most).toBe(1);
 });
 
-it('writes nothing before the end with durability exit', async () => {
+it('a run with durability exit writes nothing before its end', async () => {
   const backends = memoryBackends();
   const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability: 'exit' }), backends);
   expect(outcome.kind).toBe('done');

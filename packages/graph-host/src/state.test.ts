@@ -22,7 +22,7 @@ const stateOf = async (graphId: string, threadId: string, backends: TestBackends
 const historyOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
   (await host.getHistory({ graphId, threadId, limit: 10, ...more }, backends)) as State[];
 
-it('gives an empty state for a thread that never ran', async () => {
+it('a thread that never ran has an empty state', async () => {
   expect(await stateOf('echo', 'T', memoryBackends())).toEqual({
     values: {},
     next: [],
@@ -38,7 +38,7 @@ it('gives an empty state for a thread that never ran', async () => {
   expect(await historyOf('echo', 'T', memoryBackends())).toEqual([]);
 });
 
-it('says in metadata what every step wrote, by node', async () => {
+it('metadata says what every step wrote, by node', async () => {
   const backends = memoryBackends();
   const request = runRequest('hitl', { input: { topic: 'tea' } });
   const { threadId } = request;
@@ -60,7 +60,7 @@ it('says in metadata what every step wrote, by node', async () => {
   });
 });
 
-it("keeps with each checkpoint which run made it, and that run's metadata", async () => {
+it('each checkpoint has the id and the metadata of the run that made it', async () => {
   const backends = memoryBackends();
   const first = runRequest('steps', { input: { until: 2 } });
   first.config.metadata = { batch: 7, writes: 'mine', source: 'mine' };
@@ -83,7 +83,7 @@ it("keeps with each checkpoint which run made it, and that run's metadata", asyn
   expect((await stateOf('steps', threadId, backends)).metadata).toMatchObject({ run_id: second.runId });
 });
 
-it('pages, filters and starts history where it is told', async () => {
+it('history can be limited, filtered and started at a checkpoint', async () => {
   const backends = memoryBackends();
   const { threadId } = runRequest('steps');
   await runToEnd(host, runRequest('steps', { threadId, input: { until: 3 } }), backends);
@@ -96,7 +96,7 @@ it('pages, filters and starts history where it is told', async () => {
   expect(await historyOf('steps', threadId, backends, { limit: 0 })).toEqual([]);
 });
 
-it('shows tasks that wait, with their interrupts, and the state at an older checkpoint', async () => {
+it('a state shows waiting tasks with their interrupts, also at an older checkpoint', async () => {
   const backends = memoryBackends();
   const request = runRequest('hitl', { input: { topic: 'tea' } });
   await runToEnd(host, request, backends);
@@ -119,7 +119,7 @@ it('shows tasks that wait, with their interrupts, and the state at an older chec
   expect(older).toMatchObject({ next: ['__start__'], values: {}, checkpoint_id: state.parent_checkpoint_id });
 });
 
-it('shows the error of a task', async () => {
+it('a state shows the error of a task', async () => {
   const backends = memoryBackends();
   const request = runRequest('boom', { input: { how: 'type' } });
   await runToEnd(host, request, backends);
@@ -127,7 +127,7 @@ it('shows the error of a task', async () => {
   expect(tasks).toMatchObject([{ name: 'boom', error: "TypeError('secret detail 42')" }]);
 });
 
-it('looks into a subgraph when asked, and names its namespace when not', async () => {
+it('a state contains the state of a subgraph on request, and otherwise names its namespace', async () => {
   const backends = memoryBackends();
   const request = runRequest('sub', { input: { text: 'hi', asks: true } });
   await runToEnd(host, request, backends);
@@ -148,7 +148,7 @@ it('looks into a subgraph when asked, and names its namespace when not', async (
   expect(inside).toMatchObject({ next: ['inner'], checkpoint: { checkpoint_ns: checkpoint.checkpoint_ns } });
 });
 
-it('writes state as a node, from which a run goes on', async () => {
+it('an update writes state as a node, and a run goes on from it', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   const update = { graphId: 'steps', threadId, values: { count: 5, until: 7 }, asNode: 'step' };
@@ -169,7 +169,7 @@ it('writes state as a node, from which a run goes on', async () => {
   expect(values).toEqual({ count: 7, until: 7 });
 });
 
-it('reads and writes the state of a graph that is made anew with the configuration it is given', async () => {
+it('a factory makes the graph of a state request with the configuration of the request', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   const named = { graphId: 'dynamic', threadId, config: { configurable: { node: 'named' } } };
@@ -181,7 +181,7 @@ it('reads and writes the state of a graph that is made anew with the configurati
   await expect(unnamed).rejects.toMatchObject({ reason: 'bad_request' });
 });
 
-it('counts an update without a node as made by the node that ran last', async () => {
+it('an update without a node counts as made by the node that ran last', async () => {
   const backends = memoryBackends();
   const request = runRequest('steps', { input: { until: 1 } });
   await runToEnd(host, request, backends);
@@ -190,7 +190,7 @@ it('counts an update without a node as made by the node that ran last', async ()
   expect(metadata.writes).toEqual({ step: { count: 8 } });
 });
 
-it('applies supersteps in order, `__input__` and `__start__` among them', async () => {
+it('supersteps are applied in order, `__input__` and `__start__` among them', async () => {
   const backends = memoryBackends();
   const supersteps = [
     { updates: [{ values: { topic: 'tea' }, as_node: '__input__' }] },
@@ -206,14 +206,14 @@ it('applies supersteps in order, `__input__` and `__start__` among them', async 
   ]);
 });
 
-it('refuses an unknown node and an unknown graph by name', async () => {
+it('an unknown node and an unknown graph are refused by name', async () => {
   const refused = host.updateState({ graphId: 'steps', threadId: 'T', values: {}, asNode: 'zap' }, memoryBackends());
   await expect(refused).rejects.toMatchObject({ reason: 'bad_request', message: 'Node "zap" does not exist' });
   const unknown = host.getState({ graphId: 'nobody', threadId: 'T' }, memoryBackends());
   await expect(unknown).rejects.toMatchObject({ reason: 'not_found', message: 'The project has no graph "nobody"' });
 });
 
-it('says of what storage cannot decrypt that it is that', async () => {
+it('a state that storage cannot decrypt fails with that reason', async () => {
   const backends = memoryBackends();
   const read = () => Promise.reject(new BackendError('unreadable', 'the key is gone'));
   Object.assign(backends.checkpoints, { get: read, list: read });
@@ -224,7 +224,7 @@ it('says of what storage cannot decrypt that it is that', async () => {
   await expect(update).rejects.toMatchObject(told);
 });
 
-it('keeps reads and writes of the shared graph apart', async () => {
+it('state requests do not change the shared graph', async () => {
   const all = Array.from({ length: 30 }, () => memoryBackends());
   await Promise.all(
     all.map((backends, index) =>

@@ -16,7 +16,7 @@ async function streamed(graphId: string, streamModes: string[], more: Parameters
   return events;
 }
 
-it('values: the full state after the input and after each step', async () => {
+it('mode values streams the full state after the input and after each step', async () => {
   const events = await streamed('echo', ['values']);
   expect(events).toEqual([
     { event: 'values', data: { messages: [expect.objectContaining({ type: 'human', content: 'hi', id: uuid })] } },
@@ -27,14 +27,14 @@ it('values: the full state after the input and after each step', async () => {
   ]);
 });
 
-it('updates: what each node wrote', async () => {
+it('mode updates streams what each node wrote', async () => {
   const events = await streamed('echo', ['updates']);
   expect(events).toEqual([
     { event: 'updates', data: { echo: { messages: [expect.objectContaining({ type: 'ai', content: 'echo: hi' })] } } },
   ]);
 });
 
-it('messages-tuple: pieces of messages with where they come from', async () => {
+it('mode messages-tuple streams chunks of messages with their metadata', async () => {
   const events = await streamed('tokens', ['messages-tuple']);
   expect(events.length).toBeGreaterThan(2);
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['messages']));
@@ -63,7 +63,7 @@ it('messages-tuple: pieces of messages with where they come from', async () => {
   });
 });
 
-it('messages-tuple: pieces of tool calls carry args, also the first that only names the tool', async () => {
+it('mode messages-tuple adds args to every chunk of a tool call, also to a first one with only the name', async () => {
   const events = await streamed('calls', ['messages-tuple', 'events']);
   const pieces = events.filter(({ event }) => event === 'messages').map(({ data }) => (data as [object])[0]);
   const call = { index: 0, type: 'tool_call_chunk' };
@@ -79,7 +79,7 @@ it('messages-tuple: pieces of tool calls carry args, also the first that only na
   );
 });
 
-it('messages: metadata once, then the message as far as it has come, then whole when it stands in the state', async () => {
+it('mode messages sends metadata once, then the message so far, then the whole message when it is in the state', async () => {
   const events = await streamed('tokens', ['messages', 'values']);
   const partials = events.filter(({ event }) => event === 'messages/partial');
   expect(events.map(({ event }) => event)).toEqual([
@@ -100,7 +100,7 @@ it('messages: metadata once, then the message as far as it has come, then whole 
   expect(events.at(-1)?.data).toEqual([expect.objectContaining({ id, type: 'ai', content: 'Hello there' })]);
 });
 
-it('messages: what was not streamed comes whole, and what the thread had before comes with the first', async () => {
+it('mode messages sends messages that were not streamed whole, and the earlier ones of the thread with the first', async () => {
   const backends = memoryBackends();
   const whole = async (content: string) => {
     const input = { messages: [{ role: 'user', content }] };
@@ -114,7 +114,7 @@ it('messages: what was not streamed comes whole, and what the thread had before 
   expect(await whole('you')).toEqual([['hi', 'echo: hi', 'you'], ['echo: you']]);
 });
 
-it('messages: each is completed once, also in a graph inside and when the state does not keep it', async () => {
+it('mode messages completes each message once, also in a subgraph and when the state does not keep it', async () => {
   for (const streamSubgraphs of [false, true]) {
     const events = await streamed('aside', ['messages'], { streamSubgraphs });
     const named = events.map(({ event, data }) => [event.replace(/[0-9a-f-]{36}/, 'UUID'), data] as const);
@@ -128,11 +128,11 @@ it('messages: each is completed once, also in a graph inside and when the state 
   }
 });
 
-it('custom: what the writer was given, as it is', async () => {
+it('mode custom streams what the writer was given, unchanged', async () => {
   expect(await streamed('tokens', ['custom'])).toEqual([{ event: 'custom', data: { progress: 1 } }]);
 });
 
-it('tasks: a start and an end of each task, with the same fields as a JavaScript server', async () => {
+it('mode tasks sends a start and an end of each task, with the same fields as a JavaScript server', async () => {
   const events = await streamed('echo', ['tasks']);
   expect(events).toEqual([
     {
@@ -153,7 +153,7 @@ it('tasks: a start and an end of each task, with the same fields as a JavaScript
   ]);
 });
 
-it('tasks and debug: the end of a failed task says what went wrong, with and without checkpoints', async () => {
+it('modes tasks and debug report the error of a failed task, with and without checkpoints', async () => {
   for (const backends of [memoryBackends(), { store: memoryBackends().store }]) {
     const request = runRequest('boom', { input: { how: 'own class' }, streamModes: ['tasks', 'debug'] });
     const { events } = await runToEnd(host, request, backends);
@@ -166,12 +166,12 @@ it('tasks and debug: the end of a failed task says what went wrong, with and wit
   }
 });
 
-it('tasks: an interrupt is no error', async () => {
+it('mode tasks does not report an interrupt as an error', async () => {
   const ends = (await streamed('hitl', ['tasks'], { input: { topic: 'tea' } })).map(({ data }) => data);
   expect(ends.at(-1)).toMatchObject({ name: 'ask', error: null, interrupts: [expect.anything()] });
 });
 
-it('checkpoints: each checkpoint, and nothing of ours or of the caller in its config', async () => {
+it('mode checkpoints sends each checkpoint, without internal or caller values in its config', async () => {
   const events = await streamed('echo', ['checkpoints'], {
     config: { configurable: { tone: 'kind', langgraph_auth_user: { identity: 'me', token: 'secret' } } },
   });
@@ -189,7 +189,7 @@ it('checkpoints: each checkpoint, and nothing of ours or of the caller in its co
   expect(JSON.stringify(events)).not.toMatch(/__pregel_checkpointer|langgraph_auth_user|secret/);
 });
 
-it('debug: steps with tasks, results and checkpoints', async () => {
+it('mode debug sends steps with tasks, results and checkpoints', async () => {
   const events = await streamed('echo', ['debug']);
   const chunks = events.map(({ data }) => data as { type: string; step: number; timestamp: string; payload: object });
   expect(chunks.map(({ type, step }) => [type, step])).toEqual([
@@ -205,7 +205,7 @@ it('debug: steps with tasks, results and checkpoints', async () => {
   });
 });
 
-it('checkpoints and debug: the task of a graph inside names its checkpoint, and no state', async () => {
+it("modes checkpoints and debug name the checkpoint of a subgraph's task, and no state", async () => {
   const events = await streamed('sub', ['checkpoints', 'debug'], { input: { text: 'hi' } });
   const snapshots = events.map(({ event, data }) => (event === 'debug' ? (data as { payload: object }).payload : data));
   const tasks = snapshots.flatMap((snapshot) => (snapshot as { tasks?: { name: string }[] }).tasks ?? []);
@@ -221,7 +221,7 @@ it('checkpoints and debug: the task of a graph inside names its checkpoint, and 
   for (const task of others) expect(task).toMatchObject({ checkpoint: null, state: null });
 });
 
-it('tools: what tools are called with, tell on the way and give, and why they fail', async () => {
+it('mode tools sends the calls, progress, results and errors of tools', async () => {
   const from = { input: { from: 2 } };
   const input = '{"from":2}';
   const events = await streamed('tools', ['tools'], from);
@@ -235,7 +235,7 @@ it('tools: what tools are called with, tell on the way and give, and why they fa
     { event: 'on_tool_start', ...fail, input },
     { event: 'on_tool_error', ...fail, error: { error: 'RangeError', message: 'nothing to count' } },
     { event: 'on_tool_start', name: 'circle', input },
-    // What came back has no JSON form.
+    // The result has no JSON form.
     { event: 'on_tool_end', name: 'circle' },
   ];
   expect(events).toEqual(told.map((data) => ({ event: 'tools', data })));
@@ -243,7 +243,7 @@ it('tools: what tools are called with, tell on the way and give, and why they fa
   expect(first?.event).toMatch(/^tools\|use:[0-9a-f-]{36}$/);
 });
 
-it('events: what runnables report, with their usual keys, beside other modes', async () => {
+it('mode events sends what runnables report, with their usual keys, beside other modes', async () => {
   const events = await streamed('tokens', ['events', 'values']);
   const reported = events.filter(({ event }) => event === 'events').map(({ data }) => data as Record<string, unknown>);
   const names = reported.map(({ event }) => event);
@@ -268,13 +268,13 @@ it('events: what runnables report, with their usual keys, beside other modes', a
   expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
 });
 
-it('gives the modes that were asked for, in the order the graph emitted them', async () => {
+it('a run streams the requested modes, in the order in which the graph emitted the events', async () => {
   const events = await streamed('tokens', ['values', 'updates', 'messages-tuple', 'custom']);
   const order = events.map(({ event }) => event).filter((event, index, all) => event !== all[index - 1]);
   expect(order).toEqual(['values', 'custom', 'messages', 'updates', 'values']);
 });
 
-it('names the namespace of a subgraph, and is silent about subgraphs when not asked', async () => {
+it('events of subgraphs name their namespace, and are only sent on request', async () => {
   const input = { text: 'hi' };
   const events = await streamed('sub', ['values', 'updates'], { input, streamSubgraphs: true });
   const names = new Set(events.map(({ event }) => event.replace(/[0-9a-f-]{36}/, 'UUID')));
@@ -283,7 +283,7 @@ it('names the namespace of a subgraph, and is silent about subgraphs when not as
   expect(new Set(silent.map(({ event }) => event))).toEqual(new Set(['values', 'updates']));
 });
 
-it('shows an interrupt in values and updates, with the values so far', async () => {
+it('modes values and updates show an interrupt, with the values so far', async () => {
   const backends = memoryBackends();
   const request = runRequest('hitl', { input: { topic: 'tea' }, streamModes: ['values', 'updates'] });
   const { events, outcome, values } = await runToEnd(host, request, backends);

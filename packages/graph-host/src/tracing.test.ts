@@ -12,7 +12,7 @@ interface TracedRun {
 
 const posted: TracedRun[] = [];
 let arrived = () => {};
-/** Speaks as much LangSmith as a tracer needs. */
+/** A fake LangSmith server with the endpoints that a tracer needs. */
 const langsmith = createServer(async (req, res) => {
   const body = await text(req);
   if (req.url?.endsWith('/runs/batch')) {
@@ -40,7 +40,7 @@ afterAll(async () => {
   langsmith.close();
 });
 
-it('sends the trace of a run to the project and the example it was created for', async () => {
+it('a run sends its trace to the requested LangSmith project and example', async () => {
   const tracing = { project: 'mine', exampleId: '01a1c7de-9a41-7a02-8f6d-5b1e2c3d4f50' };
   const request = runRequest('echo', { input: { messages: [] }, tracing });
   const isThere = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** A started host over a fixture project, and the shortest way to run a graph on it. */
+/** Starts a host over a fixture project, and runs graphs on it. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import {
@@ -19,7 +19,7 @@ export const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
 export interface HostUnderTest extends GraphHost {
   logs: HostLog[];
   exits: string[];
-  /** Resolves when the host logs such a line. */
+  /** Resolves with the next log line that `isIt` accepts. */
   nextLog(isIt: (line: HostLog) => boolean): Promise<HostLog>;
 }
 
@@ -79,7 +79,7 @@ export function runRequest(graphId: string, request: Partial<RunRequest> = {}): 
 export interface FinishedRun {
   outcome: RunOutcome;
   events: { event: string; data: unknown }[];
-  /** Final values as JSON. */
+  /** The final values, parsed. */
   values: Record<string, unknown> | null;
 }
 

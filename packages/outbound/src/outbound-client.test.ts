@@ -24,7 +24,7 @@ beforeEach(() => {
   answer = (_, res) => res.end('hello');
 });
 
-/** A resolver that gives the next answer of a name each time it is asked; the last one stays. */
+/** Makes a resolver that returns the next answer of a name at each query; the last one stays. */
 function names(answers: Record<string, string[][]>): { lookup: Lookup; questions: string[] } {
   const questions: string[] = [];
   const lookup: Lookup = (host, _options, callback) => {
@@ -51,7 +51,7 @@ function client(lookup?: Lookup, allowedNetworks: string[] = ['127.0.0.1/32']): 
 }
 const post = { method: 'POST' as const, body: '{}', timeoutMs: 5_000, maxBodyBytes: 1_000 };
 
-it('sends the request and gives back status and body', async () => {
+it('a request is sent, and its status and body returned', async () => {
   const { lookup, questions } = names({ 'hook.test': [['127.0.0.1']] });
   const got = await client(lookup).request(`http://hook.test:${port}/in?a=1`, post);
   expect([got.status, got.body.toString()]).toEqual([200, 'hello']);
@@ -78,20 +78,20 @@ it.each([['10.0.0.1'], ['169.254.169.254'], ['::1'], ['::ffff:127.0.0.2'], ['64:
   },
 );
 
-it('an address in the URL is checked too, and nothing is connected to', async () => {
+it('an address in the URL is checked too, and nothing is connected', async () => {
   await expect(client(undefined, []).request(`http://127.0.0.1:${port}/`, post)).rejects.toThrow('localhost address');
   await expect(client(undefined, []).request(`http://0x7f.1:${port}/`, post)).rejects.toThrow('localhost address');
   expect(asked).toEqual([]);
 });
 
-it('a redirect is an answer and is not followed', async () => {
+it('a redirect is returned and not followed', async () => {
   answer = (_, res) => res.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
   const got = await client().request(`http://127.0.0.1:${port}/`, post);
   expect(got.status).toBe(307);
   expect(asked).toHaveLength(1);
 });
 
-it('reads no more of a body than asked for, however much comes', async () => {
+it('no more of a body is read than requested, however much comes', async () => {
   answer = (_, res) => {
     res.on('error', () => undefined);
     const more = () => {
@@ -106,7 +106,7 @@ it('reads no more of a body than asked for, however much comes', async () => {
   expect(unread).toMatchObject({ status: 200, body: Buffer.alloc(0) });
 });
 
-it('gives up after the time it was given, also on a body that never ends', async () => {
+it('a request fails after its time limit, even on a body that never ends', async () => {
   answer = () => undefined;
   await expect(client().request(`http://127.0.0.1:${port}/`, { ...post, timeoutMs: 50 })).rejects.toMatchObject({
     name: 'TimeoutError',
@@ -117,7 +117,7 @@ it('gives up after the time it was given, also on a body that never ends', async
   });
 });
 
-it('lets go in time of a body that nobody asked for and that never ends', async () => {
+it('the connection of an unread body that never ends is closed in time', async () => {
   const closed = new Promise<void>((resolve) => {
     answer = (_, res) => void res.once('close', resolve).write('a');
   });
@@ -125,20 +125,20 @@ it('lets go in time of a body that nobody asked for and that never ends', async 
   await closed;
 });
 
-it('answers as soon as the status is known when nothing of the body is asked for', async () => {
+it('the answer returns as soon as the status is known when no body is requested', async () => {
   answer = (_, res) => void res.write('a');
   const got = await client().request(`http://127.0.0.1:${port}/`, { ...post, maxBodyBytes: 0 });
   expect(got.status).toBe(200);
 });
 
-it('says when a name does not exist or nobody listens', async () => {
+it('the error says when a name does not exist or nobody listens', async () => {
   await expect(client(names({}).lookup).request('http://nowhere.test/', post)).rejects.toMatchObject({
     code: 'ENOTFOUND',
   });
   await expect(client().request('http://127.0.0.1:1/', post)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-it('hands on an answer of any size as it comes, and gives up when nothing comes any more', async () => {
+it('an answer of any size is passed on as it comes, and fails when no more data comes', async () => {
   const large = Buffer.alloc(300_000, 'x');
   answer = (_, res) => res.end(large);
   const url = `http://127.0.0.1:${port}/`;

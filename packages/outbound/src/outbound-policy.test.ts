@@ -85,7 +85,7 @@ describe('hosts', () => {
     expect(verdict('http://10.1.9.9/', { allowedNetworks })).toBe('fine');
     expect(verdict('http://[::ffff:10.1.9.9]/', { allowedNetworks })).toBe('fine');
     expect(verdict('http://10.2.0.1/', { allowedNetworks })).toMatch('private');
-    // By its name it may be `::1` too.
+    // Its name may also mean `::1`.
     expect(verdict('http://localhost/', { allowedNetworks })).toMatch('localhost');
     expect(verdict('http://localhost/', { allowedNetworks: ['127.0.0.1/32', '::1/128'] })).toBe('fine');
     expect(verdict('http://127.0.0.2/', { allowedNetworks })).toMatch('localhost');
@@ -93,7 +93,7 @@ describe('hosts', () => {
     expect(() => policy({ allowedNetworks: ['10.1'] })).toThrow('"10.1" is not a network like 10.0.0.0/8.');
   });
 
-  it('this machine is let through or shut out as a whole when that is said', () => {
+  it('this machine is permitted or forbidden as a whole when that is configured', () => {
     expect(verdict('http://localhost:1/', { loopback: true })).toBe('fine');
     expect(verdict('http://[::1]/', { loopback: true })).toBe('fine');
     expect(verdict('http://10.0.0.1/', { loopback: true })).toMatch('private');
@@ -117,12 +117,12 @@ describe('rules of the URL', () => {
     expect(verdict(url)).toBe(expected);
   });
 
-  it('https alone, when that is required', () => {
+  it('permit https only, when that is required', () => {
     expect(verdict('http://example.com/', { requireHttps: true })).toBe('Webhook URL must begin with https://');
     expect(verdict('https://example.com/', { requireHttps: true })).toBe('fine');
   });
 
-  it('a wildcard stands for names below the domain, not for the domain itself', () => {
+  it('let a wildcard stand for names below the domain, not for the domain itself', () => {
     const allowedDomains = ['*.example.com', 'Exact.org'];
     expect(verdict('https://a.example.com/', { allowedDomains })).toBe('fine');
     expect(verdict('https://a.b.example.com./', { allowedDomains })).toBe('fine');
@@ -132,11 +132,11 @@ describe('rules of the URL', () => {
     }
   });
 
-  it('a domain that is allowed does not make its address allowed', () => {
+  it('do not permit the address of a permitted domain', () => {
     expect(verdict('http://localhost/', { allowedDomains: ['localhost'] })).toMatch('localhost address');
   });
 
-  it('ports, where a URL without one has that of its scheme', () => {
+  it('restrict ports, where a URL without one has that of its scheme', () => {
     const allowedPorts = [443, 8443];
     expect(verdict('https://example.com/', { allowedPorts })).toBe('fine');
     expect(verdict('https://example.com:8443/', { allowedPorts })).toBe('fine');
@@ -144,7 +144,7 @@ describe('rules of the URL', () => {
     expect(verdict('https://example.com:22/', { allowedPorts })).toBe('Webhook port not allowed: 22');
   });
 
-  it('length', () => {
+  it('limit the length', () => {
     expect(verdict(`https://example.com/${'x'.repeat(100)}`, { maxUrlLength: 100 })).toBe(
       'Webhook URL is longer than 100 characters',
     );

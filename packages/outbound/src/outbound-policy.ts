@@ -4,31 +4,31 @@ import { type AddressKind, kindOfAddress, unwrapped } from './address-kind.ts';
 import { OutboundRefusedError } from './errors.ts';
 
 export interface OutboundRules {
-  /** What is addressed, for messages: `Webhook`. */
+  /** Name of the addressed object in messages: `Webhook`. */
   subject: string;
-  /** Refuses `http:`. Default false. */
+  /** True when `http:` is refused. Default false. */
   requireHttps?: boolean;
-  /** Hosts that may be named; `*.example.com` is every name below `example.com` and not that itself. Default any. */
+  /** Permitted hosts; `*.example.com` is every name below `example.com`, but not that itself. Default: any. */
   allowedDomains?: string[];
-  /** Ports that may be named; a URL without one has 443 or 80. Default any. */
+  /** Permitted ports; a URL without one has 443 or 80. Default: any. */
   allowedPorts?: number[];
-  /** Characters. Default 65536. */
+  /** Maximum characters of a URL. Default 65536. */
   maxUrlLength?: number;
-  /** This machine: true lets it be reached, false never, left out as `allowedNetworks` says. */
+  /** True when this machine may be reached. Default: as `allowedNetworks` permits. */
   loopback?: boolean;
-  /** Networks (CIDR) that may be reached although they are not public. Default none. */
+  /** Networks (CIDR) that may be reached although they are not public. Default: none. */
   allowedNetworks?: string[];
 }
 
-/** Names of this machine, whatever a resolver makes of them. */
+/** Matches names of this machine, whatever a resolver returns for them. */
 const LOCAL_NAME =
   /^(localhost|.+\.localhost|localhost\.localdomain|ip6-localhost|ip6-loopback|host\.docker\.internal|gateway\.docker\.internal)$/;
-/** Such a name may mean either. */
+/** Addresses that such a name may mean. */
 const LOCAL_ADDRESSES = ['127.0.0.1', '::1'];
 const METADATA_NAME = /^(metadata|metadata\.google\.internal|instance-data|instance-data\.ec2\.internal)$/;
 
 /**
- * Which URLs and which addresses may be reached on behalf of others. URLs are checked when they are named (`checkUrl`); a
+ * Decides which URLs and addresses may be reached for callers. URLs are checked when they are named (`checkUrl`). A
  * name may mean another address later, so addresses are checked again when they are connected to (`checkAddress`, by
  * `OutboundClient`).
  */
@@ -37,7 +37,7 @@ export class OutboundPolicy {
   readonly #networks: [ipaddr.IPv4 | ipaddr.IPv6, number][];
   readonly #domains: string[] | undefined;
 
-  /** @throws Error that names a network which is none. */
+  /** @throws Error that names an invalid network */
   constructor(rules: OutboundRules) {
     this.#rules = rules;
     this.#networks = (rules.allowedNetworks ?? []).map(parseNetwork);
@@ -45,7 +45,7 @@ export class OutboundPolicy {
   }
 
   /**
-   * The URL, if it may be asked for as far as can be told without resolving its name.
+   * Returns the URL, if it is permitted as far as can be decided without resolving its name.
    *
    * @throws OutboundRefusedError
    */
@@ -68,7 +68,7 @@ export class OutboundPolicy {
     return url;
   }
 
-  /** @throws OutboundRefusedError for an address (as `net.isIP` knows it) that may not be connected to. */
+  /** @throws OutboundRefusedError for an address (in the form of `net.isIP`) that is not permitted. */
   checkAddress(address: string): void {
     const kind = kindOfAddress(address);
     if (kind === 'public' || this.#isAllowed(address, kind)) return;
@@ -101,7 +101,7 @@ export class OutboundPolicy {
   }
 }
 
-/** The host without brackets and without the dot that a full name may end with. */
+/** Returns the host without brackets, and without the final dot of a full name. */
 export function hostOf(url: URL): string {
   return url.hostname
     .toLowerCase()

@@ -4,7 +4,7 @@ import { limitedLookup } from './system-lookup.ts';
 
 const policy = new OutboundPolicy({ subject: 'Webhook' });
 
-it('tells of a name that means this machine, and asks the resolver once', async () => {
+it('a name that means this machine is reported, and the resolver is asked once', async () => {
   let questions = 0;
   const lookup: Lookup = (_host, _options, callback) => {
     questions += 1;
@@ -16,7 +16,7 @@ it('tells of a name that means this machine, and asks the resolver once', async 
   expect(questions).toBe(1);
 });
 
-it('lets pass what does not resolve, what takes too long and what is public', async () => {
+it('a name that does not resolve, takes too long or is public passes', async () => {
   const lookup: Lookup = (host, _options, callback) => {
     if (host === 'gone.test') callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
     if (host === 'fine.test') callback(null, [{ address: '93.184.215.14', family: 4 }]);
@@ -25,7 +25,7 @@ it('lets pass what does not resolve, what takes too long and what is public', as
   for (const host of ['gone.test', 'fine.test', 'slow.test']) await names.check(new URL(`https://${host}/`));
 });
 
-it('asks so many questions at once and keeps the others in line', () => {
+it('queries beyond the limit wait in line', () => {
   const asked = new Map<string, () => void>();
   const answered: string[] = [];
   const lookup = limitedLookup((host, _options, callback) => asked.set(host, () => callback(null, [])), 2);

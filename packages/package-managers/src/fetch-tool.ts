@@ -3,19 +3,22 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageTool } from './package-tools.ts';
 
-/** Where the programs are, from the folder that a package manager was fetched into. */
+/** Path of the programs in the folder that a package manager was fetched into. */
 export const PROGRAMS_FOLDER = 'node_modules/.bin';
 
-/** Fetches a package manager into the current folder, for a shell. None of its scripts runs but the one it needs. */
+/**
+ * Returns the shell command that fetches a package manager into the current folder. It runs only the one script that is
+ * needed.
+ */
 export function fetchCommand(tool: PackageTool): string {
   const install = `npm install --no-audit --no-fund --no-save --ignore-scripts ${tool.package}`;
-  // Its script puts the program for this machine in its place; npm runs scripts only where it is allowed to.
+  // Its script installs the program for this machine; npm runs scripts only where that is permitted.
   return tool.name === 'bun' ? `${install} && node node_modules/bun/install.js` : install;
 }
 
 /**
- * The folder with the programs of a package manager, fetched with npm when it is not there yet. Made aside and renamed: what
- * is there is whole.
+ * Returns the folder with the programs of a package manager; fetches it with npm when it does not exist yet. The folder
+ * is made under another name and renamed, so that an existing one is complete.
  *
  * @param run runs a command in a folder, and throws when it fails
  */
@@ -30,10 +33,11 @@ export async function fetchTool(
   const aside = join(cache, 'tools', randomUUID());
   await mkdir(aside, { recursive: true });
   try {
-    // A package of its own, or npm would look for one above. Its option for that would take the machine's own npmrc from it.
+    // The folder has its own package, because npm would use one above otherwise. npm's option for that would ignore the
+    // machine's npmrc.
     await writeFile(join(aside, 'package.json'), '{ "private": true }');
     await run(fetchCommand(tool), aside);
-    // Another one may have been faster.
+    // Another process may have been faster.
     await rename(aside, place).catch(async (error: unknown) => {
       if (!(await exists(programs))) throw error;
     });

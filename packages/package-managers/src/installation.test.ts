@@ -18,7 +18,7 @@ async function files(contents: Record<string, unknown>): Promise<void> {
   }
 }
 
-/** What installs the project, with the folder as seen from the root. */
+/** Returns the installation of the project, with the folder relative to the root. */
 async function detected(projectFolder = '.') {
   const found = await detectInstallation(root, join(root, projectFolder));
   return found && [found.tool?.package ?? null, found.command, found.folder.slice(root.length)];
@@ -34,7 +34,7 @@ describe('packages are installed', () => {
     ['bun', { 'bun.lockb': '' }, ['bun@1.4.5', 'bun install --frozen-lockfile', '']],
     ['pnpm', { 'pnpm-lock.yaml': '', 'package-lock.json': {} }, ['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']],
     ['npm', { 'package-lock.json': {}, 'deno.lock': '' }, [null, 'npm ci --no-audit --no-fund', '']],
-  ])('by %s when the lock file is its own, exactly as locked', async (_, lock, expected) => {
+  ])('by %s when the lock file is its own, with the exact locked releases', async (_, lock, expected) => {
     await files({ 'package.json': {}, ...lock });
     expect(await detected()).toEqual(expected);
   });
@@ -54,14 +54,14 @@ describe('packages are installed', () => {
     expect((await toolOfCommand(`${name.startsWith('pnpm') ? 'pnpm' : 'yarn'} install`, root))?.package).toBe(expected);
   });
 
-  it('by no package manager that is not known here', async () => {
+  it('by no unknown package manager', async () => {
     await files({ 'package.json': {}, 'deno.lock': '' });
     await expect(detected()).rejects.toThrow('Projects of deno cannot be built here');
     await files({ 'aube-lock.yaml': '' });
     await expect(detected()).rejects.toThrow('Projects of aube cannot be built here');
   });
 
-  it('in the version that packageManager names, without a lock file too', async () => {
+  it('in the version that packageManager names, even without a lock file', async () => {
     await files({ 'package.json': { packageManager: 'pnpm@9.15.0+sha512.abc' } });
     expect(await detected()).toEqual(['pnpm@9.15.0', 'pnpm i', '']);
     await files({ 'pnpm-lock.yaml': '' });
@@ -81,14 +81,14 @@ describe('packages are installed', () => {
     expect((await detected())?.[0]).toBe(expected);
   });
 
-  it('by npm where nothing says otherwise, and a version that is none is not believed', async () => {
+  it('by npm where nothing says otherwise, and an invalid version is ignored', async () => {
     await files({ 'package.json': {} });
     expect(await detected()).toEqual([null, 'npm i --no-audit --no-fund', '']);
     await files({ 'package.json': { packageManager: 'pnpm@$(touch hacked)' } });
     expect((await detected())?.[0]).toBe('pnpm@10.34.8');
   });
 
-  it('at the root of a workspace, be it known by a lock file or by its manifest', async () => {
+  it('at the root of a workspace, found by a lock file or by its manifest', async () => {
     await files({ 'package.json': { workspaces: ['apps/*'] }, 'apps/agent/package.json': {} });
     expect(await detected('apps/agent')).toEqual([null, 'npm i --no-audit --no-fund', '']);
     await files({ 'pnpm-workspace.yaml': '' });
@@ -112,7 +112,7 @@ describe('packages are installed', () => {
     ],
     ['of a folder beside the members', { 'package.json': { workspaces: ['libs/*'] }, ...rootLock }, '/apps/agent'],
     ['below a package of its own', { 'package.json': needing, ...rootLock }, '/apps/agent'],
-  ])('where they are named: %s', async (_, above, expected) => {
+  ])('in the folder that names them: %s', async (_, above, expected) => {
     await files({ ...above, 'apps/agent/package.json': needing, 'apps/agent/src/langgraph.json': {} });
     expect((await detected('apps/agent/src'))?.[2]).toBe(expected);
   });
@@ -124,12 +124,12 @@ describe('packages are installed', () => {
     expect((await detected('agent'))?.[2]).toBe('');
   });
 
-  it('not by a package.json that is none, which is named', async () => {
+  it('not from an invalid package.json, which the error names', async () => {
     await files({ 'package.json': '{' });
     await expect(detected()).rejects.toThrow(/package\.json is not valid JSON/);
   });
 
-  it('not at all without a package.json, and not above the source', async () => {
+  it('only with a package.json, and not above the source', async () => {
     await files({ 'inner/langgraph.json': {}, 'package-lock.json': {}, 'package.json': {} });
     expect(await detectInstallation(join(root, 'inner'), join(root, 'inner'))).toBeNull();
   });
@@ -142,7 +142,7 @@ describe("an author's own command", () => {
     ['bun install', 'bun@1.4.5'],
     ['npm ci', null],
     ['make packages', null],
-  ])('%s is run with its package manager at hand', async (command, expected) => {
+  ])('%s is run after its package manager was fetched', async (command, expected) => {
     expect((await toolOfCommand(command, root))?.package ?? null).toBe(expected);
   });
 
@@ -153,7 +153,7 @@ describe("an author's own command", () => {
 });
 
 describe('the workspace of a folder', () => {
-  it('is the one above that names it, whatever else lies there', async () => {
+  it('is the one above that names it, with any other files there', async () => {
     await files({
       'package.json': { workspaces: ['apps/*'] },
       'apps/package.json': '{',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProjectError } from './project-error.ts';
 
-/** What a `package.json` says of how it is installed. */
+/** The fields of a `package.json` about its installation. */
 export interface Manifest {
   workspaces?: unknown;
   packageManager?: unknown;
@@ -11,7 +11,7 @@ export interface Manifest {
 
 const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'] as const;
 
-/** Null when the folder has none. @throws ProjectError when it is not JSON */
+/** Returns null when the folder has none. @throws ProjectError when it is not JSON */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const file = join(folder, 'package.json');
   const text = await readFile(file, 'utf8').catch(() => null);
@@ -24,7 +24,9 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   }
 }
 
-/** One that names no packages, only that its files are modules, leaves them to a folder above. */
+/**
+ * Returns whether the file names packages. One that only declares its files as modules leaves them to a folder above.
+ */
 export function namesPackages(manifest: Manifest): boolean {
   return SECTIONS.some((section) => {
     const packages = (manifest as Record<string, unknown>)[section];

@@ -2,16 +2,20 @@ import type pg from 'pg';
 import type { CancelAction } from './types.ts';
 
 /**
- * The order in which every transaction of the engine takes locks: thread rows by id, then fence rows by id, then run rows.
- * Claiming takes no thread rows and skips fences that are locked, so it never waits.
+ * Every transaction of the engine takes locks in this order: thread rows by id, then fence rows by id, then run rows. A
+ * claim takes no thread rows and skips locked fences, so it never waits.
  *
- * Under a thread's row lock the set of its runs in flight only shrinks; under its fence lock no run of it changes status.
+ * Under a thread's row lock the set of its runs in flight only shrinks; under its fence lock no run of it changes
+ * status.
  */
 
-/** The next epoch of fence `f`: above every earlier one, also of claims that a crash of the server may have lost. */
+/**
+ * The next epoch of fence `f`: above every earlier one, including those of claims that a crash of the server may have
+ * lost.
+ */
 export const NEXT_EPOCH = 'greatest(f.epoch + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)';
 
-/** Locks thread rows and answers which exist. */
+/** Locks thread rows and returns which exist. */
 export async function lockThreads(client: pg.ClientBase, threadIds: string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_lock_threads',
@@ -22,8 +26,8 @@ export async function lockThreads(client: pg.ClientBase, threadIds: string[]): P
 }
 
 /**
- * Locks the rows of those threads that nobody else has locked, and waits for none. `held` are those that exist and were not locked:
- * what is about them waits without the others.
+ * Locks the rows of the threads that nobody else has locked, without waiting. `held` are existing threads that were not
+ * locked: operations on them wait separately.
  */
 export async function lockUnheldThreads(
   client: pg.ClientBase,
@@ -44,7 +48,7 @@ export async function lockUnheldThreads(
   return { locked: idsOf(true), held: idsOf(false) };
 }
 
-/** Locks fence rows, waiting for the writes in flight under them, and answers their epochs. */
+/** Locks fence rows, waiting for the writes in flight under them, and returns their epochs. */
 export async function lockFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
   const { rows } = await client.query<{ thread_id: string; epoch: string }>({
     name: 'engine_lock_fences',
@@ -54,7 +58,7 @@ export async function lockFences(client: pg.ClientBase, threadIds: string[]): Pr
   return new Map(rows.map((row) => [row.thread_id, BigInt(row.epoch)]));
 }
 
-/** A running run as it stands under its thread's fence lock. */
+/** A running run, read under its thread's fence lock. */
 export interface OwnedRun {
   threadId: string;
   runId: string;
@@ -65,13 +69,13 @@ export interface OwnedRun {
   keepsThread: boolean;
   cancelAction: CancelAction | null;
   cancelReason: string | null;
-  /** Milliseconds since it was ordered to end; null when it was not. */
+  /** Milliseconds since its cancel order; null when there is none. */
   cancelledForMs: number | null;
-  /** Somebody is to be told when it is over. */
+  /** True when somebody must be notified of its end. */
   hasWebhooks: boolean;
 }
 
-/** Locks the fences of threads with a running run, and those runs; answered by thread id. */
+/** Locks the fences of threads with a running run, and those runs. Returns them by thread id. */
 export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, OwnedRun>> {
   const { rows } = await client.query({
     name: 'engine_lock_owned_runs',
@@ -103,7 +107,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
   );
 }
 
-/** Takes threads from their owners: whatever they still write is refused, and what they had under way is over. */
+/** Takes threads from their owners: their further writes are refused, and those in flight have ended. */
 export async function takeFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
   const { rows } = await client.query<{ thread_id: string; epoch: string }>({
     name: 'engine_take_fences',
@@ -114,7 +118,7 @@ export async function takeFences(client: pg.ClientBase, threadIds: string[]): Pr
   return new Map(rows.map((row) => [row.thread_id, BigInt(row.epoch)]));
 }
 
-/** The newest epoch of a thread's fence, without a lock. */
+/** Returns the newest epoch of a thread's fence, without a lock. */
 export async function currentEpoch(db: pg.Pool, threadId: string): Promise<bigint | undefined> {
   const { rows } = await db.query<{ epoch: string }>({
     name: 'engine_current_epoch',
@@ -125,8 +129,8 @@ export async function currentEpoch(db: pg.Pool, threadId: string): Promise<bigin
 }
 
 /**
- * Removes the fences of threads that are not kept when their runs are over. The id of one may have been given to a thread
- * meanwhile: that thread needs it. The fences are locked.
+ * Removes the fences of threads that are not kept, when their runs have ended. A new thread may have got the same id in
+ * the meantime, and needs the fence. The fences are locked.
  */
 export async function dropUnkeptFences(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   if (threadIds.length === 0) return;

@@ -27,7 +27,7 @@ const server = (revisionId: string) => ({
   revisionId,
 });
 
-it('finds a process that lives, of the own revision first, and none that is silent or gone', async () => {
+it('a live process is found, one of the own revision first, and no unresponsive or removed one', async () => {
   expect(await servers.find('a')).toBeUndefined();
   const [a, b] = [server('a'), server('b')];
   await servers.announce(a);
@@ -41,7 +41,7 @@ it('finds a process that lives, of the own revision first, and none that is sile
   expect(await servers.find('b')).toEqual(b);
 });
 
-it('forgets those that have been silent for long', async () => {
+it('processes that have not announced themselves for long are deleted', async () => {
   const [gone, here] = [server('x'), server('x')];
   await servers.announce(gone);
   await pool.query(`UPDATE api_server SET seen_at = now() - interval '1 hour'`);

@@ -23,7 +23,7 @@ async function runningOn(threadId: string): Promise<ClaimedRun> {
   return run!;
 }
 
-/** A run that waits again after an attempt that wrote a checkpoint. */
+/** Makes a run that waits again after an attempt that wrote a checkpoint. */
 async function lostAttempt(checkpointId: string) {
   const threadId = await fixture.thread();
   const run = await runningOn(threadId);
@@ -47,7 +47,7 @@ describe('the event of a cancelled run', () => {
     return rows.map(({ event }) => event as { type: string; data: Record<string, unknown> });
   };
 
-  it('is written when a run is ordered to end, and when the order is made stronger, not when it is repeated', async () => {
+  it('is written when a run gets a cancel order, and when the order becomes stronger, not when it is repeated', async () => {
     const threadId = await fixture.thread();
     const { runId, assistantId } = await runningOn(threadId);
     for (const action of ['interrupt', 'interrupt', 'rollback', 'interrupt'] as const) {
@@ -62,7 +62,7 @@ describe('the event of a cancelled run', () => {
     expect(orders.every((event) => conforms(RunCancelled, event))).toBe(true);
   });
 
-  it('comes before that of its end, also when the run never began', async () => {
+  it('comes before the event of its end, even when the run never began', async () => {
     const threadId = await fixture.thread();
     const { run } = await fixture.engine.createRun(aRun({ threadId }));
     await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON);
@@ -72,7 +72,7 @@ describe('the event of a cancelled run', () => {
 });
 
 describe('a cancelled run', () => {
-  it('that waits is interrupted at once, is never claimed, and its thread is idle', async () => {
+  it('that waits is interrupted at once and never claimed, and its thread is idle', async () => {
     const threadId = await fixture.thread();
     const { run } = await fixture.engine.createRun(aRun({ threadId }));
     const cancelled = await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'rollback', REASON);
@@ -88,7 +88,7 @@ describe('a cancelled run', () => {
     expect(await fixture.rows('SELECT 1 FROM thread_fence')).toEqual([]);
   });
 
-  it('that runs is ordered to stop with the lease, and its thread says why it is interrupted', async () => {
+  it("that runs gets the order with its worker's lease, and its thread says why it is interrupted", async () => {
     const threadId = await fixture.thread();
     const run = await runningOn(threadId);
     const [cancelled] = await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON);
@@ -108,7 +108,7 @@ describe('a cancelled run', () => {
     });
   });
 
-  it('that is rolled back is gone with its checkpoints, and the thread is as before', async () => {
+  it('that is rolled back is deleted with its checkpoints, and the thread is as before', async () => {
     const threadId = await fixture.thread();
     const earlier = await runningOn(threadId);
     await write(earlier, 'before');
@@ -140,7 +140,7 @@ describe('a cancelled run', () => {
     ]);
   });
 
-  it('that waits for another attempt ends as its order says, with nothing left of a rolled back one', async () => {
+  it('that waits for another attempt ends as its order says, and a rollback deletes it completely', async () => {
     const reason = 'rollback requested';
     const run = await lostAttempt(reason);
     const [cancelled] = await fixture.engine.requestCancel(run.place, 'rollback', reason);
@@ -163,7 +163,7 @@ describe('a cancelled run', () => {
     expect(await endsTold(kept.threadId)).toHaveLength(1);
   });
 
-  it('that waits for another attempt gives way to a new run, and the thread is busy with that one', async () => {
+  it('that waits for another attempt is replaced by a new run, and the thread is busy with that one', async () => {
     for (const multitaskStrategy of ['interrupt', 'rollback'] as const) {
       const { threadId } = await lostAttempt(REASON);
       const { run, cancelled } = await fixture.engine.createRun(aRun({ threadId, multitaskStrategy }));
@@ -196,7 +196,7 @@ describe('a cancelled run', () => {
   });
 });
 
-it('cancelling by status reaches every run of it', async () => {
+it('cancelling by status reaches every run with it', async () => {
   const threads = await Promise.all(Array.from({ length: 3 }, () => fixture.thread()));
   for (const threadId of threads) await runningOn(threadId);
   for (const threadId of threads) await fixture.engine.createRun(aRun({ threadId }));
@@ -205,7 +205,7 @@ it('cancelling by status reaches every run of it', async () => {
   expect(running.map(({ outcome }) => outcome)).toEqual(['ordered', 'ordered', 'ordered']);
 });
 
-it('cancelling by status comes to an end while clients go on asking for runs, and leaves theirs', async () => {
+it('cancelling by status ends while clients create runs, and leaves theirs', async () => {
   const before = await fixture.engine.createRun(aRun());
   const later: string[] = [];
   const events = new RunEvents('test', '/runyard/test');
@@ -214,7 +214,7 @@ it('cancelling by status comes to an end while clients go on asking for runs, an
     fixture.pool,
     request,
     async (work) => {
-      // One more is accepted before each step.
+      // One more run is accepted before each step.
       later.push((await fixture.engine.createRun(aRun())).run.runId);
       return withTransaction(fixture.pool, work);
     },
@@ -224,7 +224,7 @@ it('cancelling by status comes to an end while clients go on asking for runs, an
   expect((await fixture.engine.claimRuns(worker, 10)).map(({ runId }) => runId)).toEqual(later);
 });
 
-it('cancelling by status makes orders that were given before stronger', async () => {
+it('cancelling by status makes earlier orders stronger', async () => {
   const run = await runningOn(await fixture.thread());
   await fixture.engine.requestCancel({ status: 'running' }, 'interrupt', REASON);
   expect(await fixture.engine.requestCancel({ status: 'running' }, 'interrupt', REASON)).toEqual([]);
@@ -232,7 +232,7 @@ it('cancelling by status makes orders that were given before stronger', async ()
   expect(await fixture.engine.finishRun(success(run))).toMatchObject({ isRolledBack: true });
 });
 
-it('cancelling by assistant reaches its runs on every thread and no other run of them', async () => {
+it('cancelling by assistant reaches its runs on every thread and no other run', async () => {
   const assistantId = randomUUID();
   const [first, second] = await Promise.all([fixture.thread(), fixture.thread()]);
   const other = await runningOn(first!);

@@ -19,7 +19,7 @@ async function createOn(threadId: string, count: number): Promise<string[]> {
 }
 
 describe('a claim', () => {
-  it('gives everything needed to execute the run, under a new epoch', async () => {
+  it('returns everything needed to execute the run, under a new epoch', async () => {
     const { run } = await fixture.engine.createRun(aRun({ kwargs: { input: 1 }, metadata: { a: 1 } }));
     const [claimed] = await fixture.engine.claimRuns(await fixture.worker(), 10);
     expect(claimed).toMatchObject({
@@ -34,7 +34,7 @@ describe('a claim', () => {
     expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'running', attempt: 1 });
   });
 
-  it('takes of runs that are named, and of named threads, what is first in its line', async () => {
+  it('takes the first in line of named runs and named threads', async () => {
     const threadId = await fixture.thread();
     const [first] = await createOn(threadId, 2);
     const { run: named } = await fixture.engine.createRun(aRun());
@@ -46,7 +46,7 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10, { among })).toEqual([]);
   });
 
-  it('takes as many suspects as there are places for', async () => {
+  it('takes as many quarantined runs as there are isolated hosts', async () => {
     await Promise.all([1, 2, 3].map(() => fixture.engine.createRun(aRun())));
     const worker = await fixture.worker();
     for (const { fence } of await fixture.engine.claimRuns(worker, 3)) {
@@ -61,7 +61,7 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ isSuspect: true }]);
   });
 
-  it('announces the start as a valid event', async () => {
+  it('writes the start as a valid event', async () => {
     await fixture.engine.createRun(aRun());
     await fixture.engine.claimRuns(await fixture.worker(), 10);
     const [, started] = await fixture.rows('SELECT event FROM outbox ORDER BY id');
@@ -86,13 +86,13 @@ describe('a claim', () => {
     const claims = await Promise.all(workers.map((worker) => fixture.engine.claimRuns(worker, 25)));
     const claimed = claims.flat();
     expect(new Set(claimed.map((run) => run.threadId)).size).toBe(claimed.length);
-    // Fences another claim held at that moment were passed over; a further claim gets them.
+    // A claim skips fences that another one holds at that moment; a further claim gets them.
     claimed.push(...(await fixture.engine.claimRuns(workers[0]!, 100)));
     expect(claimed).toHaveLength(40);
     expect(new Set(claimed.map((run) => run.threadId)).size).toBe(40);
   });
 
-  it('takes the runs of a thread in the order they were accepted', async () => {
+  it('takes the runs of a thread in the order of acceptance', async () => {
     const threadId = await fixture.thread();
     const accepted = await createOn(threadId, 5);
     const worker = await fixture.worker();
@@ -106,7 +106,7 @@ describe('a claim', () => {
     expect(order).toEqual(accepted);
   });
 
-  it('leaves a delayed run until it is ready and does not let it hold up the others of its thread', async () => {
+  it('leaves a delayed run until it is ready, and the others of its thread do not wait for it', async () => {
     const threadId = await fixture.thread();
     const delayed = await fixture.engine.createRun(aRun({ threadId, afterSeconds: 3600 }));
     const [prompt] = await createOn(threadId, 1);
@@ -119,7 +119,7 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10)).toHaveLength(1);
   });
 
-  it('takes a run that has begun before all others of its thread, also a delayed one that was accepted before it', async () => {
+  it('takes a run that has begun before all others of its thread, even before a delayed one that was accepted earlier', async () => {
     const threadId = await fixture.thread();
     const { run: delayed } = await fixture.engine.createRun(aRun({ threadId, afterSeconds: 3_600 }));
     const { run } = await fixture.engine.createRun(aRun({ threadId }));
@@ -133,7 +133,7 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: delayed.runId }]);
   });
 
-  it('is refused to a worker of another revision, one that drains, one whose lease lapsed and a stranger', async () => {
+  it('is refused to a worker of another revision, one that drains, one whose lease expired and an unknown one', async () => {
     await fixture.engine.createRun(aRun());
     const [old, draining, lapsed] = [
       await fixture.worker('old'),
@@ -149,7 +149,7 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(await fixture.worker('new'), 10)).toHaveLength(1);
   });
 
-  it('survives a run started outside the fence: the unique index refuses, the other runs are taken', async () => {
+  it('survives a run started outside the fence: the unique index refuses it, and the other runs are taken', async () => {
     const threadId = await fixture.thread();
     const [intruder, victim] = await createOn(threadId, 2);
     const other = await fixture.engine.createRun(aRun());
@@ -161,7 +161,7 @@ describe('a claim', () => {
     await client.query('BEGIN');
     await client.query(`UPDATE run SET status = 'running' WHERE run_id = $1`, [victim]);
     const claim = fixture.engine.claimRuns(await fixture.worker(), 10);
-    // The claim waits at the index for the intruder's transaction to say whether it is true.
+    // The claim waits at the index until the intruder's transaction ends.
     await waitFor(async () => {
       const waiting = await fixture.rows(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
                                           AND datname = current_database()`);
@@ -171,12 +171,12 @@ describe('a claim', () => {
     client.release();
     expect((await claim).map((run) => run.runId)).toEqual([other.run.runId]);
     expect(intruder).not.toBe(victim);
-    // On a connection of its own the second try would meet what the first has still locked.
+    // On a separate connection the second try would meet the locks of the first.
     expect(left).toBe(0);
   });
 });
 
-it('a run that cannot be decrypted fails alone: the others are taken, and a worker with the key may still execute it', async () => {
+it('a run that cannot be decrypted fails alone: others are claimed, and a worker with the key can execute it', async () => {
   const newKey = new RunEngine({
     pool: fixture.pool,
     deploymentId: 'test',
@@ -190,7 +190,7 @@ it('a run that cannot be decrypted fails alone: the others are taken, and a work
   const [executed] = await newKey.claimRuns(worker, 1);
   expect(executed).toMatchObject({ runId: sealed[0]!.runId, attempt: 2, kwargs: sealed[0]!.kwargs });
   await newKey.finishRun(success(executed!));
-  // Nobody has the key: it is given up as any run whose attempts fail.
+  // Nobody has the key: the run ends like any run whose attempts fail.
   while ((await newKey.getRun(sealed[1]!.threadId, sealed[1]!.runId))!.status === 'pending') {
     await fixture.engine.claimRuns(worker, 10);
   }

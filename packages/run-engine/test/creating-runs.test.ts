@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-it('runs that are created together are accepted all or none, however many', async () => {
+it('runs that are created together are accepted all or none, in any number', async () => {
   const batch = Array.from({ length: 300 }, () => aRun());
   expect(await fixture.engine.createRunsTogether(batch)).toHaveLength(300);
   const { runId } = batch[299]!;
@@ -35,7 +35,7 @@ describe('an accepted run', () => {
     ]);
   });
 
-  it('on a missing thread is refused, or makes the thread when it may', async () => {
+  it('on a missing thread is refused, or creates the thread when it may', async () => {
     const threadId = randomUUID();
     await expect(fixture.engine.createRun(aRun({ threadId }))).rejects.toMatchObject({ status: 404 });
     await fixture.engine.createRun(
@@ -56,7 +56,7 @@ describe('an accepted run', () => {
     expect(fences).toHaveLength(2);
   });
 
-  it('that many ask to make the same thread for makes it once, and keeps the order of acceptance', async () => {
+  it('that many processes create for the same new thread creates it once, and keeps the order of acceptance', async () => {
     const threadId = randomUUID();
     const inputs = Array.from({ length: 50 }, () => aRun({ threadId, ifThreadMissing: 'create' }));
     await Promise.all(inputs.map((input) => fixture.engine.createRun(input)));
@@ -66,7 +66,7 @@ describe('an accepted run', () => {
 });
 
 describe('one batch', () => {
-  it('answers a conflict for its item alone', async () => {
+  it('returns a conflict for its item alone', async () => {
     const busy = await fixture.thread();
     const idle = await fixture.thread();
     await fixture.engine.createRun(aRun({ threadId: busy }));
@@ -85,7 +85,7 @@ describe('one batch', () => {
     expect(accepted.status).toBe('fulfilled');
   });
 
-  it('is not failed by a poison item', async () => {
+  it('does not fail because of an item that Postgres refuses', async () => {
     const taken = aRun();
     await fixture.engine.createRun(taken);
     const inputs = [aRun(), { ...aRun(), runId: taken.runId }, aRun(), aRun({ assistantId: 'not a uuid' }), aRun()];
@@ -99,7 +99,7 @@ describe('one batch', () => {
     ]);
   });
 
-  it('takes U+0000 and lone surrogates: replaced where text is searched, kept in the arguments', async () => {
+  it('accepts U+0000 and lone surrogates: replaced where text is searched, kept in the arguments', async () => {
     const nul = 'a\u0000b\ud800';
     const input = aRun({ keepsThread: true, metadata: { [nul]: nul }, kwargs: { input: nul }, graphId: 'g\u0000' });
     const { run } = await fixture.engine.createRun(input);
@@ -118,7 +118,7 @@ describe('a new run on a busy thread', () => {
   });
 
   it.each(['interrupt', 'rollback'] as const)(
-    'orders the running one to end under %s, and ends the waiting',
+    'cancels the running one under %s, and ends the waiting ones',
     async (strategy) => {
       const threadId = await fixture.thread();
       const worker = await fixture.worker();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 interface CronInput {
   schedule: string;
   threadId: string | null;
-  /** Seconds from now; negative: the slot is that long past. */
+  /** Seconds from now; negative when the slot is in the past. */
   dueIn: number;
   endIn: number | null;
   enabled: boolean;
@@ -44,7 +44,7 @@ async function cron(overrides: Partial<CronInput> = {}): Promise<string> {
   return cronId;
 }
 
-/** The run names its cron, so that runs can be told apart. */
+/** Makes a run with the name of its cron, so that runs can be told apart. */
 function runOf(due: DueCron, overrides: Partial<CreateRun> = {}): CreateRun {
   const { cronId, threadId, assistant, payload } = due;
   return aRun({
@@ -74,7 +74,7 @@ async function row(cronId: string) {
   return found;
 }
 
-describe('a slot that has come', () => {
+describe('a due slot', () => {
   it('has its run, the run its event, and the cron its next slot', async () => {
     const cronId = await cron();
     const [fired] = await fire();
@@ -106,7 +106,7 @@ describe('a slot that has come', () => {
     await Promise.all(engines.map((engine) => engine.close()));
   });
 
-  it('fires once for all that were missed meanwhile', async () => {
+  it('fires once for all that were missed', async () => {
     const cronId = await cron({ dueIn: -3 * 86_400 });
     await fire();
     expect(await runsOf(cronId)).toBe(1);
@@ -114,7 +114,7 @@ describe('a slot that has come', () => {
     expect(await fire()).toEqual([]);
   });
 
-  it('makes a thread that ends as those of all other runs do', async () => {
+  it('creates a thread that ends like those of all other runs', async () => {
     const threadTtl = { strategy: 'delete', minutes: 60 } as const;
     const engine = new RunEngine({ pool: fixture.pool, deploymentId: 'test', source: '/runyard/test', threadTtl });
     await cron();
@@ -127,7 +127,7 @@ describe('a slot that has come', () => {
     await engine.close();
   });
 
-  it('stays as it was when anything of its firing fails', async () => {
+  it('stays as it was when any part of its firing fails', async () => {
     const cronId = await cron();
     await fixture.rows(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`);
     await fixture.rows('CREATE TRIGGER refuse BEFORE INSERT ON cron_slot FOR EACH ROW EXECUTE FUNCTION refuse()');
@@ -138,7 +138,7 @@ describe('a slot that has come', () => {
     expect(await fire()).toHaveLength(1);
   });
 
-  it('has no second run when the clock of the database was put back', async () => {
+  it("gets no second run when the database's clock was set back", async () => {
     const cronId = await cron();
     await fixture.rows(
       'INSERT INTO cron_slot (cron_id, slot, run_id) SELECT cron_id, next_run_date, gen_random_uuid() FROM cron',
@@ -162,7 +162,7 @@ describe('a slot that has come', () => {
     expect(kept.map(({ hours }) => Number(hours)).sort((a, b) => a - b)).toEqual([0, 1, 47]);
   });
 
-  it('is spent alone when its cron is at fault', async () => {
+  it('is the only one without a run when its cron is faulty', async () => {
     const [thrown, refused, sound] = [await cron(), await cron(), await cron()];
     const fired = await fire((due) => {
       if (due.cronId === thrown) throw new Error('not like this');
@@ -179,7 +179,7 @@ describe('a slot that has come', () => {
     expect(await fire()).toEqual([]);
   });
 
-  it('is spent alone when its cron cannot be decrypted', async () => {
+  it('is the only one without a run when its cron cannot be decrypted', async () => {
     const [locked, sound] = [await cron(), await cron()];
     const payload = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
     await fixture.rows('UPDATE cron SET payload = $2 WHERE cron_id = $1', [locked, payload]);
@@ -190,8 +190,8 @@ describe('a slot that has come', () => {
   });
 });
 
-describe('what does not fire', () => {
-  it('crons that are paused, not yet due, or of a graph this process does not have', async () => {
+describe('a firing', () => {
+  it('skips crons that are paused, not yet due, or of a graph that this process does not have', async () => {
     await cron({ enabled: false });
     const later = await cron({ dueIn: 30 });
     await fixture.rows("UPDATE assistant SET graph_id = 'other'");
@@ -203,7 +203,7 @@ describe('what does not fire', () => {
     expect(await row(later)).toMatchObject({ slots: 0 });
   });
 
-  it('slots after the end: the last one before it does, and then the cron rests', async () => {
+  it('skips slots after the end of a cron, which has no next slot after its last one', async () => {
     const cronId = await cron({ dueIn: -5, endIn: -2 });
     expect(await fire()).toHaveLength(1);
     expect(await row(cronId)).toMatchObject({ next_run_date: null, slots: 1 });
@@ -211,8 +211,8 @@ describe('what does not fire', () => {
   });
 });
 
-describe('crons with seconds that the release before has put to rest', () => {
-  it('go on when a slot is to come, and only they', async () => {
+describe('crons with seconds that the previous release left without a slot', () => {
+  it('get their next slot if there is one, and no other cron does', async () => {
     const cronAtRest = async (overrides: Partial<CronInput>) => {
       const cronId = await cron(overrides);
       await fixture.rows('UPDATE cron SET next_run_date = NULL WHERE cron_id = $1', [cronId]);
@@ -235,7 +235,7 @@ describe('crons with seconds that the release before has put to rest', () => {
 });
 
 describe('a cron with a thread', () => {
-  it('fires by its multitask strategy: a refusal spends the slot', async () => {
+  it('fires by its multitask strategy: a refused run uses the slot up', async () => {
     const threadId = await fixture.thread();
     const cronId = await cron({ threadId });
     await fixture.engine.createRun(aRun({ threadId }));
@@ -247,7 +247,7 @@ describe('a cron with a thread', () => {
     expect(interrupting?.cancelled).toHaveLength(1);
   });
 
-  it('ends with its thread, also while it fires', async () => {
+  it('is deleted with its thread, even while it fires', async () => {
     const threadId = await fixture.thread();
     await Promise.all(Array.from({ length: 5 }, () => cron({ threadId })));
     await Promise.all([fire(), fire(), fixture.engine.deleteThread(threadId)]);
@@ -256,7 +256,7 @@ describe('a cron with a thread', () => {
   });
 });
 
-it('a cron ends with its assistant', async () => {
+it('a cron is deleted with its assistant', async () => {
   await cron();
   await fixture.rows('DELETE FROM assistant WHERE assistant_id = $1', [assistantId]);
   expect(await fire()).toEqual([]);

@@ -19,12 +19,12 @@ async function claimedRun(): Promise<{ run: ClaimedRun; worker: string }> {
   return { run: run!, worker };
 }
 
-/** What a stopped process looks like from outside: its lease runs out. */
+/** Ends a worker's lease, which is what other processes see of a stopped worker. */
 async function letLeaseLapse(worker: string): Promise<void> {
   await fixture.pool.query('UPDATE worker SET lease_until = now() WHERE worker_id = $1', [worker]);
 }
 
-it('a stale batch is refused even if its transaction began before the take-over', async () => {
+it('a stale batch is refused even if its transaction began before the takeover', async () => {
   const { run, worker } = await claimedRun();
   const stale = await fixture.pool.connect();
   await stale.query('BEGIN');
@@ -40,7 +40,7 @@ it('a stale batch is refused even if its transaction began before the take-over'
   stale.release();
 });
 
-it('a take-over waits for the batch in flight, and the next attempt sees what it wrote', async () => {
+it('a takeover waits for the batch in flight, and the next attempt sees what it wrote', async () => {
   const { run, worker } = await claimedRun();
   const writer = await fixture.pool.connect();
   await writer.query('BEGIN');
@@ -80,7 +80,7 @@ it('a stale finish is refused, and the other finishes of its batch are not', asy
   expect(refused).toBe(1);
 });
 
-it('an attempt that has finished can write nothing more', async () => {
+it('a finished attempt can write nothing more', async () => {
   const { run } = await claimedRun();
   await fixture.engine.finishRun(success(run));
   await expect(fixture.engine.finishRun(success(run, { status: 'error' }))).rejects.toMatchObject({
@@ -93,7 +93,7 @@ it('an attempt that has finished can write nothing more', async () => {
 
 it('an epoch is not used twice when a crash of the database undoes a claim', async () => {
   const { run } = await claimedRun();
-  // The claim's commit did not wait for the disk: as after a crash, the row is what it was before.
+  // The claim's commit did not wait for the disk: after a crash the row is what it was before.
   await fixture.pool.query('UPDATE thread_fence SET epoch = 0, run_id = NULL WHERE thread_id = $1', [run.threadId]);
   await fixture.pool.query(`UPDATE run SET status = 'pending', attempt = 0, epoch = NULL WHERE run_id = $1`, [
     run.runId,

@@ -25,7 +25,7 @@ async function threadOf(run: ClaimedRun) {
   return thread;
 }
 
-it('a finished run keeps its result, its thread gets the values and is idle, and the bus is told', async () => {
+it('a finished run keeps its result, its thread gets the values and is idle, and its event is published', async () => {
   const run = await claimed({ keepsThread: true });
   const values = Buffer.from('{"text":"a\\u0000b"}');
   const finished = await fixture.engine.finishRun(success(run, { values, firstEventId: '5-0' }));
@@ -56,7 +56,7 @@ it('a finished run keeps its result, its thread gets the values and is idle, and
   ]);
 });
 
-it('an interrupt leaves the run a success and the thread interrupted', async () => {
+it('an interrupt leaves the run as a success and the thread as interrupted', async () => {
   const run = await claimed({ keepsThread: true });
   const interrupts = Buffer.from('{"task":[{"id":"1","value":"ok?"}]}');
   await fixture.engine.finishRun(success(run, { threadStatus: 'interrupted', interrupts }));
@@ -64,7 +64,7 @@ it('an interrupt leaves the run a success and the thread interrupted', async () 
   expect(await threadOf(run)).toMatchObject({ status: 'interrupted', interrupts });
 });
 
-it('a failed run keeps the error on itself and on its thread, and leaves earlier values', async () => {
+it('a failed run stores the error on itself and on its thread, and keeps earlier values', async () => {
   const threadId = await fixture.thread();
   const values = Buffer.from('{"n":1}');
   const first = await claimed({ threadId });
@@ -83,7 +83,7 @@ it('a failed run keeps the error on itself and on its thread, and leaves earlier
   expect(await threadOf(next)).toMatchObject({ status: 'idle', error: null });
 });
 
-it('a stateless run leaves its result to be read and no trace of its thread', async () => {
+it('the result of a stateless run can be read, and its thread is deleted', async () => {
   const run = await claimed();
   await fixture.engine.finishRun(success(run));
   expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'success' });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Somebody else works on the thread, for as long as the test says. */
+/** Locks the thread in another transaction until `letGo`. */
 async function lock(threadId: string): Promise<{ letGo(): Promise<void> }> {
   const client: pg.PoolClient = await fixture.pool.connect();
   await client.query('BEGIN');
@@ -47,7 +47,7 @@ async function running(threadId: string) {
   return { run: run!, worker };
 }
 
-/** What Postgres says when a statement about the runs of this thread takes too long. */
+/** Makes Postgres cancel statements about the runs of this thread, as after a timeout. */
 async function tooSlow(threadId: string): Promise<void> {
   await fixture.rows(`CREATE FUNCTION take_too_long() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$`);
@@ -55,7 +55,7 @@ async function tooSlow(threadId: string): Promise<void> {
     WHEN (OLD.thread_id = '${threadId}') EXECUTE FUNCTION take_too_long()`);
 }
 
-describe('while somebody else has locked a thread', () => {
+describe('while another transaction has locked a thread', () => {
   it('runs of other threads are accepted, and those of this one wait until it is free', async () => {
     const [held, other] = [await fixture.thread(), await fixture.thread()];
     const locked = await lock(held);
@@ -84,7 +84,7 @@ describe('while somebody else has locked a thread', () => {
     expect(await waiting).toMatchObject({ status: 'success' });
   });
 
-  it('a sweep takes back the runs of other threads, and this one’s at the next', async () => {
+  it('a sweep takes back the runs of other threads, and the run of this one at the next sweep', async () => {
     const held = await running(await fixture.thread());
     const other = await running(await fixture.thread());
     await fixture.rows('UPDATE worker SET lease_until = now()');
@@ -94,7 +94,7 @@ describe('while somebody else has locked a thread', () => {
     expect((await fixture.engine.sweep()).resumedRunIds).toEqual([held.run.runId]);
   });
 
-  it('a prune leaves it alone, as one with a run in flight', async () => {
+  it('a prune skips it, like one with a run in flight', async () => {
     const [held, other] = [await fixture.thread(), await fixture.thread()];
     const locked = await lock(held);
     expect((await fixture.engine.histories.prune([held, other], 'delete')).deleted).toMatchObject([
@@ -107,7 +107,7 @@ describe('while somebody else has locked a thread', () => {
 describe('a write that waits for its thread', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is refused with 503 once a request has waited long enough, and those behind it with it', async () => {
+  it('is refused with 503 once a request has waited long enough, and so are those behind it', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const begun: number[] = [];
     let fail!: (error: Error) => void;
@@ -135,8 +135,8 @@ describe('a write that waits for its thread', () => {
   });
 });
 
-describe('a run that the database does not get done with', () => {
-  it('fails to end alone: those that end with it do', async () => {
+describe('a run for which the database takes too long', () => {
+  it('is the only one that fails to end in its batch', async () => {
     const slow = await running(await fixture.thread());
     const others = [await running(await fixture.thread()), await running(await fixture.thread())];
     await tooSlow(slow.run.threadId);
@@ -147,7 +147,7 @@ describe('a run that the database does not get done with', () => {
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
 
-  it('is left by a sweep, which says so and takes back the others', async () => {
+  it('is reported and left by a sweep, which takes back the others', async () => {
     const slow = await running(await fixture.thread());
     const others = [await running(await fixture.thread()), await running(await fixture.thread())];
     await tooSlow(slow.run.threadId);

@@ -33,7 +33,7 @@ const bound = async () =>
 const runs = async () => Number((await fixture.rows('SELECT count(*) AS n FROM run'))[0]!.n);
 
 describe('runs created with a key', () => {
-  it('are created once, also in one batch and by two processes at once, and no other of a batch suffers', async () => {
+  it('are created once, even in one batch and by two processes at once, and others of the batch succeed', async () => {
     const engines = [fixture.engine, another];
     const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
     const outcomes = await Promise.allSettled(
@@ -50,7 +50,7 @@ describe('runs created with a key', () => {
     expect(await runs()).toBe(10 + plain.length);
   });
 
-  it('that are refused leave their key free, and take no other of their batch with them', async () => {
+  it('that are refused leave their key free, and others of their batch succeed', async () => {
     const { engine } = fixture;
     const threadId = await fixture.thread();
     const reject = () => aRun({ threadId, keepsThread: true, multitaskStrategy: 'reject', keyed: keyed('busy') });
@@ -68,7 +68,7 @@ describe('runs created with a key', () => {
     expect(await bound()).toMatchObject({ busy: run.runId });
   });
 
-  it('asked for again find their run before they look at the thread it made busy, or make one', async () => {
+  it('are found when the request is repeated, before the thread that they made busy is checked, or one is created', async () => {
     const { engine } = fixture;
     const threadId = randomUUID();
     const ask = () =>
@@ -88,7 +88,7 @@ describe('runs created with a key', () => {
     expect(await fixture.rows('SELECT 1 FROM thread')).toEqual([]);
   });
 
-  it('of which one holds data that Postgres refuses fail alone', async () => {
+  it('fail alone when Postgres refuses their data', async () => {
     const faulty = aRun({ keyed: keyed('faulty'), assistantId: 'no uuid' });
     const [refused, fine] = await Promise.allSettled([
       fixture.engine.createRun(faulty),
@@ -98,7 +98,7 @@ describe('runs created with a key', () => {
     expect(Object.keys(await bound())).toEqual(['fine']);
   });
 
-  it('several by one request are created together or not at all', async () => {
+  it('by one request are created together or not at all', async () => {
     const create = (engine: RunEngine) =>
       engine.createRunsTogether([aRun(), aRun({ keepsThread: true }), aRun()], {
         request: requestFor('batch'),
@@ -124,7 +124,7 @@ describe('threads created with a key', () => {
     answerOf: async () => threadId,
   });
 
-  it('are made once, or answered as they are', async () => {
+  it('are created once, or returned as they are', async () => {
     const make = (engine: RunEngine, threadId: string = randomUUID()) =>
       engine.createThread({ threadId, metadata: {}, ifExists: 'do_nothing' }, made('thread', threadId));
     const outcomes = await Promise.allSettled([make(fixture.engine), make(another), make(another)]);
@@ -138,7 +138,7 @@ describe('threads created with a key', () => {
     expect(await bound()).toMatchObject({ other: existing });
   });
 
-  it('bind no key when there is nothing to make', async () => {
+  it('bind no key when no thread is created', async () => {
     const threadId = await fixture.thread();
     const again = fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' }, made('again', threadId));
     await expect(again).rejects.toThrow(ConflictError);

@@ -23,7 +23,7 @@ async function claimOne(worker: string) {
 }
 
 describe('the event of a retried run', () => {
-  it('is written with the reason each time an attempt ends without ending the run, and not when it is given up', async () => {
+  it('is written with the reason when an attempt ends without ending the run, and not when the run fails for good', async () => {
     const [dead, alive] = [await fixture.worker(), await fixture.worker()];
     await fixture.engine.createRun(aRun());
     const { runId, threadId, assistantId } = await claimOne(dead);
@@ -48,7 +48,7 @@ describe('the event of a retried run', () => {
 });
 
 describe('a sweep', () => {
-  it('resumes the runs of a worker whose lease lapsed, and leaves those of others', async () => {
+  it('resumes the runs of a worker whose lease expired, and leaves those of others', async () => {
     const [dead, alive] = [await fixture.worker(), await fixture.worker()];
     await fixture.engine.createRun(aRun());
     const lost = await claimOne(dead);
@@ -58,7 +58,7 @@ describe('a sweep', () => {
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [lost.runId], ended: [] });
     const resumed = await claimOne(alive);
     expect(resumed).toMatchObject({ runId: lost.runId, attempt: 2 });
-    // A lapsed lease was renewed for the last time when it began.
+    // The lease that expired was renewed when it began.
     expect(resumed.lostForMs).toBeGreaterThanOrEqual(120_000);
     expect(resumed.lostForMs).toBeLessThan(180_000);
     await fixture.engine.releaseRun(resumed.fence);
@@ -74,7 +74,7 @@ describe('a sweep', () => {
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
   });
 
-  it('resumes the runs of a lost worker also when the clock was set back since', async () => {
+  it('resumes the runs of a lost worker even when the clock was set back since', async () => {
     const [lost, alive] = [await fixture.worker(), await fixture.worker()];
     await fixture.engine.createRun(aRun());
     const run = await claimOne(lost);
@@ -84,7 +84,7 @@ describe('a sweep', () => {
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
   });
 
-  it('takes no run from anybody for a lease after the clock was set', async () => {
+  it('takes no run from any worker for the length of a lease after the clock was set', async () => {
     const own = { behindMs: 0 };
     const engine = new RunEngine({
       pool: fixture.pool,
@@ -97,7 +97,7 @@ describe('a sweep', () => {
     const worker = await fixture.worker();
     await engine.createRun(aRun());
     const run = await claimOne(worker);
-    // The database's clock has gone an hour further than this process's: all leases are over by it.
+    // The database's clock is an hour ahead of this process's: by it all leases have expired.
     own.behindMs = 3_600_000;
     await letLeaseLapse(worker);
     expect(await engine.sweep()).toMatchObject({ resumedRunIds: [] });
@@ -109,7 +109,7 @@ describe('a sweep', () => {
     await engine.close();
   });
 
-  it('gives a run up with a named error once it failed too often', async () => {
+  it('ends a run with a named error once it failed too often', async () => {
     const { run } = await fixture.engine.createRun(aRun({ keepsThread: true }));
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const worker = await fixture.worker();
@@ -125,7 +125,7 @@ describe('a sweep', () => {
     expect(await fixture.rows('SELECT status FROM thread')).toEqual([{ status: 'error' }]);
   });
 
-  it.each(['interrupt', 'rollback'] as const)('ends a cancelled run whose worker is gone (%s)', async (action) => {
+  it.each(['interrupt', 'rollback'] as const)('ends a cancelled run whose worker is lost (%s)', async (action) => {
     const worker = await fixture.worker();
     const { run } = await fixture.engine.createRun(aRun({ keepsThread: true }));
     await claimOne(worker);
@@ -138,7 +138,7 @@ describe('a sweep', () => {
     expect(stored?.status).toBe(action === 'rollback' ? undefined : 'interrupted');
   });
 
-  it('says when runs wait that nobody was woken for', async () => {
+  it('reports runs that wait although nobody was woken for them', async () => {
     await fixture.engine.createRun(aRun());
     expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: false });
     await fixture.pool.query(
@@ -147,7 +147,7 @@ describe('a sweep', () => {
     expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: true });
   });
 
-  it('removes stateless runs and the results of others after their time', async () => {
+  it('removes expired stateless runs, and expired results of others', async () => {
     const worker = await fixture.worker();
     for (const keepsThread of [true, false]) {
       await fixture.engine.createRun(aRun({ keepsThread }));
@@ -159,7 +159,7 @@ describe('a sweep', () => {
     expect(await fixture.rows('SELECT keeps_thread, result FROM run')).toEqual([{ keeps_thread: true, result: null }]);
   });
 
-  it('keeps the planner informed while the database is young', async () => {
+  it("keeps the planner's statistics fresh while the database is young", async () => {
     await fixture.rows(
       `INSERT INTO run (run_id, thread_id, assistant_id, kwargs, status)
        SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '{}', 'success' FROM generate_series(1, 1000)`,
@@ -210,7 +210,7 @@ describe('a worker', () => {
     expect(await fixture.engine.renewLease(worker, [second.fence])).toMatchObject({ lost: [] });
   });
 
-  it('is told of a run whose claim never reached it', async () => {
+  it('learns of a run whose claim never reached it', async () => {
     const worker = await fixture.worker();
     await fixture.engine.createRun(aRun());
     const run = await claimOne(worker);
@@ -219,11 +219,11 @@ describe('a worker', () => {
     expect(await fixture.engine.releaseRun(unheld[0]!)).toEqual({ outcome: 'pending' });
   });
 
-  it('that was forgotten is told to register anew', async () => {
+  it('whose row was deleted has to register again', async () => {
     expect(await fixture.engine.renewLease(randomUUID(), [])).toMatchObject({ isRegistered: false });
   });
 
-  it('hands a run back without using an attempt up', async () => {
+  it('releases a run without using up an attempt', async () => {
     await fixture.engine.createRun(aRun());
     for (let handOver = 0; handOver < 5; handOver += 1) {
       const run = await claimOne(await fixture.worker());
@@ -242,7 +242,7 @@ describe('a worker', () => {
     expect(outcomes).toEqual(['pending', 'pending', 'ended']);
   });
 
-  it('may fail any number of attempts that each got further', async () => {
+  it('may fail any number of attempts that each made progress', async () => {
     await fixture.engine.createRun(aRun({ keepsThread: true }));
     const client = await fixture.pool.connect();
     for (let attempt = 1; attempt <= 6; attempt += 1) {
@@ -259,7 +259,7 @@ describe('a worker', () => {
     client.release();
   });
 
-  it('that cannot say which run took its host down charges none and marks them suspect', async () => {
+  it('that does not know which run crashed its host charges none and quarantines them', async () => {
     await fixture.engine.createRun(aRun());
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const run = await claimOne(await fixture.worker());

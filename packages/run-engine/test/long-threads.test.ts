@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
-/** A transaction has time for one step: the database takes 20 ms for each of its rows. */
+/** Rows of one step. A transaction has time for one: the database takes 20 ms for each of its rows. */
 const STEP = 16;
 const LONG = 40;
 const TABLES = ['checkpoint', 'checkpoint_blob', 'checkpoint_write'];
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Checkpoints as a run writes them, each with a value and a write. */
+/** Writes checkpoints as a run does, each with a value and a write. */
 async function writeMany(threadId: string, runId: string | null, prefix = 'c'): Promise<void> {
   const ids = `SELECT '${prefix}' || lpad(n::text, 3, '0') AS id FROM generate_series(1, ${LONG}) AS n`;
   await fixture.rows(
@@ -50,7 +50,7 @@ async function nothingIsLeft(threadId: string): Promise<void> {
   for (const table of TABLES) expect(await left(table, threadId)).toEqual([]);
 }
 
-describe('a long thread that is deleted', () => {
+describe('a long thread', () => {
   async function deleted(): Promise<string> {
     const threadId = await fixture.thread();
     await writeMany(threadId, null);
@@ -58,7 +58,7 @@ describe('a long thread that is deleted', () => {
     return threadId;
   }
 
-  it('is gone at once, and what it has left goes in parts, whoever removes them', async () => {
+  it('that is deleted disappears at once, and its remaining rows are removed in parts, by any process', async () => {
     const threadId = await deleted();
     expect(await fixture.rows('SELECT 1 FROM thread')).toEqual([]);
     expect(await left('checkpoint', threadId)).toHaveLength(LONG - STEP);
@@ -71,7 +71,7 @@ describe('a long thread that is deleted', () => {
     }
   });
 
-  it.each(['a thread', 'a run', 'a draft'])('shows nothing of itself to %s that takes its id at once', async (what) => {
+  it.each(['a thread', 'a run', 'a draft'])('that is deleted hides its rows from %s with its id', async (what) => {
     const threadId = await deleted();
     if (what === 'a thread') await fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
     else if (what === 'a run') await fixture.engine.createRun(aRun({ threadId, ifThreadMissing: 'create' }));
@@ -80,7 +80,7 @@ describe('a long thread that is deleted', () => {
     expect(await fixture.engine.removals.removeNext()).toBe(false);
   });
 
-  it('takes nothing from a thread that a process of an earlier release has made with its id', async () => {
+  it('that is deleted takes nothing from a thread that an earlier release created with its id', async () => {
     const threadId = await deleted();
     for (const table of TABLES) await fixture.rows(`DELETE FROM ${table}`);
     await fixture.rows('INSERT INTO thread (thread_id) VALUES ($1)', [threadId]);
@@ -114,7 +114,10 @@ describe('a long run that is rolled back', () => {
   const order = (run: ClaimedRun) =>
     fixture.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, 'rollback', 'asked');
 
-  /** Only what the run left whole is there; no other run of its thread begins, and the run's own worker writes nothing. */
+  /**
+   * Expects that only whole checkpoints of the run are left, no other run of its thread begins, and its worker can
+   * write nothing.
+   */
   async function goesOn(run: ClaimedRun): Promise<void> {
     const newest = (await left('checkpoint', run.threadId)).filter((id) => id.startsWith('c'));
     expect(newest).toHaveLength(LONG - STEP);
@@ -134,7 +137,7 @@ describe('a long run that is rolled back', () => {
     expect(await fixture.engine.claimRuns(await fixture.worker(), 1)).toHaveLength(1);
   }
 
-  it('by its worker holds up no other end, and is gone on with by whoever sweeps', async () => {
+  it('by its worker delays no other end, and a sweep continues it', async () => {
     const [run, other] = [await running(), await running()];
     await order(run);
     const [finished, otherFinished] = await Promise.all(
@@ -145,7 +148,7 @@ describe('a long run that is rolled back', () => {
     await endsBySweep(run);
   });
 
-  it('while it waits for another attempt is in flight until it is gone', async () => {
+  it('while it waits for another attempt is in flight until it is deleted', async () => {
     const run = await running();
     await fixture.engine.releaseRun(run.fence);
     expect(await order(run)).toMatchObject([{ runId: run.runId, outcome: 'ordered' }]);
@@ -153,7 +156,7 @@ describe('a long run that is rolled back', () => {
     await endsBySweep(run);
   });
 
-  it('when it is given back is not told as over before it is', async () => {
+  it('when it is released is not reported as ended before it has ended', async () => {
     const run = await running();
     await order(run);
     expect(await fixture.engine.releaseRun(run.fence)).toEqual({ outcome: 'goingOn' });

@@ -7,18 +7,18 @@ const scripts = readdirSync(MIGRATIONS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => ({ name, sql: readFileSync(join(MIGRATIONS, name, 'migration.sql'), 'utf8') }));
 
-it.each(scripts)('$name holds up nobody while a large table is changed', ({ sql }) => {
+it.each(scripts)('$name blocks no queries while a large table is changed', ({ sql }) => {
   const statements = sql.replace(/--.*$/gm, '');
   const ownTables = new Set([...statements.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table));
   const blocking = [...statements.matchAll(/CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)\w+\s+ON (\w+)/g)]
     .map(([, table]) => table)
     .filter((table) => !ownTables.has(table));
   expect(blocking).toEqual([]);
-  // A check that comes with a column is made by reading the whole table under a lock that lets nobody in.
+  // A check in ADD COLUMN makes Postgres read the whole table under an exclusive lock.
   expect(statements).not.toMatch(/ADD COLUMN[^,;]*\bCHECK\b/);
 });
 
-it('a script whose indexes are built beside others can be run again: what a broken build left is dropped first', () => {
+it('a script that builds indexes concurrently can be repeated: it first drops what a broken build left', () => {
   for (const { sql } of scripts) {
     for (const [, index] of sql.matchAll(/CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)/g)) {
       expect(sql).toMatch(/^-- runyard: no transaction$/m);

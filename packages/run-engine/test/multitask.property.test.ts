@@ -8,6 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-it('whatever is created, claimed, finished, cancelled, deleted and lost, runs and threads are as the rules say', async () => {
+it('runs and threads follow the rules after any sequence of creates, claims, finishes, cancels, deletes and losses', async () => {
   await agreesWithModel(fixture, { sequences: 40 });
 }, 60_000);

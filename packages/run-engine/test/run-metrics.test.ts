@@ -14,7 +14,7 @@ afterAll(() => fixture?.close());
 const { succeeded } = RUN_COUNTERS;
 const { executionLatency } = RUN_HISTOGRAMS;
 
-/** What one worker counts with. */
+/** Makes the metrics of one worker. */
 function counting(db: pg.Pool) {
   const metrics = new Metrics();
   return {
@@ -24,7 +24,7 @@ function counting(db: pg.Pool) {
   };
 }
 
-it('what workers count is added up once, also when a report failed and when two are asked for at a time', async () => {
+it('counts of workers are added up once, even when a report failed or two are requested at a time', async () => {
   const [one, other] = [counting(fixture.pool), counting(fixture.pool)];
   one.runs.inc(2);
   one.latency.observe(70);

@@ -13,7 +13,7 @@ async function timeOf(threadId: string): Promise<number> {
   return (row!.state_updated_at as Date).getTime();
 }
 
-it('the time of a state moves with the checkpoints of a run under way, of many threads in one statement, and never back', async () => {
+it('the time of a state moves with the checkpoints of a running run, of many threads in one statement, and never back', async () => {
   const busy = [await fixture.thread(), await fixture.thread()];
   for (const threadId of busy) await fixture.engine.createRun(aRun({ threadId }));
   const idle = await fixture.thread();
@@ -37,7 +37,7 @@ it('the time of a state moves with the checkpoints of a run under way, of many t
   expect(await timeOf(busy[0]!)).toBe(ahead);
 });
 
-it('the time of a state does not wait for a thread that somebody has locked', async () => {
+it('the time of a state does not wait for a locked thread', async () => {
   const threadId = await fixture.thread();
   await fixture.engine.createRun(aRun({ threadId }));
   const before = await timeOf(threadId);

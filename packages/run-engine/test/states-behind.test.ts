@@ -14,7 +14,7 @@ afterAll(() => fixture?.close());
 const found = async () => (await fixture.engine.rescue.findStatesBehind()).map(({ threadId }) => threadId);
 const marks = async () => (await fixture.rows('SELECT 1 FROM thread_state_behind')).length;
 
-/** A running run that wrote a checkpoint. */
+/** Makes a running run that wrote a checkpoint. */
 async function running(checkpointId: string): Promise<ClaimedRun> {
   const { threadId } = await fixture.engine.createThread({
     threadId: randomUUID(),
@@ -29,7 +29,7 @@ async function running(checkpointId: string): Promise<ClaimedRun> {
   return run!;
 }
 
-it('threads whose last run could not tell its state are found, until somebody has read it', async () => {
+it('threads whose last run could not store its state are found, until a process has read it', async () => {
   const interrupted = await running('a');
   await fixture.engine.requestCancel({ threadId: interrupted.threadId }, 'interrupt', 'asked');
   await fixture.engine.releaseRun(interrupted.fence);
@@ -53,7 +53,7 @@ it('threads whose last run could not tell its state are found, until somebody ha
   expect(await marks()).toBe(0);
 });
 
-it('a state update whose writer died is looked at after a while, and forgotten when it wrote nothing', async () => {
+it('a state update whose writer died is found after a while, and forgotten when it wrote nothing', async () => {
   const { threadId } = await running('e').then(async (run) => {
     await fixture.engine.finishRun(success(run, { checkpointId: 'e' }));
     return run;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns the same numbers for the same seed (mulberry32). */
 function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -25,7 +25,7 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-it(`whatever happens at once, each run ends once and nothing is left behind (seed ${SEED})`, async () => {
+it(`each run ends once and nothing is left behind, whatever happens at once (seed ${SEED})`, async () => {
   const random = randomNumbers(SEED);
   const threads = await Promise.all(Array.from({ length: 6 }, () => fixture.thread()));
   const workers = await Promise.all(Array.from({ length: 3 }, () => fixture.worker()));
@@ -34,7 +34,7 @@ it(`whatever happens at once, each run ends once and nothing is left behind (see
   const violations: string[] = [];
   let isOver = false;
 
-  /** Works like a worker that sometimes fails, hands back, dies, or writes late. */
+  /** Works like a worker that sometimes fails, releases a run, dies, or writes late. */
   async function work(worker: string): Promise<void> {
     for (;;) {
       const wasOver = isOver;
@@ -120,7 +120,7 @@ it(`whatever happens at once, each run ends once and nothing is left behind (see
   const notEnded = `SELECT event->'data'->>'run_id' AS run_id FROM outbox GROUP BY 1
                     HAVING count(*) FILTER (WHERE event->>'type' = 'runyard.run.finished') <> 1`;
   expect(await fixture.rows(notEnded)).toEqual([]);
-  // Runs that are gone were rolled back, which takes their checkpoints, or deleted, which leaves them.
+  // Runs without a row were rolled back, which deletes their checkpoints, or deleted, which leaves them.
   const orphans = `SELECT DISTINCT c.run_id FROM checkpoint c LEFT JOIN run r USING (run_id)
                    WHERE r.run_id IS NULL AND c.run_id <> ALL($1::uuid[])`;
   expect(await fixture.rows(orphans, [[...deleted]])).toEqual([]);

@@ -28,8 +28,8 @@ const checkpointsOf = async (threadId: string) =>
 const threadOf = (threadId: string) =>
   fixture.rows('SELECT status, metadata FROM thread WHERE thread_id = $1', [threadId]);
 
-describe('a thread that is made with a state', () => {
-  it('is there only when its state is, and runs after it', async () => {
+describe('a thread that is created with a state', () => {
+  it('exists only together with its state, and runs after it', async () => {
     const threadId = randomUUID();
     const fence = await fixture.engine.drafts.begin(threadId);
     expect(await write(fence, 'c1')).toBe('written');
@@ -46,7 +46,7 @@ describe('a thread that is made with a state', () => {
     await fixture.engine.finishRun(success(claimed!));
   });
 
-  it('whose maker died leaves no thread, and its id begins anew whichever way it is taken', async () => {
+  it('leaves no thread when its process died, and every use of its id starts over', async () => {
     const takers: ((threadId: string) => Promise<unknown>)[] = [
       (threadId) => fixture.engine.drafts.begin(threadId),
       (threadId) => fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' }),
@@ -68,7 +68,7 @@ describe('a thread that is made with a state', () => {
     await fixture.engine.requestCancel({ status: 'all' }, 'interrupt', '');
   });
 
-  it('is refused under an id that is in use, and leaves nothing when it is given up', async () => {
+  it('is refused under an id that is in use, and leaves nothing when it is discarded', async () => {
     await expect(fixture.engine.drafts.begin(await fixture.thread())).rejects.toMatchObject(conflict);
     const { run } = await fixture.engine.createRun(aRun());
     await expect(fixture.engine.drafts.begin(run.threadId)).rejects.toMatchObject(conflict);
@@ -80,7 +80,7 @@ describe('a thread that is made with a state', () => {
     expect(await fixture.rows('SELECT 1 FROM thread_fence WHERE thread_id = $1', [fence.threadId])).toEqual([]);
   });
 
-  it('of many with one id at once is made once, whoever makes it', async () => {
+  it('is created once when many use one id at once', async () => {
     const threadId = randomUUID();
     const makers = Array.from({ length: 8 }, async (_, index) => {
       if (index % 2) return fixture.engine.createThread({ threadId, metadata: { index }, ifExists: 'raise' });
@@ -95,7 +95,7 @@ describe('a thread that is made with a state', () => {
   });
 });
 
-it('a thread made under the id of a run without a thread can still run when that run is over', async () => {
+it("a thread with the id of a stateless run's thread can still run when that run has ended", async () => {
   const endings: ((run: ClaimedRun | undefined, threadId: string, runId: string) => Promise<unknown>)[] = [
     (run) => fixture.engine.finishRun(success(run!)),
     (_, threadId, runId) => fixture.engine.deleteRun(threadId, runId),

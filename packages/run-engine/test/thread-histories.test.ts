@@ -17,13 +17,13 @@ interface Stored {
   id: string;
   parent?: string;
   namespace?: string;
-  /** Channel to [version, writer]; what this checkpoint itself writes gets a blob. */
+  /** Channel to [version, writer]. A value that this checkpoint itself writes gets a blob. */
   channels?: Record<string, [string, string]>;
   metadata?: Record<string, unknown>;
   writes?: string[];
 }
 
-/** A checkpoint as the checkpointer stores it. */
+/** Stores a checkpoint as the checkpointer does. */
 async function store(
   threadId: string,
   { id, parent, namespace = '', channels = {}, metadata = {}, writes = [] }: Stored,
@@ -84,7 +84,7 @@ describe('the ttl of a thread', () => {
     expect(await expiryOf(await fixture.thread())).toMatchObject({ ttl_strategy: 'keep_latest' });
   });
 
-  it('is the default for threads that runs make', async () => {
+  it('is the default for threads that runs create', async () => {
     const threadId = randomUUID();
     const { run: ofThread } = await fixture.engine.createRun(aRun({ threadId, ifThreadMissing: 'create' }));
     const { run: stateless } = await fixture.engine.createRun(aRun({ keepsThread: true }));
@@ -94,7 +94,7 @@ describe('the ttl of a thread', () => {
     for (const run of await fixture.engine.claimRuns(worker, 10)) await fixture.engine.finishRun(success(run));
   });
 
-  it('counts anew after every run when it prunes, and never when it deletes', async () => {
+  it('restarts after every run when it prunes, and never when it deletes', async () => {
     const pruned = await fixture.thread();
     const deleted = randomUUID();
     const ttl = { strategy: 'delete', minutes: 5 } as const;
@@ -111,7 +111,7 @@ describe('the ttl of a thread', () => {
 });
 
 describe('expiry', () => {
-  it('deletes, or leaves the newest state until it changes again, and passes over busy threads', async () => {
+  it('deletes, or keeps the newest state until it changes again, and skips busy threads', async () => {
     const [deleted, pruned, busy] = [randomUUID(), await fixture.thread(), await fixture.thread()];
     const ttl = { strategy: 'delete', minutes: 5 } as const;
     await fixture.engine.createThread({ threadId: deleted, metadata: {}, ifExists: 'raise', ttl });
@@ -138,7 +138,7 @@ describe('expiry', () => {
 });
 
 describe('keeping the latest state', () => {
-  it('keeps what the newest checkpoint is made of, and nothing else', async () => {
+  it('keeps what the newest checkpoint needs, and nothing else', async () => {
     const threadId = await fixture.thread();
     await store(threadId, { id: 'c1', channels: { a: ['1', 'c1'], old: ['1', 'c1'] }, writes: ['a'] });
     await store(threadId, { id: 'c2', parent: 'c1', channels: { a: ['1', 'c1'], old: ['2', 'c2'] }, writes: ['b'] });
@@ -159,7 +159,7 @@ describe('keeping the latest state', () => {
     ]);
   });
 
-  it('keeps inner graphs that wait under the newest checkpoint or have a memory of their own', async () => {
+  it('keeps subgraphs that wait under the newest checkpoint or have their own memory', async () => {
     const threadId = await fixture.thread();
     await store(threadId, { id: 'c1' });
     await store(threadId, { id: 'c2', parent: 'c1' });
@@ -194,7 +194,7 @@ describe('keeping the latest state', () => {
     ]);
   });
 
-  it('takes the fence from a state update under way', async () => {
+  it('takes the fence from a state update in flight', async () => {
     const threadId = await fixture.thread();
     const fence = await fixture.engine.beginStateUpdate(threadId);
     await fixture.engine.histories.prune([threadId], 'keep_latest');
@@ -203,7 +203,7 @@ describe('keeping the latest state', () => {
   });
 });
 
-it('pruning leaves busy threads and does not count them', async () => {
+it('pruning skips busy threads and does not count them', async () => {
   const [busy, idle] = [await fixture.thread(), await fixture.thread()];
   await fixture.engine.createRun(aRun({ threadId: busy }));
   expect(await fixture.engine.histories.prune([busy, idle, idle], 'delete')).toMatchObject({
@@ -246,7 +246,7 @@ describe('a copy', () => {
     expect(await fixture.engine.histories.copy({ sourceId, threadId: randomUUID(), metadata: {} })).toBeUndefined();
   });
 
-  it('has the state of the source when that is the newest', async () => {
+  it('has the state of the source when that is up to date', async () => {
     const sourceId = await fixture.thread();
     await fixture.engine.createRun(aRun({ threadId: sourceId }));
     const [run] = await fixture.engine.claimRuns(worker, 1);
@@ -260,7 +260,7 @@ describe('a copy', () => {
   });
 });
 
-it('the storage of a thread counts what is there, without the marks of the platform', async () => {
+it('the storage of a thread counts its rows, without those of the platform', async () => {
   const threadId = await fixture.thread();
   await store(threadId, {
     id: 'c1',
@@ -276,7 +276,7 @@ it('the storage of a thread counts what is there, without the marks of the platf
   expect(await fixture.engine.histories.storage(randomUUID())).toBeUndefined();
 });
 
-it('rows whose thread is gone are found slice by slice and removed, and nothing else', async () => {
+it('rows of deleted threads are found slice by slice and removed, and nothing else', async () => {
   const [kept, gone] = [await fixture.thread(), randomUUID()];
   const { run } = await fixture.engine.createRun(aRun({ keepsThread: false }));
   await fixture.pool.query('INSERT INTO thread_fence (thread_id) VALUES ($1)', [gone]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('creating a thread', () => {
-  it('that exists is a conflict, or answers the existing one', async () => {
+  it('that exists is a conflict, or returns the existing one', async () => {
     const threadId = randomUUID();
     const made = await fixture.engine.createThread({ threadId, metadata: { a: 1 }, ifExists: 'raise' });
     expect(made).toMatchObject({ threadId, status: 'idle', metadata: { a: 1 }, config: {}, error: null });
@@ -22,7 +22,7 @@ describe('creating a thread', () => {
     expect(await fixture.engine.createThread({ threadId, metadata: { b: 2 }, ifExists: 'do_nothing' })).toEqual(made);
   });
 
-  it('by many at once makes it once', async () => {
+  it('by many processes at once creates it once', async () => {
     const threadId = randomUUID();
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, () => fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })),
@@ -31,7 +31,7 @@ describe('creating a thread', () => {
   });
 });
 
-it('deleting a busy thread leaves nothing of it and refuses what its run still writes', async () => {
+it('deleting a busy thread deletes all of it and refuses what its run still writes', async () => {
   const threadId = await fixture.thread();
   await fixture.engine.createRun(aRun({ threadId }));
   const [run] = await fixture.engine.claimRuns(worker, 1);
@@ -52,7 +52,7 @@ it('deleting a busy thread leaves nothing of it and refuses what its run still w
 });
 
 describe('deleting a run', () => {
-  it('under way takes its thread from it and leaves the thread idle', async () => {
+  it('that runs takes its thread from it and leaves the thread idle', async () => {
     const threadId = await fixture.thread();
     await fixture.engine.createRun(aRun({ threadId }));
     const [run] = await fixture.engine.claimRuns(worker, 1);
@@ -65,7 +65,7 @@ describe('deleting a run', () => {
   });
 });
 
-it('deleting a run that waits takes nothing from the one that runs, on its stream either', async () => {
+it('deleting a waiting run takes nothing from the running one, not even on its stream', async () => {
   const threadId = await fixture.thread();
   await fixture.engine.createRun(aRun({ threadId }));
   const waiting = await fixture.engine.createRun(aRun({ threadId }));
@@ -100,7 +100,7 @@ describe('updating the state of a thread', () => {
     expect(thread).toEqual({ status: 'idle', values: state.values, checkpoint_id: 'c-2' });
   });
 
-  it('is fenced by a run that began meanwhile', async () => {
+  it('is fenced by a run that has begun meanwhile', async () => {
     const threadId = await fixture.thread();
     const fence = await fixture.engine.beginStateUpdate(threadId);
     await fixture.engine.createRun(aRun({ threadId }));
@@ -110,7 +110,7 @@ describe('updating the state of a thread', () => {
   });
 });
 
-it('the numbers of the queue are those of the whole deployment', async () => {
+it('queue statistics cover the whole deployment', async () => {
   await fixture.engine.createRun(aRun());
   await fixture.engine.createRun(aRun());
   await fixture.engine.claimRuns(worker, 1);

@@ -38,14 +38,14 @@ it('a wake-up waits for a worker with a free slot, and leaves nothing behind whe
   expect(await jobs()).toEqual([]);
 });
 
-it('a storm of wake-ups becomes a few', async () => {
+it('many wake-ups at once become a few', async () => {
   for (let count = 0; count < 1_000; count += 1) wakeups.kick('created');
   await waitFor(async () => (await jobs()).length > 0);
   await receiver.next();
   expect((await jobs()).length).toBeLessThanOrEqual(2);
 });
 
-it('a wake-up after one was taken is heard again', async () => {
+it('a wake-up after another was taken is received', async () => {
   for (let round = 0; round < 5; round += 1) {
     const woken = receiver.next();
     wakeups.kick('created');
@@ -53,7 +53,7 @@ it('a wake-up after one was taken is heard again', async () => {
   }
 });
 
-it('a wake-up for later comes when it is time', async () => {
+it('a delayed wake-up comes when it is due', async () => {
   const startedAt = Date.now();
   const woken = receiver.next();
   wakeups.kickAfter(1);
@@ -61,7 +61,7 @@ it('a wake-up for later comes when it is time', async () => {
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(900);
 });
 
-it('says nothing against a server that evicts nothing, and names one that does', async () => {
+it('a server without eviction has no faults, and one that evicts is reported', async () => {
   expect(await wakeups.complaints()).toEqual([]);
   const server = (info: string) => ({ info: async () => info.replaceAll('\n', '\r\n') });
   const evicting = await redisComplaints(server('redis_version:7.0.15\nmaxmemory_policy:allkeys-lru\n'));
@@ -70,14 +70,14 @@ it('says nothing against a server that evicts nothing, and names one that does',
   expect(old).toEqual([expect.stringContaining('6.0.16')]);
 });
 
-describe('a network that swallows what is sent', () => {
+describe('during a partition', () => {
   let line: FaultLine;
   beforeEach(async () => {
     line = await FaultLine.to(redis.url);
   });
   afterEach(() => line.close());
 
-  it('a connection that only listens is made anew, and hears again', async () => {
+  it('a connection that only listens is replaced, and receives again', async () => {
     const heard: string[] = [];
     const listening = new Redis(line.url);
     const speaking = new Redis(redis.url);
@@ -93,7 +93,7 @@ describe('a network that swallows what is sent', () => {
     speaking.disconnect();
   });
 
-  it('wake-ups for later that cannot be sent do not pile up, and closing does not wait for them', async () => {
+  it('delayed wake-ups that cannot be sent do not pile up, and closing does not wait for them', async () => {
     const away = new RunWakeups({ redis: line.url, keyPrefix: redis.prefix });
     await away.complaints();
     line.swallow();

@@ -45,7 +45,7 @@ async function onlyClaimed(): Promise<ClaimedWebhook> {
   return claimed[0]!;
 }
 
-it('a run that ends is queued for its receiver with all there is to tell, though run and thread are deleted at once', async () => {
+it('a run that ends is queued for its receiver with its whole content, even if run and thread are deleted at once', async () => {
   const threadId = await fixture.thread();
   const run = await started({ threadId, metadata: { team: 'red' }, kwargs: { input: 'x\u0000y' } });
   expect((await queue.claim(take)).claimed).toEqual([]);
@@ -174,7 +174,7 @@ const endings: [string, string, () => Promise<string>][] = [
     },
   ],
 ];
-it.each(endings)('a run that %s is told of once, as %s', async (_, status, end) => {
+it.each(endings)('a run that %s is reported once, as %s', async (_, status, end) => {
   const runId = await end();
   expect(signals).toBe(1);
   const { run } = await onlyClaimed();
@@ -187,7 +187,7 @@ it.each(endings)('a run that %s is told of once, as %s', async (_, status, end) 
   expect(await fixture.rows('SELECT 1 FROM webhook_delivery')).toHaveLength(1);
 });
 
-it('a refused receiver is in the log at once and never claimed, and the others of the run are told', async () => {
+it('a refused receiver is in the log at once and never claimed, and other receivers of the run are notified', async () => {
   const refused = { ...target('127.0.0.1'), refusal: 'Webhook host blocked: localhost address' };
   const run = await started({ webhooks: [refused, target('fine.test')] });
   expect(await queue.ofRun(run.threadId, run.runId)).toMatchObject([
@@ -198,12 +198,12 @@ it('a refused receiver is in the log at once and never claimed, and the others o
   expect((await queue.ofRun(run.threadId, run.runId)).map(({ status }) => status)).toEqual(['refused', 'pending']);
 });
 
-/** Ended runs with a webhook each, as many as hosts are given. */
+/** Queues ended runs with a webhook each, one per given host. */
 async function queued(hosts: string[]): Promise<void> {
   for (const host of hosts) await fixture.engine.finishRun(success(await started({ webhooks: [target(host)] })));
 }
 
-it('each delivery is claimed by one of many that ask at once', async () => {
+it('each delivery is claimed once when many processes claim at the same time', async () => {
   await queued(Array.from({ length: 12 }, () => 'a.test'));
   const claims = await Promise.all(
     Array.from({ length: 8 }, () => queue.claim({ ...take, limit: { ...MUCH, count: 3 } })),
@@ -214,7 +214,7 @@ it('each delivery is claimed by one of many that ask at once', async () => {
   expect(ids.length + rest.claimed.length).toBe(12);
 });
 
-it('one host cannot take all the places', async () => {
+it('one host cannot take all places of a claim', async () => {
   await queued(['slow.test', 'slow.test', 'slow.test', 'slow.test', 'fast.test']);
   const hosts = (claims: { claimed: ClaimedWebhook[] }) => claims.claimed.map(({ host }) => host).sort();
   const two = { ...take, limitPerHost: { ...MUCH, count: 2 } };
@@ -222,12 +222,12 @@ it('one host cannot take all the places', async () => {
   expect(hosts(first)).toEqual(['fast.test', 'slow.test', 'slow.test']);
   const busy = await queue.claim({ ...two, underWay: new Map([['slow.test', some(2)]]) });
   expect(hosts(busy)).toEqual([]);
-  // What is left of the slow host is not a reason to look again at once.
+  // Waiting deliveries of the slow host are no reason to look again at once.
   expect(busy.nextInMs).toBeGreaterThan(50_000);
   expect(hosts(await queue.claim({ ...two, underWay: new Map([['slow.test', some(1)]]) }))).toHaveLength(1);
 });
 
-it('what is taken at once is bounded in bytes too, for all and for each host, and one is never too large', async () => {
+it('a claim is limited in bytes, in total and per host, but always takes at least one delivery', async () => {
   await queued(['large.test', 'large.test', 'small.test']);
   await fixture.pool.query(
     `UPDATE webhook_delivery SET kwargs = convert_to(repeat('x', 1000), 'UTF8') WHERE host = 'large.test'`,
@@ -241,7 +241,7 @@ it('what is taken at once is bounded in bytes too, for all and for each host, an
   expect(hosts(await queue.claim({ ...take, limit: { ...MUCH, bytes: 500 } }))).toHaveLength(1);
 });
 
-it('what waits for a receiver that is gone ends, and what waits for others does not', async () => {
+it('deliveries to a removed receiver end, and those to others do not', async () => {
   await queued(['gone.test', 'gone.test', 'here.test']);
   expect(await queue.endAllFor(target('gone.test').url, 'gone.test', 'gone')).toBe(2);
   expect((await onlyClaimed()).host).toBe('here.test');
@@ -250,7 +250,7 @@ it('what waits for a receiver that is gone ends, and what waits for others does 
   ).toEqual([{ run: null, error: 'gone' }]);
 });
 
-it('a try that is not settled in its lease is made again, and the late answer of the first is not taken', async () => {
+it('a try that is not settled within its lease is repeated, and the late result of the first is refused', async () => {
   await queued(['a.test']);
   const [first] = (await queue.claim({ ...take, leaseMs: 0 })).claimed;
   const [second] = (await queue.claim(take)).claimed;
@@ -261,7 +261,7 @@ it('a try that is not settled in its lease is made again, and the late answer of
   expect(await queue.settle(of(second!))).toBe(true);
 });
 
-it('a retry is due after its pause; what is over keeps its log and loses its contents', async () => {
+it('a retry is due after its pause, and an ended delivery keeps its log and loses its content', async () => {
   await queued(['a.test']);
   const { deliveryId, run } = await onlyClaimed();
   const tried = { deliveryId, startedAt: new Date(), durationMs: 5 };
@@ -289,13 +289,13 @@ it('a retry is due after its pause; what is over keeps its log and loses its con
   expect(await queue.removeOld(-1)).toBe(1);
 });
 
-it('a delivery given back is due at once and its try does not count', async () => {
+it('a released delivery is due at once and its try does not count', async () => {
   await queued(['a.test']);
   await queue.giveBack((await queue.claim(take)).claimed);
   expect((await onlyClaimed()).attempt).toBe(1);
 });
 
-it('what cannot be decrypted any more ends alone', async () => {
+it('a delivery that cannot be decrypted any more ends alone', async () => {
   await queued(['a.test', 'a.test']);
   const sealed = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
   const [first] = await fixture.rows('SELECT delivery_id FROM webhook_delivery LIMIT 1');
@@ -308,7 +308,7 @@ it('what cannot be decrypted any more ends alone', async () => {
   expect(ended).toMatchObject({ status: 'failed', log: [{ error: expect.stringContaining('decrypted') }] });
 });
 
-it('a host with a long queue does not stand before the others', async () => {
+it('a host with a long queue does not delay the others', async () => {
   await queued(['slow.test']);
   await fixture.pool.query(`
     INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs)

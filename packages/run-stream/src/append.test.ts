@@ -11,8 +11,8 @@ afterEach(() => fixture.close());
 
 const stored = async () => (await fixture.admin.xrange(fixture.key('events'), '-', '+')).map(([id]) => id);
 
-describe('append', () => {
-  it('gives strictly increasing ids within and across batches, from any process', async () => {
+describe('an append', () => {
+  it('returns strictly increasing ids within and across batches, from any process', async () => {
     const other = fixture.open();
     const ids: string[] = [];
     for (let batch = 0; batch < 6; batch += 1) {
@@ -31,7 +31,7 @@ describe('append', () => {
     expect(await stored()).toEqual(ids);
   });
 
-  it('refuses an older epoch, and appends nothing', async () => {
+  it('with an older epoch is refused completely', async () => {
     await fixture.append(['old owner'], { epoch: 3n });
     await fixture.append(['new owner'], { epoch: 4n });
     const stale = fixture.append(['stale'], { epoch: 3n, by: fixture.open() });
@@ -39,7 +39,7 @@ describe('append', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  it('the end of a run is told once, whoever tells it, also when the next run has begun before', async () => {
+  it("of a run's end is stored once, whoever sends it, even when the next run has begun before", async () => {
     const [run, next] = [fixture.run, randomUUID()];
     await fixture.append(['of the run'], { epoch: 1n });
     await fixture.append(['of the next'], { epoch: 2n, runId: next });
@@ -50,7 +50,7 @@ describe('append', () => {
     expect(await stored()).toHaveLength(3);
   });
 
-  it('nor is it told again when its entries are gone', async () => {
+  it("of a run's end is stored once, even when its entries are deleted", async () => {
     const quick = fixture.open({ graceMs: 1 });
     const next = randomUUID();
     const [first] = await fixture.append(['end'], { resumable: false, endsRun: true, by: quick });
@@ -66,7 +66,7 @@ describe('append', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('what a stream knows of a run says whether it has begun, and whether its end was told', async () => {
+  it('of a run shows in what the stream knows: whether it has begun, and whether its end was stored', async () => {
     const told = () => fixture.streams.toldOf(fixture.thread, fixture.run);
     expect(await told()).toEqual({ hasBegun: false, hasEnd: false, newestId: '0-0' });
     const [first] = await fixture.append(['of the run']);
@@ -75,7 +75,7 @@ describe('append', () => {
     expect(await told()).toEqual({ hasBegun: true, hasEnd: true, newestId: end });
   });
 
-  it('a refused append does not end the run either', async () => {
+  it('that is refused does not end the run either', async () => {
     await fixture.append(['of the new attempt'], { epoch: 2n });
     await expect(fixture.append(['end'], { epoch: 1n, endsRun: true })).rejects.toMatchObject({
       name: 'StaleEpochError',
@@ -83,19 +83,19 @@ describe('append', () => {
     expect(await fixture.admin.exists(fixture.key('ends'))).toBe(0);
   });
 
-  it('an append without events makes the epoch known, so that the older owner is refused before the first event', async () => {
+  it('without events publishes the epoch, so that the older owner is refused before the first event', async () => {
     await fixture.append([], { epoch: 9n });
     await expect(fixture.append(['stale'], { epoch: 8n })).rejects.toMatchObject({ name: 'StaleEpochError' });
   });
 
-  it('the fence outlives the events of a finished run', async () => {
+  it('is fenced even when the events of a finished run are deleted', async () => {
     const quick = fixture.open({ resumableTtlMs: 1 });
     await fixture.append(['last'], { epoch: 2n, endsRun: true, by: quick });
     await expect.poll(() => fixture.admin.exists(fixture.key('events'))).toBe(0);
     await expect(fixture.append(['stale'], { epoch: 1n })).rejects.toMatchObject({ name: 'StaleEpochError' });
   });
 
-  it('ids never go back over an emptied Redis, given the last id known', async () => {
+  it('never uses lower ids after Redis was emptied, given the last id known', async () => {
     const ahead = `${Date.now() + 3_600_000}-7`;
     const [first] = await fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [fixture.event(1)], {
       resumable: true,
@@ -107,7 +107,7 @@ describe('append', () => {
     expect(compareIds(second!, first!)).toBeGreaterThan(0);
   });
 
-  it('takes names of events as graphs give them, without what separates entries', async () => {
+  it('accepts event names of graphs, without the characters that separate entries', async () => {
     const event = { ...fixture.event('data'), event: 'values|no\u001fde\u001e:1\r\n' };
     await fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [event, event], { resumable: true });
     const reader = fixture.collect({ runId: fixture.run });
@@ -115,14 +115,14 @@ describe('append', () => {
     expect(reader.got.map(({ event: name }) => name)).toEqual(Array(2).fill('values|node:1\r\n'));
   });
 
-  it('refuses data that is not JSON text before anything is sent', async () => {
+  it('of data that is not JSON text is refused before anything is sent', async () => {
     const bad = { ...fixture.event(1), data: '"a\u001eb"' };
     const appending = fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [bad], { resumable: true });
     await expect(appending).rejects.toBeInstanceOf(TypeError);
     expect(await stored()).toEqual([]);
   });
 
-  it('events of several runs in one call keep their order', async () => {
+  it('of several runs in one call keeps their order', async () => {
     const { streams, thread, event } = fixture;
     const runs = ['a', 'b', 'a'];
     await streams.append(

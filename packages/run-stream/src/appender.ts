@@ -9,29 +9,32 @@ import { gapAfter } from './stream-gap.ts';
 import { threadKeys } from './thread-keys.ts';
 import { type AppendEvent, type AppendOptions, CONTROL_KINDS, type StreamFence } from './types.ts';
 
-/** What this process knows of a thread it appends to. */
+/** The state of a thread to which this process appends. */
 interface Appending {
   lastId: string;
-  /** The run that appends now. */
+  /** The run that appends at the moment. */
   runId: string;
-  /** Appends that failed: the next one marks that events are missing. */
+  /** Failed appends: the next append marks that events are missing. */
   lost: readonly LostEvents[];
 }
 
-/** That events of a run did not reach its stream; at most one for each run. */
+/** Marks events of a run that did not reach its stream; at most one per run. */
 interface LostEvents {
   runId: string;
   attempt: number;
-  /** What was lost first: when just that is sent again, nothing is missing. Nothing is kept for it: who sends it again has it. */
+  /**
+   * The first lost event: when exactly that is sent again, nothing is missing. The reference is weak, because a sender
+   * that repeats an event holds it.
+   */
   first: WeakRef<AppendEvent>;
 }
 
-/** Threads remembered at most; a forgotten one only loses the marks above. */
+/** Maximum number of remembered threads; a forgotten one only loses the marks above. */
 const MAX_APPENDING = 20_000;
 
 /**
- * The appends of this process. It remembers the last id and the run of each thread it appends to: ids stay above those given out
- * also when Redis was emptied, and events that Redis did not take are marked where they are missing.
+ * The appends of this process. It remembers the last id and the run of each thread: ids stay above earlier ones even
+ * when Redis was emptied, and events that Redis did not accept are marked where they are missing.
  */
 export class Appender {
   readonly #redis: Redis & StreamCommands;
@@ -51,7 +54,7 @@ export class Appender {
       if (runs.at(-1)?.[0]?.runId === event.runId) runs.at(-1)!.push(event);
       else runs.push([event]);
     }
-    // Sent at once on the same connection: the order stands, and there is one round trip.
+    // The commands are sent at once on the same connection, so that they keep their order and need one round trip.
     const ids = await Promise.allSettled(
       runs.map((ofRun, index) => {
         const endsRun = options.endsRun === true && index === runs.length - 1;
@@ -64,7 +67,7 @@ export class Appender {
     });
   }
 
-  /** The run appends nothing more. */
+  /** Forgets a run that appends nothing more. */
   forgetRun(threadId: string, runId: string): void {
     if (this.#appending.get(threadId)?.runId === runId) this.forgetThread(threadId);
   }
@@ -93,7 +96,7 @@ export class Appender {
       if (events.length === 0) return [];
       const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
       const lost = this.#lostOf(threadId).filter((each) => !marked.includes(each));
-      // The end of a run may come when the next one has begun.
+      // The end of a run may arrive when the next one has begun.
       const owner = options.endsRun && before ? before.runId : runId;
       if (options.endsRun && owner === runId && lost.length === 0) this.#appending.delete(threadId);
       else this.#remember(threadId, { lastId: ids.at(-1)!, runId: owner, lost });
@@ -171,7 +174,10 @@ function lostMark({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
   return { runId, attempt, ...gapAfter(lastId, 'lost') };
 }
 
-/** Who tells a gap has said so already; who sends again from what was lost first brings it all. */
+/**
+ * Returns whether the event shows no loss: a gap reports it already, and a sender that begins with the first lost event
+ * repeats all.
+ */
 function isNoLoss({ runId, first }: LostEvents, event: AppendEvent): boolean {
   return event.runId === runId && (event.kind === CONTROL_KINDS.gap || event === first.deref());
 }

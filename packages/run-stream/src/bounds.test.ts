@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.close());
 
-it('a thread keeps so many bytes of events at most, tells of what went, and readers from before are told the gap', async () => {
+it('a thread stores a limited number of bytes, reports trimmed entries, and earlier readers get the gap', async () => {
   let trimmed = 0;
   const bounded = fixture.open({
     maxBytesPerThread: 4 * MEGABYTE,
@@ -34,14 +34,14 @@ it('a thread keeps so many bytes of events at most, tells of what went, and read
   expect((await within.until(kept - 1))[0]).toBe(text);
 });
 
-it('what is appended at once stays whole, however large', async () => {
+it('a single append stays whole, however large', async () => {
   const bounded = fixture.open({ maxBytesPerThread: MEGABYTE });
   await fixture.append(['old'], { by: bounded });
   const [first] = await fixture.append(Array(4).fill('x'.repeat(MEGABYTE)), { by: bounded });
   expect((await fixture.admin.xrange(fixture.key('events'), first!, '+')).length).toBe(4);
 });
 
-it('entries of any size are read page by page, and a run’s few among a great many others’ are found', async () => {
+it("entries of any size are read page by page, and a run's few are found among many of other runs", async () => {
   const mine = randomUUID();
   const others = randomUUID();
   for (let round = 0; round < 6; round += 1) {
@@ -55,7 +55,7 @@ it('entries of any size are read page by page, and a run’s few among a great m
   expect(got.slice(6).map((text) => String(text)[0])).toEqual(['y', 'z']);
 });
 
-/** Notes under a key how much the largest of a script's ranges took out of the stream. */
+/** Wraps a script so that it records the largest range that it read from the stream. */
 const noting = (script: string, key: string) => `
 local server, largest = redis, 0
 local redis = { call = function(command, ...)
@@ -70,7 +70,7 @@ local redis = { call = function(command, ...)
 end }
 ${script}`;
 
-it('one read takes no more out of a stream than about a megabyte, whatever comes after entries that are small', async () => {
+it('one read fetches about a megabyte at most, even when large entries follow small ones', async () => {
   await fixture.append(Array(300).fill('token'));
   for (let round = 0; round < 24; round += 1) await fixture.append(['x'.repeat(MEGABYTE / 2)]);
   const noted = `${fixture.key('events')}:noted`;

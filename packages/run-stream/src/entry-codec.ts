@@ -2,9 +2,9 @@ import { nextId } from './event-id.ts';
 import type { AppendEvent, StreamEntry } from './types.ts';
 
 /**
- * An entry is stored and published as the same text: run, attempt, kind, event and data between unit separators, entries of one
- * publication between record separators. Valid JSON never holds these two characters, so nothing is escaped or parsed on the way.
- * The attempt of a resumable run ends in `r`.
+ * An entry is stored and published as the same text: run, attempt, kind, event and data between unit separators, and
+ * the entries of one publication between record separators. Valid JSON never contains these two characters, so nothing
+ * is escaped or parsed on the way. The attempt of a resumable run ends in `r`.
  */
 const UNIT = '\u001f';
 const RECORD = '\u001e';
@@ -12,7 +12,7 @@ const RESUMABLE = 'r';
 
 export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent, isResumable: boolean): string {
   if (hasSeparator(data)) throw new TypeError('The data of an event is not JSON text.');
-  // Names of events hold names of nodes, which may be anything.
+  // Event names contain node names, which may have any characters.
   const name = hasSeparator(event) ? event.replaceAll(UNIT, '').replaceAll(RECORD, '') : event;
   return `${runId}${UNIT}${attempt}${isResumable ? RESUMABLE : ''}${UNIT}${kind}${UNIT}${name}${UNIT}${data}`;
 }
@@ -37,20 +37,20 @@ export function decodeEntry(id: string, text: string): StreamEntry {
   };
 }
 
-/** One append as live readers get it. */
+/** One append in the form for live readers. */
 export interface LiveBatch {
   /** The id before the first of these in the stream: a reader that does not have it has missed something. */
   predecessor: string;
   lastId: string;
-  /** Empty when they are too large to be sent to everybody: they are to be read from the stream. */
+  /** Empty when the entries are too large for every reader: they must be read from the stream. */
   entries: StreamEntry[];
-  /** What it takes in memory, about. */
+  /** Approximate size in memory. */
   bytes: number;
 }
 
 /**
- * Reads what the append script publishes: `predecessor UNIT first id`, then the entries, each after a record separator; or, when
- * these are large, `predecessor UNIT first id UNIT last id` alone.
+ * Decodes a message of the append script: `predecessor UNIT first id`, then the entries, each after a record separator;
+ * large entries are replaced by `predecessor UNIT first id UNIT last id` alone.
  */
 export function decodeBatch(message: string): LiveBatch {
   const [header, ...texts] = message.split(RECORD);

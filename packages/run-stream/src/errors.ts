@@ -11,8 +11,8 @@ export class StaleEpochError extends Error {
 }
 
 /**
- * Redis did not take the command in time. For an append: the events may be missing from the stream (the next append of this
- * process marks the gap); the run itself goes on.
+ * Redis did not accept the command in time. The events of an append may be missing from the stream (the next append of
+ * this process marks the gap); the run itself goes on.
  */
 export class StreamUnavailableError extends UnavailableError {
   constructor(cause: unknown) {

@@ -1,9 +1,9 @@
-/** Before every id. */
+/** The id before every other id. */
 export const BEFORE_ALL = '0-0';
 
 /**
- * Ids within one millisecond end at 999, then the next millisecond is used, so that `ms × 1000 + n` names an event by one number.
- * The append script counts by the same rule.
+ * Ids within one millisecond end at 999, then the next millisecond is used, so that `ms × 1000 + n` identifies an event
+ * by one number. The append script counts by the same rule.
  */
 const LAST_IN_MS = 999;
 
@@ -19,12 +19,12 @@ export function nextId(id: string): string {
   return seq >= LAST_IN_MS ? `${ms + 1}-0` : `${ms}-${seq + 1}`;
 }
 
-/** Bare numbers below it are no milliseconds of our times but counts of events, as older servers gave them out. */
+/** Smaller bare numbers are not milliseconds but event counts, which older servers used. */
 const EARLIEST_MS = 1_000_000_000_000;
 
 /**
- * An id as clients may send it: `<ms>-<seq>`, a bare `<ms>`, or one of the forms for "before all": `-1`, `-` and the small bare
- * numbers of older servers. Undefined when it is none of these.
+ * Parses an id from a client: `<ms>-<seq>`, a bare `<ms>`, or one of the forms for "before all": `-1`, `-` and the
+ * small bare numbers of older servers. Undefined for other texts.
  */
 export function parseEventId(text: string): string | undefined {
   const given = text.trim();
@@ -36,7 +36,7 @@ export function parseEventId(text: string): string | undefined {
   return `${ms}-${Number(match[2])}`;
 }
 
-/** The id as one number that grows with it. */
+/** Returns the id as one number that increases with it. */
 export function sequenceOf(id: string): number {
   const [ms, seq] = parts(id);
   return ms * 1000 + Math.min(seq, LAST_IN_MS);

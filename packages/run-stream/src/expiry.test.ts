@@ -4,7 +4,7 @@ import type { RunStreams } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
 let fixture: StreamFixture;
-/** Non-resumable events go at once, resumable ones stay. */
+/** Streams that delete non-resumable events at once, and keep resumable ones. */
 let quick: RunStreams;
 beforeEach(() => {
   fixture = new StreamFixture();
@@ -16,14 +16,14 @@ const keyTtl = (part: 'events' | 'head') => fixture.admin.pttl(fixture.key(part)
 const length = () => fixture.admin.xlen(fixture.key('events'));
 
 describe('expiry', () => {
-  it('the events of a run that is not resumable go after the grace time, and take the keys with them', async () => {
+  it('the events of a non-resumable run expire after the grace time, and the keys with them', async () => {
     await fixture.append([1, 2], { resumable: false, by: quick });
     expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
     await quick.expire(fixture.thread, fixture.run);
     await expect.poll(() => fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
   });
 
-  it('by default a slow reader has ten seconds, a resumable run two minutes from its last event', async () => {
+  it('the defaults are ten seconds for a slow reader, and two minutes after the last event of a resumable run', async () => {
     await fixture.append([1], { resumable: false, endsRun: true });
     expect(await keyTtl('events')).toBeGreaterThan(8_000);
     expect(await keyTtl('events')).toBeLessThanOrEqual(10_000);
@@ -34,7 +34,7 @@ describe('expiry', () => {
     expect(await keyTtl('head')).toBeLessThanOrEqual(300_000);
   });
 
-  it('the events of a thread that is deleted go at once, and its runs append nothing more', async () => {
+  it('the events of a deleted thread are deleted at once, and its runs append nothing more', async () => {
     await fixture.append([1, 2], { epoch: 3n });
     await fixture.streams.forget({ threadId: fixture.thread, epoch: 4n });
     expect(await fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
@@ -43,7 +43,7 @@ describe('expiry', () => {
     expect(await fixture.append([1], { epoch: 4n })).toHaveLength(1);
   });
 
-  it('a thread that is made again under the id of a deleted one loses nothing when that is forgotten late', async () => {
+  it('a new thread with the id of a deleted one loses nothing when that is forgotten late', async () => {
     const next = randomUUID();
     await fixture.append([1, 2], { epoch: 3n });
     await fixture.append(['new'], { epoch: 9n, runId: next });
@@ -52,7 +52,7 @@ describe('expiry', () => {
     expect(await fixture.collect({ runId: next }).until(2)).toEqual(['new', 'newer']);
   });
 
-  it('a thread with a run under way keeps its stream, although an earlier run is over', async () => {
+  it('a thread with a run in flight keeps its stream, although an earlier run has ended', async () => {
     const next = randomUUID();
     await fixture.append([1], { resumable: false, by: quick });
     await fixture.append([2], { resumable: false, runId: next, by: quick });
@@ -62,7 +62,7 @@ describe('expiry', () => {
     expect(await fixture.collect({ runId: next }).until(2)).toEqual([2, 3]);
   });
 
-  it('the next append takes away the events of ended runs whose time is over, and only those', async () => {
+  it('the next append deletes the expired events of ended runs, and no others', async () => {
     const [second, third] = [randomUUID(), randomUUID()];
     await fixture.append([1, 1, 1], { resumable: false, endsRun: true, by: quick });
     await fixture.append([2], { resumable: true, runId: second, endsRun: true, by: quick });
@@ -75,7 +75,7 @@ describe('expiry', () => {
     expect((await fixture.collect().until(2)).slice(0, 2)).toEqual([2, 3]);
   });
 
-  it('a run that began before the last entry of the one before it loses nothing with that one', async () => {
+  it('a run that began before the last entry of the previous run loses nothing with that run', async () => {
     const next = randomUUID();
     await fixture.append([1], { resumable: false, by: quick });
     await fixture.append([2, 3], { resumable: false, runId: next, by: quick });
@@ -92,7 +92,7 @@ describe('expiry', () => {
     await expect.poll(() => fixture.admin.exists(fixture.key('events'))).toBe(0);
   });
 
-  it('a run whose end could not be told ends when the next owner of the thread begins', async () => {
+  it('a run whose end could not be published ends when the next owner of the thread begins', async () => {
     const next = randomUUID();
     await fixture.append([1, 1], { resumable: false, by: quick, epoch: 1n });
     await fixture.append([2], { resumable: false, runId: next, by: quick, epoch: 2n });
@@ -106,7 +106,7 @@ describe('expiry', () => {
     expect((await fixture.collect().until(2)).slice(0, 2)).toEqual([2, 3]);
   });
 
-  it('one who resumes in a run whose events are gone is told the gap; one who resumes in a kept run is not', async () => {
+  it('a client that resumes in a run whose events expired gets the gap, and one in a stored run does not', async () => {
     const second = randomUUID();
     const [first] = await fixture.append([1, 1, 1], { resumable: false, endsRun: true, by: quick });
     await expect
@@ -129,7 +129,7 @@ describe('expiry', () => {
     expect(await fixture.admin.llen(fixture.key('ends'))).toBe(1);
   });
 
-  it('a reader that is there gets the last event and its run is readable for the grace time', async () => {
+  it('a connected reader gets the last event, and its run is readable for the grace time', async () => {
     const reader = fixture.collect({ runId: fixture.run });
     await fixture.append([1, 'end'], { resumable: false, endsRun: true });
     expect(await reader.until(2)).toEqual([1, 'end']);

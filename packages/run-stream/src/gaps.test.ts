@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => fixture.close());
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
-/** Cuts all connections of the streams, as a restart of Redis does. */
+/** Cuts all connections of the streams, like a restart of Redis. */
 const cutConnections = async () => {
   for (const line of await fixture.connections()) {
     await fixture.admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(line)![1]));
@@ -19,7 +19,7 @@ const cutConnections = async () => {
 };
 
 describe('gaps', () => {
-  it('a resume across a wiped range is told the gap, then goes on', async () => {
+  it('a resume across a deleted range gets the gap, then goes on', async () => {
     const [first] = await fixture.append([1, 2, 3]);
     await fixture.wipe();
     await fixture.append([4], { by: fixture.open() });
@@ -29,7 +29,7 @@ describe('gaps', () => {
     expect(JSON.parse(reader.got[0]!.data)).toEqual({ reason: 'expired', after: first });
   });
 
-  it('a resume when nothing at all is left is told the gap at once', async () => {
+  it('a resume when nothing is left gets the gap at once', async () => {
     const [first] = await fixture.append([1, 2, 3]);
     await fixture.wipe();
     const reader = fixture.collect({ afterId: first });
@@ -38,14 +38,14 @@ describe('gaps', () => {
     expect(await reader.until(2)).toEqual(['gap', 4]);
   });
 
-  it('one who joins a run whose beginning was wiped is told the gap', async () => {
+  it('a client that joins a run whose beginning was deleted gets the gap', async () => {
     await fixture.append([1, 2, 3]);
     await fixture.wipe();
     await fixture.append([4]);
     expect(await fixture.collect({ runId: fixture.run }).until(2)).toEqual(['gap', 4]);
   });
 
-  it('a resume across a trimmed range is told the gap, one within what is kept is not', async () => {
+  it('a resume across a trimmed range gets the gap, and one within the stored range does not', async () => {
     const small = fixture.open({ maxEntriesPerThread: 100 });
     const ids = await fixture.append(numbers(1000), { by: small });
     const kept = await fixture.admin.xrange(fixture.key('events'), '-', '+');
@@ -56,7 +56,7 @@ describe('gaps', () => {
     expect((await within.until(kept.length - 1))[0]).toBe(1000 - kept.length + 1);
   });
 
-  it('the id of a gap resumes without the gap being told again', async () => {
+  it('the id of a gap resumes without the gap again', async () => {
     const [first] = await fixture.append([1, 2, 3]);
     await fixture.wipe();
     await fixture.append([4], { by: fixture.open() });
@@ -65,11 +65,11 @@ describe('gaps', () => {
     expect(await fixture.collect({ afterId: reader.got[0]!.id }).until(1)).toEqual([4]);
   });
 
-  it('after an id that was never given out comes nothing that was, and all that comes from then on', async () => {
+  it('an id that was never issued is followed by no earlier entry, and by all later ones', async () => {
     await fixture.append([1]);
     const reader = fixture.collect({ afterId: `${Date.now() + 3_600_000}-0` });
     await fixture.listened();
-    // What comes before the answer that tells the end of the stream counts as given out.
+    // Entries before the answer that names the end of the stream count as issued.
     await expect
       .poll(async () => {
         await fixture.append([2]);
@@ -79,25 +79,25 @@ describe('gaps', () => {
     expect(new Set(reader.data())).toEqual(new Set([2]));
   });
 
-  describe('who reads a thread before anything is known of it', () => {
+  describe('a reader of a thread before it has entries', () => {
     const hardlyAny = { readerBufferBytes: 1 };
 
-    /** Reads with hardly any room, and has found the thread empty. */
+    /** Reads with hardly any buffer, and has found the thread empty. */
     const readEmpty = async (by = fixture.open(hardlyAny), of: { runId?: string } = {}) => {
       const reader = fixture.collect({ afterId: '-1', ...of }, by);
       await fixture.listened();
-      // Answers come in the order of the questions: to that of the reader too.
+      // Answers come in the order of the commands, so that the reader has its answer too.
       for (let answered = 0; answered < 2; answered += 1) await by.check();
       return reader;
     };
 
-    it('is told no gap when it reads what was written since from the stream', async () => {
+    it('gets no gap when it reads later entries from the stream', async () => {
       const reader = await readEmpty();
       await Promise.all(numbers(20).map((number) => fixture.append([number])));
       expect(await reader.until(20)).toEqual(numbers(20));
     });
 
-    it('is told one when some of that is gone already', async () => {
+    it('gets a gap when some of those are deleted already', async () => {
       const reader = await readEmpty();
       const large = numbers(1000).map((number) => `${number} ${'x'.repeat(1000)}`);
       await fixture.append(large, { by: fixture.open({ maxEntriesPerThread: 100 }) });
@@ -105,7 +105,7 @@ describe('gaps', () => {
       expect(reader.data()[0]).toBe('gap');
     });
 
-    it('is told one of a run that had begun before, and was wiped', async () => {
+    it('gets a gap of a run that had begun before, and was deleted', async () => {
       await fixture.append([0]);
       await fixture.wipe();
       const reader = await readEmpty(undefined, { runId: fixture.run });
@@ -114,7 +114,7 @@ describe('gaps', () => {
       expect((await reader.until(2))[0]).toBe('gap');
     });
 
-    it('is told one when it was not connected meanwhile, since there may have been another stream', async () => {
+    it('gets a gap when it was disconnected, because the stream may have been replaced', async () => {
       const reader = await readEmpty(fixture.streams);
       await cutConnections();
       await fixture.append([1], { by: fixture.open() });
@@ -122,7 +122,7 @@ describe('gaps', () => {
     });
   });
 
-  it('a live reader goes on without a gap when a thread is idle for so long that its stream is dropped', async () => {
+  it("a live reader goes on without a gap when an idle thread's stream is deleted", async () => {
     const reader = fixture.collect();
     await fixture.append([1]);
     await reader.until(1);
@@ -131,7 +131,7 @@ describe('gaps', () => {
     expect(await reader.until(2)).toEqual([1, 2]);
   });
 
-  it('a live reader whose connection is lost gets what came meanwhile, without a gap', async () => {
+  it('a live reader whose connection is lost gets the entries of the meantime, without a gap', async () => {
     const other = fixture.open();
     const reader = fixture.collect();
     await fixture.append([1], { by: other });
@@ -143,11 +143,11 @@ describe('gaps', () => {
     await fixture.listened();
     await fixture.append([5], { by: other });
     const data = await waitFor(() => (reader.data().includes(5) ? reader.data() : undefined));
-    // The cut may also have hit an append that was done: its second try follows the mark of a possible loss.
+    // The cut may have hit an append that was done: its repetition follows the mark of a possible loss.
     expect(data.filter((value) => value !== 'gap')).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('a live reader that loses its connection to a Redis that comes back empty is told the gap', async () => {
+  it('a live reader that loses its connection to a Redis that comes back empty gets the gap', async () => {
     const reader = fixture.collect();
     await fixture.append([1, 2]);
     await reader.until(2);

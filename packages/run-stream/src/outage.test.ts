@@ -31,8 +31,8 @@ const appendUntilItWorks = (data: unknown[]) =>
     )
     .toBe(true);
 
-describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failure) => {
-  it('an append fails by name within the time limit, the next that works marks the gap, and ids go on', async () => {
+describe.each(['refuse', 'swallow'] as const)('while Redis is unavailable (%s)', (failure) => {
+  it('an append fails with its error within the time limit, the next one marks the gap, and ids go on', async () => {
     const ids = await fixture.append([1], { by: streams });
     await proxy[failure]();
     for (const value of [2, 3]) {
@@ -44,7 +44,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     await appendUntilItWorks([4]);
     const reader = fixture.collect({ runId: fixture.run });
     await expect.poll(() => reader.data().at(-1)).toBe(4);
-    // The first failure may have reached Redis after all, but then not later than what came after it.
+    // The first failure may have reached Redis after all, but then before what came after it.
     expect([
       [1, 'gap', 4],
       [1, 2, 'gap', 4],
@@ -53,7 +53,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(JSON.parse(gap.data)).toEqual({ reason: 'lost', after: ids[0] });
   });
 
-  it('what a run has lost is told to those who follow it, also when the next run of its thread appends first', async () => {
+  it('events that a run has lost are reported to its readers, even when the next run of its thread appends first', async () => {
     const next = randomUUID();
     await fixture.append([1], { by: streams });
     const reader = fixture.collect({ runId: fixture.run });
@@ -74,7 +74,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(ofNext.data().slice(-2)).toEqual(['gap', 'b']);
   });
 
-  it('who begins by telling a gap tells it once, and its readers are counted', async () => {
+  it('an appender that begins with a gap reports it once, and its readers are counted', async () => {
     await fixture.append([1], { by: streams });
     await proxy[failure]();
     await expect(fixture.append([2], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
@@ -91,7 +91,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(told).toEqual(['lost']);
   });
 
-  it('what is sent again is not missing; what was lost before it is', async () => {
+  it('events that are sent again are not missing, and those lost before are', async () => {
     const fence = { threadId: fixture.thread, epoch: 1n };
     const sendAgain = async (events: AppendEvent[]) => {
       const send = () => streams.append(fence, events, { resumable: true });
@@ -113,7 +113,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(reader.data().slice(-2)).toEqual(['gap', 5]);
   });
 
-  it('a reader waits, and goes on where it was when Redis is back', async () => {
+  it('a reader waits, and goes on at its position when Redis is back', async () => {
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await fixture.append([1]);
     await reader.until(1);
@@ -126,7 +126,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
 });
 
 describe('start and stop', () => {
-  it('streams that are opened before Redis is there work once it is', async () => {
+  it('streams that are opened before Redis is available work once it is', async () => {
     await proxy.refuse();
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await expect(streams.check()).rejects.toMatchObject({ name: 'StreamUnavailableError' });
@@ -135,7 +135,7 @@ describe('start and stop', () => {
     await expect.poll(() => reader.data().at(-1)).toBe('first');
   });
 
-  it('a reader can be ended while Redis is away', async () => {
+  it('a reader can be ended while Redis is unavailable', async () => {
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await fixture.append([1]);
     await reader.until(1);
@@ -145,7 +145,7 @@ describe('start and stop', () => {
 });
 
 describe('cancel signals', () => {
-  it('reach every process of the deployment, also after its connection was lost', async () => {
+  it('reach every process of the deployment, even after its connection was lost', async () => {
     const got: string[] = [];
     const other = fixture.open();
     const stop = streams.onCancel(({ runId }) => got.push(`a ${runId}`));

@@ -12,7 +12,7 @@ afterEach(() => fixture.close());
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('read', () => {
-  it('a reader there before the first event gets all of them, in order and as they were appended', async () => {
+  it('a reader that connects before the first event gets all of them, in order and unchanged', async () => {
     const reader = fixture.collect({ runId: fixture.run });
     for (const index of numbers(20)) await fixture.append([index, 'x\n\t😀']);
     const data = await reader.until(40);
@@ -21,7 +21,7 @@ describe('read', () => {
     expect(reader.got.map(({ id }) => id)).toEqual(reader.got.map(({ id }) => id).sort(compareIds));
   });
 
-  it('a reader that comes in the middle of a burst misses nothing and gets nothing twice', async () => {
+  it('a reader that connects in the middle of a burst misses nothing and gets nothing twice', async () => {
     const appending = (async () => {
       for (const index of numbers(300)) await fixture.append([index]);
     })();
@@ -34,14 +34,14 @@ describe('read', () => {
     for (const reader of readers) expect(await reader.until(300)).toEqual(numbers(300));
   });
 
-  it('resumes strictly after an id, across what is kept and what comes', async () => {
+  it('a reader resumes strictly after an id, across stored and live entries', async () => {
     const ids = await fixture.append(numbers(5));
     const reader = fixture.collect({ afterId: ids[2] });
     await fixture.append([5]);
     expect(await reader.until(3)).toEqual([3, 4, 5]);
   });
 
-  it('takes -1 for the oldest kept and a bare number for a millisecond', async () => {
+  it('the position -1 is the oldest stored entry, and a bare number a millisecond', async () => {
     const ids = await fixture.append(numbers(3));
     expect(await fixture.collect({ afterId: '-1' }).until(3)).toEqual([0, 1, 2]);
     const beforeThem = String(Number(ids[0]!.split('-')[0]) - 1);
@@ -49,11 +49,11 @@ describe('read', () => {
     expect(() => fixture.streams.read(fixture.thread, { afterId: 'abc' })).toThrow(TypeError);
   });
 
-  it('with $ gets only what is appended from then on', async () => {
+  it('a reader with $ gets later entries only', async () => {
     await fixture.append(['old']);
     const reader = fixture.collect({ afterId: '$' });
     await fixture.listened();
-    // The range that finds the end of the stream may still be under way: what comes before its answer counts as old.
+    // The range that finds the end of the stream may still be in flight: entries before its answer count as old.
     await expect
       .poll(async () => {
         await fixture.append(['new']);
@@ -63,7 +63,7 @@ describe('read', () => {
     expect(new Set(reader.data())).toEqual(new Set(['new']));
   });
 
-  it('gives one run its own entries and the thread all of them in one order', async () => {
+  it('a reader of a run gets its entries, and one of the thread gets all of them in one order', async () => {
     const other = randomUUID();
     const ofRun = fixture.collect({ runId: other });
     const ofThread = fixture.collect();
@@ -76,7 +76,7 @@ describe('read', () => {
     expect(await fixture.collect({ runId: other }).until(3)).toEqual([3, 4, 6]);
   });
 
-  it('a hundred readers on one process take two connections, and the subscription ends with the last of a thread', async () => {
+  it('a hundred readers in one process use two connections, and the last one of a thread ends its subscription', async () => {
     const ending = new AbortController();
     const threads = numbers(100).map(() => randomUUID());
     const got = new Map<string, number>();
@@ -99,7 +99,7 @@ describe('read', () => {
     await expect.poll(async () => (await channels()).length).toBe(0);
   });
 
-  it('readers of one thread share a subscription that lasts until the last has left', async () => {
+  it('readers of one thread share a subscription until the last has left', async () => {
     const [first, second] = [fixture.collect(), fixture.collect()];
     await fixture.listened();
     await first.stop();
@@ -111,7 +111,7 @@ describe('read', () => {
     expect(await third.until(2)).toEqual(['still there', 'and again']);
   });
 
-  it('events too large to be sent to everybody are delivered live and in order all the same', async () => {
+  it('events that are too large for a broadcast are delivered live and in order all the same', async () => {
     const [one, other] = [fixture.collect(), fixture.collect({ runId: fixture.run }, fixture.open())];
     await fixture.listened(2);
     const large = 'x'.repeat(2_000_000);
@@ -126,7 +126,7 @@ describe('read', () => {
     await expect.poll(async () => (await fixture.admin.pubsub('NUMSUB', fixture.key('live')))[1]).toBe(0);
   });
 
-  it('a slow reader gets everything in order although far more was appended than may wait for it', async () => {
+  it('a slow reader gets everything in order although far more was appended than its buffer holds', async () => {
     const slow = fixture.open({ readerBufferBytes: 4_000 });
     const ending = new AbortController();
     const entries = slow.read(fixture.thread, { runId: fixture.run, signal: ending.signal });
@@ -134,7 +134,7 @@ describe('read', () => {
     const seen: unknown[] = [];
     for await (const entry of entries) {
       seen.push(JSON.parse(entry.data));
-      // While it has an entry in hand, hundreds more come.
+      // Hundreds of entries come while it handles one.
       const next = seen.length;
       if (next < 1500 && next % 500 === 1) {
         for (let start = next; start < next + 500; start += 50) {

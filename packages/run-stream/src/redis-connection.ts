@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { StreamUnavailableError } from './errors.ts';
 
 /**
- * A connection that never lets a caller wait longer than the time limit: commands fail at once while it is down, and a peer that
- * is silent (a network that swallows packets gives no error) is noticed by a ping and connected to anew.
+ * Opens a connection that never lets a caller wait longer than the time limit: commands fail at once while it is down.
+ * A ping detects an unresponsive peer (a network that drops packets gives no error), and the connection is replaced.
  */
 export function openConnection(url: string, options: { name: string; timeoutMs: number; pipelined: boolean }): Redis {
   const redis = new Redis(url, {
@@ -20,15 +20,15 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000) * (0.75 + Math.random() / 2),
   });
-  // Losses show in the commands they fail; an error event without a listener would end the process.
+  // Losses show in the commands that fail; an error event without a listener would end the process.
   redis.on('error', () => undefined);
   keepAlive(redis, { timeoutMs: options.timeoutMs });
   return redis;
 }
 
 /**
- * Runs a command, naming the outage when Redis did not take it. After silence the connection is made anew: the old one may stay
- * silent long after the network has healed, and whatever it still carries should not arrive late.
+ * Runs a command, and throws the outage when Redis did not accept it. After a silence the connection is replaced: the
+ * old one may stay silent long after the network has recovered, and its pending commands should not arrive late.
  */
 export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
   try {
@@ -41,18 +41,18 @@ export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeou
   }
 }
 
-/** Nothing came from Redis for the time limit. */
+/** Redis sent nothing within the time limit. */
 class SilenceError extends Error {}
 
-/** An answer that is late by so many time limits is given up, whatever else comes meanwhile. */
+/** Number of time limits after which an answer is given up, whatever else arrives in the meantime. */
 const LIMITS_MAX = 5;
-/** A timer that is later than this says that the process was busy with itself. */
+/** Milliseconds of delay of a timer that show that the process was busy. */
 const LATE_MS = 50;
 
 /**
- * The answer, unless Redis is silent for the time limit. A process that was busy with itself has not asked or not listened, and one
- * that is being sent a great deal has the answer in the queue: neither is silence, and cutting the connection then would fail all
- * that are about to be answered.
+ * Returns the answer, or fails when Redis is silent for the time limit. A busy process may not have sent the command or
+ * not have listened, and with much incoming data the answer is still in the queue. Neither is silence, and closing the
+ * connection then would fail all commands that are about to be answered.
  */
 async function answered<T>(redis: Redis, answer: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ async function answered<T>(redis: Redis, answer: Promise<T>, timeoutMs: number):
         if (limits < LIMITS_MAX && (wasBusy || bytesHeard(redis) !== heard)) wait();
         else reject(new SilenceError(`no answer within ${timeoutMs} ms`));
       };
-      // What has arrived is read between the timer and this.
+      // Data that has arrived is read between the timer and this callback.
       timer = setTimeout(() => setImmediate(look), timeoutMs);
     };
     wait();
@@ -83,16 +83,16 @@ function bytesHeard({ stream }: Redis): number {
   return (stream as Socket | undefined)?.bytesRead ?? 0;
 }
 
-/** Redis answered, and the answer is an error: about the command, not the connection. */
+/** Returns whether Redis answered with an error about the command, not about the connection. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return false;
-  // These answers mean "not now": starting, without its users yet, read-only replica after a failover, full.
+  // These errors mean "not now": starting, without its users yet, read-only replica after a failover, full.
   return !/^(LOADING|WRONGPASS|NOAUTH|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|BUSY)/.test(error.message);
 }
 
 const firstReady = new WeakMap<Redis, Promise<void>>();
 
-/** The first command connects; later ones never wait for a connection. */
+/** Waits for the connection at the first command; later commands never wait for one. */
 function whenFirstReady(redis: Redis, timeoutMs: number): Promise<void> | undefined {
   if (redis.status === 'ready') return undefined;
   let waiting = firstReady.get(redis);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compareIds, type RunStreams, type StreamEntry } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
-/** Two processes of a deployment; readers of the second have hardly any room for what waits for them. */
+/** Two processes of a deployment; readers of the second have hardly any buffer. */
 let fixture: StreamFixture;
 let processes: RunStreams[];
 beforeAll(() => {
@@ -14,14 +14,14 @@ beforeAll(() => {
 });
 afterAll(() => fixture.close());
 
-/** Some events of one run in one append: all of them fall into one millisecond, until there are a thousand. */
+/** Some events of one run in one append: up to a thousand of them have the same millisecond. */
 interface Append {
   run: number;
   count: number;
   by: number;
 }
 
-/** A client that leaves after so many events, each time, and comes back to another process. */
+/** A client that leaves after a number of events, each time, and comes back to another process. */
 interface Client {
   /** Undefined: it follows the whole thread. */
   run: number | undefined;
@@ -57,7 +57,7 @@ class Thread {
     }
   }
 
-  /** What a client gets in all, over all its comings and goings, up to as many entries as there are for it. */
+  /** Returns everything that a client gets over all its connections, up to the number of its entries. */
   async follow({ run, leavesAfter, comesTo, isSlow }: Client, total: number): Promise<StreamEntry[]> {
     const got: StreamEntry[] = [];
     const runId = run === undefined ? undefined : this.runs[run]!;
@@ -75,7 +75,7 @@ class Thread {
   }
 }
 
-/** The numbers of the events, in the order of the appends, that a client of that run (or of all) is to get. */
+/** Returns the numbers of the events, in the order of the appends, that a client of that run (or of all) should get. */
 function numbersFor(appends: Append[], run: number | undefined): number[] {
   const runOf = appends.flatMap(({ run: of, count }) => Array<number>(count).fill(of));
   return [...runOf.keys()].filter((number) => run === undefined || runOf[number] === run);
@@ -94,7 +94,7 @@ async function allGetTheirs(appends: Append[], clients: Client[], isLive: boolea
   }
 }
 
-it('whenever clients leave and come back, to whichever process, they get each event once and in order', async () => {
+it('clients that leave and come back, to any process, get each event once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(append, { minLength: 1, maxLength: 25 }),

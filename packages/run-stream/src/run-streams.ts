@@ -19,7 +19,7 @@ import type {
   ToldOfRun,
 } from './types.ts';
 
-/** The event streams of a deployment's threads, over two connections per process whatever the number of runs and readers. */
+/** The event streams of a deployment's threads, over two connections per process for any number of runs and readers. */
 export class RunStreams {
   readonly #settings: StreamSettings;
   readonly #redis: Redis & StreamCommands;
@@ -41,19 +41,19 @@ export class RunStreams {
   }
 
   /**
-   * Appends a run's events in order and delivers them to live readers; answers their ids. Without events it only makes the epoch
-   * known, so that an older owner is refused from then on.
+   * Appends a run's events in order and delivers them to live readers; returns their ids. Without events it only
+   * publishes the epoch, so that an older owner is refused from then on.
    *
-   * Throws `StaleEpochError` when a newer owner has been seen, and `StreamUnavailableError` within the time limit when Redis
-   * does not take them; the next append then marks the gap in the stream.
+   * Throws `StaleEpochError` when a newer owner has been seen, and `StreamUnavailableError` within the time limit when
+   * Redis does not accept them; the next append then marks the gap in the stream.
    */
   append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
     return this.#appender.append(fence, events, options);
   }
 
   /**
-   * Entries as they come, until the signal or the caller ends it. While Redis is away it waits; what cannot be read any more is
-   * told by an entry of kind `stream.gap`.
+   * Yields entries as they come, until the signal or the caller ends it. Waits while Redis is unavailable. An entry of
+   * kind `stream.gap` reports entries that cannot be read any more.
    */
   read(threadId: string, options: ReadOptions = {}): AsyncGenerator<StreamEntry, void, undefined> {
     const channel = (id: string) => this.#keys(id).live;
@@ -70,15 +70,18 @@ export class RunStreams {
     ).entries();
   }
 
-  /** Id of the newest entry of a thread; before all when nothing is known of it. A reader from there gets what comes from now on. */
+  /**
+   * Returns the id of a thread's newest entry; the lowest id when nothing is known of the thread. A reader from there
+   * gets later entries only.
+   */
   async newestId(threadId: string): Promise<string> {
     const { head } = this.#keys(threadId);
     return (await this.#command(() => this.#redis.hget(head, 'last'))) ?? BEFORE_ALL;
   }
 
   /**
-   * The run has ended: its events go after the grace time, or after the resumable time if it was resumable. Also safe for a run
-   * that is expiring already or never had events.
+   * Ends the run: its events expire after the grace time, or after the resumable time if it was resumable. It is safe
+   * for a run that is expiring already or never had events.
    */
   async expire(threadId: string, runId: string): Promise<void> {
     this.#appender.forgetRun(threadId, runId);
@@ -89,11 +92,11 @@ export class RunStreams {
     );
   }
 
-  /** What the stream still knows of a run. */
+  /** Returns what the stream still knows of a run. */
   toldOf(threadId: string, runId: string): Promise<ToldOfRun> {
     const { head, told } = this.#keys(threadId);
     return this.#command(async () => {
-      // One round trip: commands of the same turn go together.
+      // Commands of the same turn share a round trip.
       const [[start, end, last], toldAt] = await Promise.all([
         this.#redis.hmget(head, `start:${runId}`, `told:${runId}`, 'last'),
         this.#redis.zscore(told, runId),
@@ -103,8 +106,8 @@ export class RunStreams {
   }
 
   /**
-   * The thread is gone: its events go at once, and what a run of it still appends is refused. The epoch is above that of its last
-   * owner, and not above those of a new thread with its id: what that has appended meanwhile stays.
+   * Deletes the events of a deleted thread, and refuses later appends of its runs. The epoch is above that of its last
+   * owner, and not above those of a new thread with its id: the new thread's events stay.
    */
   async forget({ threadId, epoch }: StreamFence): Promise<void> {
     this.#appender.forgetThread(threadId);
@@ -113,12 +116,15 @@ export class RunStreams {
     await this.#command(() => this.#redis.runStreamForget(events, head, ends, sizes, `${epoch}`, `${fenceTtlMs}`));
   }
 
-  /** Tells all workers of the deployment to look at a run's cancel order. The order itself must be in Postgres before. */
+  /** Tells all workers of the deployment to read a run's cancel order. The order itself must be in Postgres before. */
   async publishCancel(signal: CancelSignal): Promise<void> {
     await this.#command(() => this.#redis.publish(this.#cancelChannel, JSON.stringify(signal)));
   }
 
-  /** Calls the handler for each cancel signal; returns what ends it. Signals may be lost, so orders must be polled too. */
+  /**
+   * Calls the handler for each cancel signal; returns a function that ends it. Signals may be lost, so orders must be
+   * polled too.
+   */
   onCancel(handle: (signal: CancelSignal) => void): () => void {
     return this.#feeds.handle(this.#cancelChannel, (message) => handle(JSON.parse(message) as CancelSignal));
   }
@@ -128,7 +134,7 @@ export class RunStreams {
     await this.#command(() => this.#redis.ping());
   }
 
-  /** Closes both connections. Readers end when their signal says so; end them before. */
+  /** Closes both connections. End readers before this, by their signals. */
   async close(): Promise<void> {
     this.#redis.disconnect();
     this.#subscriber.disconnect();

@@ -7,7 +7,7 @@ import { ReadBudget } from './read-budget.ts';
 import { type ReaderSource, ThreadReader } from './thread-reader.ts';
 import type { StreamEntry } from './types.ts';
 
-/** A stream in memory whose deliveries the test decides on. */
+/** A stream in memory whose deliveries the test controls. */
 class FakeStream implements ReaderSource {
   readonly stored: { id: string; text: string }[] = [];
   readonly gaps: string[] = [];
@@ -41,7 +41,7 @@ class FakeStream implements ReaderSource {
       entries: entries.map(({ id, text }) => [id, text]),
     };
   }
-  /** Appends entries at the ids `<first>-0 … <first>-(count-1)`; answers the message that tells of them. */
+  /** Appends entries at the ids `<first>-0 … <first>-(count-1)`; returns the message that announces them. */
   append(ms: number, count = 1, data = 'x'): string {
     const predecessor = this.stored.at(-1)?.id ?? '0-0';
     const texts: string[] = [];
@@ -97,7 +97,7 @@ afterEach(async () => {
 });
 
 describe('ThreadReader', () => {
-  it('goes on live without reading the stream when each batch joins up with the last', async () => {
+  it('goes on live without reading the stream when each batch continues the last', async () => {
     stream.append(1);
     read();
     await gotAll('1-0');
@@ -108,7 +108,7 @@ describe('ThreadReader', () => {
     expect(stream.ranges).toBe(before);
   });
 
-  it('reads the stream when a batch tells of one that was not heard', async () => {
+  it('reads the stream when a batch shows that one was missed', async () => {
     stream.append(1);
     read();
     await gotAll('1-0');
@@ -117,7 +117,7 @@ describe('ThreadReader', () => {
     await gotAll('1-0', '2-0', '3-0');
   });
 
-  it('leaves out what it has read from the stream already, also from within a batch', async () => {
+  it('leaves out entries that it has read from the stream already, even within a batch', async () => {
     const first = stream.append(1, 2);
     read();
     await gotAll('1-0', '1-1');
@@ -130,7 +130,7 @@ describe('ThreadReader', () => {
     await gotAll('1-0', '1-1', '2-0', '2-1', '2-2');
   });
 
-  it('what waits for a slow client is bounded; it gets the rest from the stream, in order', async () => {
+  it('limits what waits for a slow client, which gets the rest from the stream, in order', async () => {
     let letGo: (() => void) | undefined;
     const stuck = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -148,7 +148,7 @@ describe('ThreadReader', () => {
     await gotAll(...stream.stored.map(({ id }) => id));
   });
 
-  it('an entry larger than the buffer is delivered live all the same', async () => {
+  it('delivers an entry larger than the buffer live all the same', async () => {
     stream.append(1);
     read({ maxBufferBytes: 100 });
     await gotAll('1-0');
@@ -158,7 +158,7 @@ describe('ThreadReader', () => {
     expect(stream.ranges).toBe(before);
   });
 
-  it('what waits for all slow clients together is bounded too, and a budget that is used up costs no event', async () => {
+  it('limits what waits for all slow clients together, and a used up budget costs no event', async () => {
     let letGo: (() => void) | undefined;
     const stuck = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -177,7 +177,7 @@ describe('ThreadReader', () => {
     await gotAll(...stream.stored.map(({ id }) => id));
   });
 
-  it('when nothing more will come it gives what the stream still has and ends', async () => {
+  it('yields the remaining entries and ends when nothing more will come', async () => {
     stream.append(1);
     read();
     await gotAll('1-0');
@@ -187,7 +187,7 @@ describe('ThreadReader', () => {
     expect(ids()).toEqual(['1-0', '2-0', '2-1']);
   });
 
-  it('an end that cannot be read out is told as a gap', async () => {
+  it('reports an end that cannot be read as a gap', async () => {
     stream.append(1);
     read();
     await gotAll('1-0');
@@ -197,7 +197,7 @@ describe('ThreadReader', () => {
     expect(got.at(-1)).toMatchObject({ kind: 'stream.gap', id: '1-0', data: '{"reason":"lost","after":"1-0"}' });
   });
 
-  it('a stream that was emptied is told as a gap at once, and once', async () => {
+  it('reports an emptied stream as a gap at once, and once', async () => {
     stream.append(1, 2);
     read();
     await gotAll('1-0', '1-1');
@@ -211,7 +211,7 @@ describe('ThreadReader', () => {
     expect(stream.gaps).toEqual(['expired']);
   });
 
-  it('ends at the signal and leaves, also before it was ever subscribed', async () => {
+  it('ends at the signal and leaves, even before it was subscribed', async () => {
     read();
     ending.abort();
     await done;

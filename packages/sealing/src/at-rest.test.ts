@@ -6,7 +6,7 @@ const text = Buffer.from('{"secret":"tea"}');
 const key = 'a'.repeat(32);
 
 describe('bytes at rest', () => {
-  it('show nothing of themselves, and open', () => {
+  it('reveal nothing when encrypted, and can be decrypted', () => {
     const atRest = sealedAtRest(key);
     const sealed = atRest.seal(text);
     expect(sealed.includes('tea')).toBe(false);
@@ -19,25 +19,25 @@ describe('bytes at rest', () => {
     expect(sealedAtRest(key).open(PLAIN.seal(text))).toEqual(text);
   });
 
-  it('open with an older key, and are sealed with the newest', () => {
+  it('can be decrypted with an older key, and are encrypted with the newest', () => {
     const newer = randomBytes(32).toString('base64');
     const both = sealedAtRest(`${newer}, ${key}`);
     expect(both.open(sealedAtRest(key).seal(text))).toEqual(text);
     expect(() => sealedAtRest(key).open(both.seal(text))).toThrow(/does not have any more/);
   });
 
-  it('do not open without a key, or when they were changed', () => {
+  it('cannot be decrypted without a key, or when they were changed', () => {
     const sealed = sealedAtRest(key).seal(text);
     expect(() => PLAIN.open(sealed)).toThrow(/LANGGRAPH_AES_KEY is not configured/);
     sealed[sealed.length - 20] = sealed[sealed.length - 20]! ^ 1;
     expect(() => sealedAtRest(key).open(sealed)).toThrow(SealingError);
   });
 
-  it.each(['', 'short', 'x'.repeat(33)])('are not sealed with the key %j', (wrong) => {
+  it.each(['', 'short', 'x'.repeat(33)])('are not encrypted with the invalid key %j', (wrong) => {
     expect(() => sealedAtRest(wrong)).toThrow(/LANGGRAPH_AES_KEY must be/);
   });
 
-  it.each([16, 24, 32])('take a key of %i characters', (length) => {
+  it.each([16, 24, 32])('can be encrypted with a key of %i characters', (length) => {
     const atRest = sealedAtRest('k'.repeat(length));
     expect(atRest.open(atRest.seal(text))).toEqual(text);
   });

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** The configured keys are wrong, or a sealed value was not made by one of them for this place. */
+/** The configured keys are invalid, or a value was not encrypted with one of them for this place. */
 export class SealingError extends Error {
   override readonly name = 'SealingError';
 }
@@ -10,9 +10,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM for what must not be readable in a copy of the database. A sealed value names the key that made it, so keys
- * can be changed without touching old rows: the first key seals, every key opens. `place` (say
- * `deployment/<id>/secrets`) is authenticated with the value: a value moved to another row does not open there.
+ * Encrypts with AES-256-GCM what a copy of the database must not reveal. An encrypted value names its key, so keys can
+ * be changed without touching old rows: the first key encrypts, every key decrypts. `place` (say
+ * `deployment/<id>/secrets`) is authenticated with the value: a value that was moved to another row cannot be decrypted
+ * there.
  */
 export class Sealer {
   readonly #keys = new Map<string, Buffer>();
@@ -39,7 +40,7 @@ export class Sealer {
     return `s1.${this.#current.id}.${sealed.toString('base64url')}`;
   }
 
-  /** @throws SealingError when no configured key made it, or not for this place. */
+  /** @throws SealingError when no configured key encrypted it, or not for this place. */
   open(sealed: string, place: string): string {
     const [version, keyId, text] = sealed.split('.');
     if (version !== 's1' || !keyId || text === undefined) throw new SealingError('This is not a sealed value.');

@@ -3,13 +3,13 @@ import { ByteBudget } from './byte-budget.ts';
 
 const never = new AbortController().signal;
 
-it('who waits for room gets it in turn, and one that leaves makes room for those behind it', async () => {
+it('waiting callers get room in turn, and one that leaves makes room for those behind it', async () => {
   const budget = new ByteBudget(10);
   expect(await budget.takeInTurn(8, never)).toBe(true);
   const leaving = new AbortController();
   const large = budget.takeInTurn(9, leaving.signal);
   const small = budget.takeInTurn(2, never);
-  // It would fit, and is not let past the one that came before.
+  // It would fit, and must not overtake the one that came before.
   expect(budget.heldBytes).toBe(8);
   leaving.abort();
   expect(await large).toBe(false);

@@ -1,18 +1,18 @@
 /**
- * The kinds of failure a caller is told about. Code throws a kind; the app answers it as `{"detail": message}` with the
- * kind's status. `message` is for the caller; `internal` and `cause` are for the log alone.
+ * Failures that a caller sees. Code throws one of these errors; the app answers `{"detail": message}` with the error's
+ * status. `message` is for the caller; `internal` and `cause` are for the log alone.
  *
- * Anything else that is thrown answers a plain 500 and is logged whole.
+ * Any other error becomes a plain 500 and is logged completely.
  */
 export interface ErrorContext {
   /** Fields for the log; never sent. */
   internal?: Record<string, unknown>;
   cause?: unknown;
-  /** Further headers of the answer. */
+  /** Additional headers of the answer. */
   headers?: Record<string, string>;
-  /** Fields of the answer beside `detail`. */
+  /** Fields of the answer in addition to `detail`. */
   body?: Record<string, unknown>;
-  /** What there was no room for, or what was away: counted in `http_requests_refused_total`. */
+  /** The exceeded limit, or the unavailable part: counted in `http_requests_refused_total`. */
   refusal?: RefusalReason;
 }
 
@@ -46,54 +46,54 @@ export abstract class AppError extends Error {
   }
 }
 
-/** The request contradicts itself or asks for something that cannot be, although its shape is right. */
+/** The request contradicts itself or asks for something impossible, although its shape is right. */
 export class BadRequestError extends AppError {
   readonly status = 400;
 }
 
-/** Who the caller is could not be established. */
+/** The caller could not be authenticated. */
 export class UnauthorizedError extends AppError {
   readonly status = 401;
 }
 
-/** The caller is known and may not do this. Where even the existence is a secret, NotFoundError is right. */
+/** The caller is known and may not do this. Where even the existence is a secret, use NotFoundError. */
 export class ForbiddenError extends AppError {
   readonly status = 403;
 }
 
-/** There is no such thing, or none this caller may see. */
+/** The object does not exist, or the caller may not see it. */
 export class NotFoundError extends AppError {
   readonly status = 404;
 }
 
-/** The thing is in a state that forbids this now, or exists already. */
+/** The state of the object forbids this now, or it exists already. */
 export class ConflictError extends AppError {
   readonly status = 409;
 }
 
-/** The body is larger than the service takes. */
+/** The body exceeds the limit. */
 export class PayloadTooLargeError extends AppError {
   readonly status = 413;
 }
 
-/** The body is of a content type that the operation does not take. */
+/** The operation does not accept the content type of the body. */
 export class UnsupportedMediaTypeError extends AppError {
   readonly status = 415;
 }
 
-/** The request does not have the shape the contract asks for. */
+/** The request does not have the shape of the contract. */
 export class UnprocessableError extends AppError {
   readonly status = 422;
 }
 
-/** A field of the request has the right form and a value that cannot be meant; the answer names its place. */
+/** A field of the request has the right form and an impossible value; the answer names the field. */
 export class InvalidFieldError extends UnprocessableError {
   constructor(loc: (string | number)[], msg: string, type = 'value_error') {
     super(`${loc.join('.')}: ${msg}`, { body: { detail: [{ loc, msg, type }] } });
   }
 }
 
-/** The caller is over a limit; `retryAfterSeconds` says when to come back. */
+/** The caller exceeds a limit; `retryAfterSeconds` says when to try again. */
 export class TooManyRequestsError extends AppError {
   readonly status = 429;
 
@@ -102,12 +102,12 @@ export class TooManyRequestsError extends AppError {
   }
 }
 
-/** A service behind this one broke off or answered nonsense. */
+/** A service behind this one closed the connection or sent an invalid answer. */
 export class BadGatewayError extends AppError {
   readonly status = 502;
 }
 
-/** Something this service needs is away for now; the same request may work after `retryAfterSeconds`, 1 by default. */
+/** A dependency is unavailable for now; the same request may work after `retryAfterSeconds`, 1 by default. */
 export class UnavailableError extends AppError {
   readonly status = 503;
 
@@ -116,7 +116,7 @@ export class UnavailableError extends AppError {
   }
 }
 
-/** There is no room left to keep what was sent, and there will be none until something is removed. */
+/** The storage is full until something is deleted. */
 export class InsufficientStorageError extends AppError {
   readonly status = 507;
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceLifecycle } from './lifecycle.ts';
 import { type Logger, silentLogger } from './logger.ts';
 
-describe('the life of a service', () => {
+describe('the lifecycle of a service', () => {
   let log: string[];
   let errors: unknown[];
   let lifecycle: ServiceLifecycle;
@@ -14,7 +14,7 @@ describe('the life of a service', () => {
     lifecycle = new ServiceLifecycle(logger);
   });
 
-  it('stops ready first, then drains, then closes in reverse order', async () => {
+  it('ends readiness first, then drains, then closes in reverse order', async () => {
     lifecycle.onStop('first', () => log.push(`first, ready ${lifecycle.isReady}`));
     lifecycle.onStop('second', async () => {
       await new Promise(setImmediate);
@@ -28,14 +28,14 @@ describe('the life of a service', () => {
     expect(log).toEqual(['signal', 'drain, draining true, ready false', 'second', 'first, ready false']);
   });
 
-  it('stops once, however often it is told to', async () => {
+  it('stops once, however often it is asked to', async () => {
     lifecycle.onStop('part', () => log.push('closed'));
     await Promise.all([lifecycle.stop('a'), lifecycle.stop('b')]);
     await lifecycle.stop('c');
     expect(log).toEqual(['closed']);
   });
 
-  it('reports every failure and closes the rest all the same', async () => {
+  it('reports every failure and still closes the rest', async () => {
     lifecycle.onStop('first', () => log.push('first'));
     lifecycle.onStop('throws', () => {
       throw new Error('no');
@@ -49,7 +49,7 @@ describe('the life of a service', () => {
     expect(lifecycle.failures).toBe(2);
   });
 
-  it('does not wait longer for a part than it may', async () => {
+  it('waits for a part only until its limit', async () => {
     lifecycle.onStop('first', () => log.push('first'));
     lifecycle.onStop('stuck', () => new Promise(() => {}), { timeoutMs: 10 });
     await lifecycle.stop('test');
@@ -57,7 +57,7 @@ describe('the life of a service', () => {
     expect(errors).toMatchObject([{ part: 'stuck', error: { message: 'stuck did not close within 10 ms' } }]);
   });
 
-  it('closes what is opened while it stops', async () => {
+  it('closes parts that are opened while it stops', async () => {
     lifecycle.onStop('first', () => {
       lifecycle.onStop('late', () => log.push('late'));
     });
@@ -65,7 +65,7 @@ describe('the life of a service', () => {
     expect(log).toEqual(['late']);
   });
 
-  it('is never ready again once it stops', async () => {
+  it('never becomes ready again once it stops', async () => {
     const stopped = lifecycle.stop('test');
     lifecycle.ready();
     expect(lifecycle.isReady).toBe(false);

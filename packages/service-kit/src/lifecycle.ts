@@ -1,24 +1,24 @@
 import type { Logger } from './logger.ts';
 
 /**
- * Start and stop of one service.
+ * Starts and stops one service.
  *
  * starting → ready → draining → stopped. On stop, readiness turns false first and every `onDrain` hook begins to refuse
- * new work; then what was opened is closed in reverse order, each close bounded in time. Every failure is reported and
- * none keeps the others from being closed.
+ * new work. Then all parts are closed in reverse order, each with a time limit. Every failure is reported, and none
+ * keeps the others from being closed.
  */
 export interface Lifecycle {
-  /** `close` runs at stop, after everything registered later. Default bound: 10 s. */
+  /** Runs `close` at stop, after everything registered later. Default limit: 10 s. */
   onStop(name: string, close: () => unknown, options?: { timeoutMs?: number }): void;
-  /** `begin` runs at the very start of stopping, before anything is closed; it is not waited for beyond its bound. */
+  /** Runs `begin` at the very start of stopping, before anything is closed; waits for it only until its limit. */
   onDrain(name: string, begin: () => unknown): void;
-  /** All parts are up: from now on the service reports ready. */
+  /** Reports the service as ready from now on: all its parts have started. */
   ready(): void;
   readonly isReady: boolean;
   readonly isDraining: boolean;
   /** Aborts when stopping begins. */
   readonly stopping: AbortSignal;
-  /** Stops once, however often it is called; resolves when all is closed. */
+  /** Stops once, however often it is called; resolves when everything is closed. */
   stop(reason: string): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export class ServiceLifecycle implements Lifecycle {
     return this.#stopping.signal;
   }
 
-  /** How many parts failed to close or did not in time. */
+  /** Number of parts that failed to close, or did not in time. */
   get failures(): number {
     return this.#failures;
   }
@@ -82,13 +82,13 @@ export class ServiceLifecycle implements Lifecycle {
   async #stop(reason: string): Promise<void> {
     this.#ready = false;
     this.#logger.info('stopping', { reason });
-    // Lets the caller of stop() finish its turn, so that `isDraining` is true for every hook.
+    // The caller of stop() finishes its turn first, so that `isDraining` is true for every hook.
     await Promise.resolve();
     this.#stopping.abort(new Error(`stopping: ${reason}`));
     await Promise.all(
       this.#drains.map(({ name, begin }) => this.#bounded(`drain of ${name}`, begin, DRAIN_HOOK_TIMEOUT_MS)),
     );
-    // A part may still be opened while others close; what it registers is closed too.
+    // A part may be opened while others close; what it registers is closed too.
     for (let closing = this.#closings.pop(); closing; closing = this.#closings.pop()) {
       await this.#bounded(closing.name, closing.close, closing.timeoutMs);
     }

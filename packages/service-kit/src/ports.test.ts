@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort, isPortFree } from './ports.ts';
 
-it('a free port is none of those that the system gives to whoever asks for any', async () => {
+it('a free port is outside the range that the system assigns from', async () => {
   const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => '49152 65535');
   const first = Number(range.trim().split(/\s+/)[0]);
   for (const port of await Promise.all(Array.from({ length: 20 }, () => freePort()))) {
@@ -21,6 +21,6 @@ it('a port that somebody listens on is not free', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-it('a host that is none of this machine has no free port, and that is said', async () => {
+it('a host that is not of this machine has no free port, and the error says so', async () => {
   await expect(freePort('192.0.2.1')).rejects.toThrow('none of 50 ports of 192.0.2.1 was free');
 });

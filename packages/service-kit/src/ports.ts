@@ -1,15 +1,15 @@
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any: no server and no connection is given one of these by chance. */
+/** A range below the ephemeral ports: the system assigns none of these to servers or connections by chance. */
 const PORTS = { from: 15_000, to: 32_000 };
 const TRIES = 50;
 const LOOPBACK = '127.0.0.1';
 
 /**
- * A TCP port that nobody listens on, to be listened on later: meanwhile, and while its server restarts, the system gives it to nobody.
- * Another process that picks one, too, may be faster.
+ * Returns a TCP port that nobody listens on, for later use. The system does not assign it in the meantime, or while its
+ * server restarts. Another process that calls this may choose the same port.
  *
- * @param host name or address that will be listened on
+ * @param host name or address to listen on
  */
 export async function freePort(host = LOOPBACK): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -19,7 +19,7 @@ export async function freePort(host = LOOPBACK): Promise<number> {
   throw new Error(`none of ${TRIES} ports of ${host} was free`);
 }
 
-/** Whether nothing listens on a port of the host, of this machine. */
+/** Returns whether nothing listens on a port of this machine's host address. */
 export function isPortFree(port: number, host = LOOPBACK): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

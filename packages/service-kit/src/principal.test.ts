@@ -30,7 +30,7 @@ describe('principal tokens', () => {
     verifier = createPrincipalVerifier({ audience: 'deployment:d', keys: createLocalJWKSet({ keys: [jwk] }) });
   });
 
-  it('say who is calling', async () => {
+  it('identify the caller', async () => {
     expect(await verifier.authenticate(request(await sign(claims)))).toEqual({
       kind: 'service_key',
       identity: 'identity',
@@ -41,7 +41,7 @@ describe('principal tokens', () => {
     });
   });
 
-  it('are checked once for a crowd that comes with one', async () => {
+  it('are checked once for concurrent requests', async () => {
     let lookups = 0;
     const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' };
     const local = createLocalJWKSet({ keys: [jwk] });
@@ -81,7 +81,7 @@ describe('principal tokens', () => {
     for (const token of bad) await expect(verifier.authenticate(request(token))).rejects.toMatchObject({ status: 401 });
   });
 
-  it('are not refused because the key set cannot be fetched: that is a 503', async () => {
+  it('lead to 503, not to a refusal, when the key set cannot be fetched', async () => {
     const away = createPrincipalVerifier({ audience: 'deployment:d', jwksUrl: 'http://127.0.0.1:1/jwks.json' });
     await expect(away.authenticate(request(await sign(claims)))).rejects.toMatchObject({ status: 503 });
   });

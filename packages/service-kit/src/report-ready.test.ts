@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { reportReady } from './report-ready.ts';
 import { createContext } from './service.ts';
 
-it('a process tells that it serves, and that it was asked to stop', async () => {
+it('a process counts that it serves, and that it was asked to stop', async () => {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
   reportReady(context);
   expect(context.lifecycle.isReady).toBe(true);

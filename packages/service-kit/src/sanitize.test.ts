@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { sanitizeErrorText } from './sanitize.ts';
 
-describe('an error text fit to be shown outside', () => {
+describe('an error text for callers', () => {
   it.each([
     ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED [host]'],
     ['getaddrinfo ENOTFOUND redis', 'getaddrinfo ENOTFOUND [host]'],
@@ -48,7 +48,7 @@ describe('an error text fit to be shown outside', () => {
     'The server is busy, host not found',
     'node:internal/modules/cjs/loader:1143',
     'model gpt-4o:2024-08-06 is away',
-  ])('keeps what went wrong: %s', (text) => {
+  ])('keeps the error: %s', (text) => {
     expect(sanitizeErrorText(text)).toBe(text);
   });
 

@@ -38,7 +38,7 @@ describe('a service process', () => {
       });
     }
     const pipe = child.stdio[3] as Writable;
-    pipe.on('error', () => {}); // A process that reads no secrets closes it unread.
+    pipe.on('error', () => {}); // A process without secrets closes the pipe unread.
     if (overOnePipe) pipe.write(`${JSON.stringify(secrets)}\n`);
     else pipe.end(JSON.stringify(secrets ?? {}));
   }
@@ -48,7 +48,7 @@ describe('a service process', () => {
     child.kill('SIGKILL');
   });
 
-  it('takes secrets from an inherited pipe and logs none of them', async () => {
+  it('reads secrets from an inherited pipe and logs none of them', async () => {
     start('well');
     await up();
     expect(output).toContain('"secretLength":13');
@@ -58,7 +58,7 @@ describe('a service process', () => {
     expect(output).toContain('part closed');
   });
 
-  it('stops when the parent process is gone', async () => {
+  it('stops when the parent process has exited', async () => {
     start('well');
     await up();
     (child.stdio[4] as Writable).destroy();
@@ -66,7 +66,7 @@ describe('a service process', () => {
     expect(output).toContain('part closed');
   });
 
-  it('takes its secrets and the end of its parent over one pipe, as in a container', async () => {
+  it('learns its secrets and the end of its parent over one pipe, as in a container', async () => {
     start('well', undefined, { overOnePipe: true });
     await up();
     expect(output).toContain('"secretLength":13');
@@ -90,7 +90,7 @@ describe('a service process', () => {
     expect(output).toContain('part closed');
   });
 
-  it('stops with code 1 when it cannot start, and closes what it had opened', async () => {
+  it('stops with code 1 when it cannot start, and closes its open parts', async () => {
     start('fails to start');
     expect(await exited).toEqual([1, null]);
     expect(output).toContain('nothing to listen on');

@@ -42,7 +42,7 @@ export interface FakeKey {
   workspaceIds: string[];
 }
 
-/** org-access as far as the gateway knows it. */
+/** A fake org-access with what the gateway uses. */
 export class FakeOrgAccess {
   readonly keys = new Map<string, FakeKey>();
   readonly questions: VerifyKeyRequest[] = [];
@@ -107,7 +107,7 @@ export class FakeOrgAccess {
   }
 }
 
-/** control-plane as far as the gateway knows it. */
+/** A fake control-plane with what the gateway uses. */
 export class FakeControlPlane {
   readonly routes: DeploymentRoute[] = [];
   isAway = false;

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closings.splice(0)) await close();
 });
 
-/** A server that says everything back, and a line to it. */
+/** Starts an echo server, and a line to it. */
 async function echoLine(): Promise<FaultLine> {
   const server = createServer((socket) => void socket.on('error', () => undefined).pipe(socket));
   server.listen(0, '127.0.0.1');
@@ -30,13 +30,13 @@ async function connected(line: FaultLine): Promise<Socket> {
 
 const said = async (socket: Socket) => String((await once(socket, 'data'))[0]);
 
-test('what is sent over a whole line comes back', async () => {
+test('data over a line without faults comes back', async () => {
   const socket = await connected(await echoLine());
   socket.write('hello');
   expect(await said(socket)).toBe('hello');
 });
 
-test('a line that refuses cuts what is open and takes nothing new until it heals, on the same port', async () => {
+test('a line that refuses cuts open connections and accepts none until it heals, on the same port', async () => {
   const line = await echoLine();
   const socket = await connected(line);
   const failed = new Promise((resolve) => socket.once('close', resolve));
@@ -50,7 +50,7 @@ test('a line that refuses cuts what is open and takes nothing new until it heals
   expect(await said(again)).toBe('back');
 });
 
-test('what a black hole took arrives when it heals, and its end too', async () => {
+test('data that a partition swallowed arrives when it heals, and so does the end', async () => {
   const line = await echoLine();
   const socket = await connected(line);
   socket.write('one');

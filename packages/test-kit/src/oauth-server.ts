@@ -12,20 +12,21 @@ export interface OAuthClientMetadata {
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** What it lets clients have. */
+/** Scopes that clients may request. */
 const SCOPES = ['openid', 'email', 'repo', 'mail'];
 
 /**
- * A real OAuth and OpenID Connect server for tests: PKCE, rotating refresh tokens, revocation, dynamic registration. Everybody who
- * comes is `alice` and says yes. Metadata at the usual places; `/auth`, `/token` and so on as oidc-provider has them.
+ * A real OAuth and OpenID Connect server for tests: PKCE, rotating refresh tokens, revocation, dynamic registration.
+ * Every visitor is `alice` and consents. Metadata is at the usual places; `/auth`, `/token` and so on are those of
+ * oidc-provider.
  */
 export class TestOAuthServer {
   readonly url: string;
-  /** Seconds that access tokens are good for. */
+  /** Lifetime of access tokens in seconds. */
   lifetimeSeconds = 3600;
-  /** What came to `/token`, by grant type. */
+  /** Requests to `/token`, by grant type. */
   readonly tokenRequests: string[] = [];
-  /** Answers requests in place of the server, by path. */
+  /** Handlers that answer requests instead of the server, by path. */
   readonly instead = new Map<string, Handler>();
   readonly #server: Server;
   #provider: Provider;
@@ -51,12 +52,14 @@ export class TestOAuthServer {
     return `${this.url}/token`;
   }
 
-  /** Whether an access token is good here. */
+  /** Returns whether an access token is valid here. */
   async knows(accessToken: string): Promise<boolean> {
     return (await this.#provider.AccessToken.find(accessToken)) !== undefined;
   }
 
-  /** What a person's browser does: signs in, says yes, and is sent back. Returns where to, without going there. */
+  /**
+   * Acts like a user's browser: signs in, consents, and is sent back. Returns the final address without requesting it.
+   */
   async visit(url: string): Promise<string> {
     const cookies = new Map<string, string>();
     let next = url;

@@ -13,13 +13,13 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** Template databases this process knows to be complete. */
+/** Template databases that this process knows to be complete. */
 const readyTemplates = new Map<string, Promise<string>>();
 
 /**
- * A fresh database with the migrations of a folder (Prisma's layout) applied. They run once per content of the folder, in
- * a template database that stays on the server; each call clones it, which takes some 50 ms whatever the schema's size.
- * Without a folder the database is empty.
+ * Creates a fresh database with the migrations of a folder (Prisma's layout). They run once per content of the folder,
+ * in a template database that stays on the server. Each call clones it, which takes some 50 ms for any schema. Without
+ * a folder the database is empty.
  */
 export async function createTestDatabase(migrationsDir?: string): Promise<TestDatabase> {
   const template = migrationsDir ? await templateFor(resolve(migrationsDir)) : 'template1';
@@ -45,14 +45,16 @@ async function makeTemplate(migrationsDir: string): Promise<string> {
   const name = `runyard_template_${await hashOf(migrationsDir)}`;
   const building = `${name}_building`;
   await onServer(async (client) => {
-    // Other test processes want the same template: one makes it, the others wait here. Released with the connection.
+    // Other test processes need the same template: one makes it, the others wait here. The lock is released with the
+    // connection.
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return;
     await client.query(`DROP DATABASE IF EXISTS ${building} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${building}`);
     await applyMigrations(databaseUrl(building), migrationsDir);
-    // The rename is what says "complete": a half-made template is never cloned, and nobody connects to a complete one.
+    // The rename marks the template as complete: an incomplete one is never cloned, and nobody connects to a complete
+    // one.
     await client.query(`ALTER DATABASE ${building} RENAME TO ${name}`);
   });
   return name;
@@ -77,10 +79,10 @@ function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   return onDatabase(testServerAddress('postgres'), work);
 }
 
-/** Works on a database with a connection of its own. */
+/** Runs work on a database with a separate connection. */
 export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'runyard-test-kit' });
-  client.on('error', () => {}); // The statement under way tells; without a listener it would end the process.
+  client.on('error', () => {}); // The statement in flight reports it; without a listener it would end the process.
   await client.connect();
   try {
     return await work(client);
@@ -89,7 +91,7 @@ export async function onDatabase<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Everything in a database as text: to show what is not in it. */
+/** Returns everything in a database as text, to show what is not in it. */
 export function dumpDatabase(url: string): Promise<string> {
   return onDatabase(url, async (client) => {
     const tables = await client.query<{ name: string }>(

@@ -4,7 +4,7 @@ import { testServerAddress } from './environment.ts';
 
 export interface TestRedis {
   url: string;
-  /** Unique to this call; keep every key below it, so that tests may run side by side on one server. */
+  /** Unique to this call; a prefix for every key, so that tests may run side by side on one server. */
   prefix: string;
   /** Deletes every key below the prefix. */
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export function testRedis(): TestRedis {
 async function deleteKeys(url: string, prefix: string): Promise<void> {
   const redis = new Redis(url);
   try {
-    // The prefix may stand inside a hash tag: `{prefix}:queue`.
+    // The prefix may be inside a hash tag: `{prefix}:queue`.
     for await (const keys of redis.scanStream({ match: `*${prefix}*`, count: 1000 })) {
       if (keys.length > 0) await redis.unlink(...keys);
     }

@@ -7,12 +7,18 @@ import { freePort } from './free-port.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ServiceProcessOptions {
-  /** The service's entry file. `src/main.ts` of a service is run from a bundle of the sources as they are, made once per test run. */
+  /**
+   * The service's entry file. `src/main.ts` of a service is run from a bundle of the present sources, made once per
+   * test run.
+   */
   entry: string;
   env?: Record<string, string>;
-  /** Handed over through an inherited pipe (RUNYARD_SECRETS_FD), as the launcher does, so they stand in no environment. */
+  /**
+   * Secrets that are passed through an inherited pipe (RUNYARD_SECRETS_FD), like by the launcher, so that they are in
+   * no environment.
+   */
   secrets?: Record<string, string>;
-  /** Working directory; the service's own folder if absent. */
+  /** Working directory; default: the service's own folder. */
   cwd?: string;
   /** Path polled until it answers 2xx, or null to return as soon as the process runs. Default `/ok`. */
   readyPath?: string | null;
@@ -23,11 +29,11 @@ export interface ServiceProcess {
   url: string;
   port: number;
   pid: number;
-  /** Everything written to stdout and stderr so far. */
+  /** Returns everything written to stdout and stderr so far. */
   output(): string;
   /** Resolves when the process ends, however that happens. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Asks the process to end (SIGTERM unless told) and waits until it did; kills it after `graceMs`. */
+  /** Asks the process to end (default SIGTERM) and waits until it has; kills it after `graceMs`. */
   stop(options?: {
     signal?: NodeJS.Signals;
     graceMs?: number;
@@ -40,12 +46,12 @@ process.once('exit', () => {
 });
 
 /**
- * Runs a service as its own process on a free loopback port and waits until it answers. It ends with the test: by `stop`,
- * when this process exits, or, should this one be killed, by the end of the pipe it was given as RUNYARD_PARENT_FD.
+ * Runs a service as its own process on a free loopback port and waits until it answers. It ends with the test: by
+ * `stop`, when this process exits, or, should this one be killed, by the end of the pipe for RUNYARD_PARENT_FD.
  */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const entry = await bundledEntry(options.entry);
-  // At last: nobody keeps it free.
+  // The port is chosen last, because nothing keeps it free.
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [...loaderFor(entry), entry], {
@@ -71,7 +77,7 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
     return { code, signal };
   });
   const secretsPipe = child.stdio[3] as NodeJS.WritableStream;
-  secretsPipe.on('error', () => {}); // A service that ended early has closed it; `exited` tells why.
+  secretsPipe.on('error', () => {}); // A service that ended early has closed it; `exited` has the reason.
   secretsPipe.end(JSON.stringify(options.secrets ?? {}));
   child.stdio[4]?.on('error', () => {});
 

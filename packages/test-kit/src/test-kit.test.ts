@@ -45,7 +45,7 @@ describe('createTestDatabase', () => {
     await expect(query(one.url, 'SELECT 1')).rejects.toThrow(/does not exist/);
   });
 
-  it('says what is wrong with a migration that fails, and does not leave a half-made template behind', async () => {
+  it('reports a failing migration, and leaves no incomplete template behind', async () => {
     const migrations = await folderWith({ '1_bad/migration.sql': 'CREATE TABEL shelf (id int)' });
     await expect(createTestDatabase(migrations)).rejects.toThrow(/TABEL/);
     await expect(createTestDatabase(migrations)).rejects.toThrow(/TABEL/);
@@ -76,7 +76,7 @@ describe('startServiceProcess', () => {
     process.on('SIGTERM', () => process.exit(0));
   `;
 
-  it('runs TypeScript from source, hands over secrets, and stops', async () => {
+  it('runs TypeScript from source, passes secrets, and stops', async () => {
     const folder = await folderWith({ 'src/main.ts': service });
     const running = await startServiceProcess({ entry: join(folder, 'src/main.ts'), secrets: { WORD: 'open sesame' } });
     expect(await (await fetch(running.url)).text()).toBe('open sesame');
@@ -90,7 +90,7 @@ describe('startServiceProcess', () => {
 });
 
 describe('waitFor', () => {
-  it('returns what the condition gave once it holds, though it threw before', async () => {
+  it('returns the value of the condition once it holds, although it threw before', async () => {
     let calls = 0;
     const value = await waitFor(() => {
       calls += 1;
@@ -100,7 +100,7 @@ describe('waitFor', () => {
     expect(value).toBe('call 3');
   });
 
-  it('gives the last error as the cause when the time is over', async () => {
+  it('throws with the last error as the cause after the time limit', async () => {
     const failing = waitFor(() => Promise.reject(new Error('no luck')), { timeoutMs: 30, what: 'luck' });
     await expect(failing).rejects.toThrow('luck did not hold within 30 ms');
     await failing.catch((error) => expect(error.cause.message).toBe('no luck'));

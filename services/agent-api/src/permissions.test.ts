@@ -40,7 +40,7 @@ describe('what a role lets a caller do on a deployment', () => {
     ['post', '/threads', 'runs:create'],
     ['delete', '/threads/{thread_id}', 'runs:delete'],
     ['delete', '/threads/{thread_id}/runs/{run_id}', 'runs:delete'],
-  ] as const)('%s %s takes %s', (method, path, permission) => {
+  ] as const)('%s %s requires the permission %s', (method, path, permission) => {
     expect(operationOf(method, path).permission).toBe(permission);
   });
 

@@ -1,7 +1,7 @@
 import type { WorkspacePermission } from '@runyard/contracts';
 import { type BoundOperation, ForbiddenError, type Principal } from '@runyard/service-kit';
 
-/** The operation for callers alone whose role lets them do this; administrators of the organization may do all. */
+/** Restricts the operation to callers whose role permits it; administrators of the organization may do all. */
 export function askingPermission({ operation, handler }: BoundOperation): BoundOperation {
   const { access, permission, operationId } = operation;
   if (access !== 'principal') return { operation, handler };
@@ -15,7 +15,7 @@ export function askingPermission({ operation, handler }: BoundOperation): BoundO
   };
 }
 
-/** For what an operation does beyond its own permission. @throws ForbiddenError */
+/** Checks a permission that an operation needs beyond its own. @throws ForbiddenError */
 export function requirePermission(caller: Principal, permission: WorkspacePermission): void {
   if (hasPermission(caller, permission)) return;
   throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);

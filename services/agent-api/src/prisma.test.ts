@@ -11,20 +11,23 @@ beforeAll(async () => {
 });
 afterAll(() => database?.close());
 
-it.each(Object.values(Prisma.ModelName))('describes %s as the migrations made it', async (model) => {
-  const pool = openPool({ connectionString: database.url, max: 1, applicationName: 'agent-api-test' });
-  const prisma = openPrisma(pool);
-  try {
-    const delegate = prisma[Prisma.ModelName[model].replace(/^./, (first) => first.toLowerCase()) as 'assistant'];
-    // Names every column of the model: one that is not there, or of another type, is an error.
-    await expect(delegate.findMany()).resolves.toEqual([]);
-  } finally {
-    await prisma.$disconnect();
-    await pool.end();
-  }
-});
+it.each(Object.values(Prisma.ModelName))(
+  'the Prisma model %s matches the table that the migrations made',
+  async (model) => {
+    const pool = openPool({ connectionString: database.url, max: 1, applicationName: 'agent-api-test' });
+    const prisma = openPrisma(pool);
+    try {
+      const delegate = prisma[Prisma.ModelName[model].replace(/^./, (first) => first.toLowerCase()) as 'assistant'];
+      // The query names every column of the model: a missing one, or one of another type, is an error.
+      await expect(delegate.findMany()).resolves.toEqual([]);
+    } finally {
+      await prisma.$disconnect();
+      await pool.end();
+    }
+  },
+);
 
-it('tells a pool whose connections are all in use from a database that is away', async () => {
+it('a pool without a free connection is reported apart from an unavailable database', async () => {
   const pool = openPool({
     connectionString: database.url,
     max: 1,

@@ -40,7 +40,7 @@ import { openThreads } from './threads/open-threads.ts';
 import { openUi } from './ui/open-ui.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
-/** One process of a deployment's API. What it knows is in Postgres; others like it may run beside it. */
+/** Runs one process of a deployment's API. Its state is in Postgres; others like it may run beside it. */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
   metrics.identify(deploymentMetricsOf(config));
@@ -185,7 +185,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   await announcement.start();
-  // First of all: workers find another one while this one still answers.
+  // This drains first: workers find another process while this one still answers.
   lifecycle.onDrain('announcement', () => announcement.stop());
   lifecycle.onStop('announcement', () => announcement.stop());
   await listenForMetrics(context, config);

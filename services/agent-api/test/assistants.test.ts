@@ -13,7 +13,7 @@ const ECHO = '046b5dc7-2108-582c-9c6c-31d556d138f0';
 const post = (path: string, body: unknown) => ask(deployment.url + path, { body });
 
 describe('the default assistant of a graph', () => {
-  it('is there from the start, with the id every server gives it', async () => {
+  it('exists from the start, with the id every server gives it', async () => {
     expect(await deployment.client.assistants.get(ECHO)).toMatchObject({
       assistant_id: ECHO,
       graph_id: 'echo',
@@ -26,7 +26,7 @@ describe('the default assistant of a graph', () => {
     expect(await deployment.client.assistants.get('assembly')).toMatchObject({ description: 'Puts parts together' });
   });
 
-  it('is got by the name of its graph too, on every route', async () => {
+  it('is found by the name of its graph too, on every route', async () => {
     expect(await ask(`${deployment.url}/assistants/echo`)).toMatchObject({ status: 200, json: { assistant_id: ECHO } });
     expect((await post('/assistants/echo/versions', {})).json).toMatchObject([{ assistant_id: ECHO, version: 1 }]);
   });
@@ -66,7 +66,7 @@ describe('creating an assistant', () => {
     });
   });
 
-  it('refuses an id that is taken, or answers the assistant that has it', async () => {
+  it('refuses an id that is taken, or returns the assistant that has it', async () => {
     const assistant_id = randomUUID();
     await post('/assistants', { assistant_id, graph_id: 'echo', name: 'first' });
     expect((await post('/assistants', { assistant_id, graph_id: 'echo' })).status).toBe(409);
@@ -98,7 +98,7 @@ describe('changing an assistant', () => {
   const create = (fields: object) => deployment.client.assistants.create({ graphId: 'echo', ...fields });
   const patch = (id: string, body: unknown) => ask(`${deployment.url}/assistants/${id}`, { method: 'PATCH', body });
 
-  it('merges metadata, keeps what is not named and makes a version of it', async () => {
+  it('merges metadata, keeps what is not named and makes a new version', async () => {
     const { assistant_id } = await create({ name: 'first', metadata: { a: 1, b: { c: 1 } }, description: 'kept' });
     const { json } = await patch(assistant_id, { name: 'second', metadata: { b: { d: 2 }, created_by: 'me' } });
     expect(json).toMatchObject({ name: 'second', description: 'kept', version: 2 });
@@ -109,7 +109,7 @@ describe('changing an assistant', () => {
     });
   });
 
-  it('replaces config and context as a whole and keeps the two alike', async () => {
+  it('replaces config and context as a whole and mirrors them', async () => {
     const { assistant_id } = await create({ config: { tags: ['t'], recursion_limit: 5, configurable: { x: 1 } } });
     expect(await patch(assistant_id, { context: { y: 2 } })).toMatchObject({
       json: { config: { tags: ['t'], recursion_limit: 5, configurable: { y: 2 } }, context: { y: 2 } },
@@ -121,7 +121,7 @@ describe('changing an assistant', () => {
     expect(both).toMatchObject({ status: 400, json: { detail: expect.stringContaining('Cannot specify both') } });
   });
 
-  it('gives every one of many changes at once a version of its own', async () => {
+  it('gives every one of many concurrent changes a version of its own', async () => {
     const { assistant_id } = await create({});
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, n) => patch(assistant_id, { metadata: { [n]: n } })),
@@ -130,7 +130,7 @@ describe('changing an assistant', () => {
     expect((await deployment.client.assistants.get(assistant_id)).metadata).toEqual({ 0: 0, 1: 1, 2: 2, 3: 3, 4: 4 });
   });
 
-  it('refuses an assistant or a graph that is not there', async () => {
+  it('refuses an assistant or a graph that does not exist', async () => {
     expect((await patch(randomUUID(), {})).status).toBe(404);
     const { assistant_id } = await create({});
     expect(await patch(assistant_id, { graph_id: 'zap' })).toMatchObject({ status: 404 });
@@ -140,7 +140,7 @@ describe('changing an assistant', () => {
     });
   });
 
-  it('lists versions newest first and brings one back with all it had', async () => {
+  it('lists versions newest first and restores one with all it had', async () => {
     const { assistant_id } = await create({ name: 'one', metadata: { v: 1 }, context: { tone: 'x' } });
     await patch(assistant_id, { name: 'two', metadata: { v: 2 }, context: { tone: 'y' }, graph_id: 'slow' });
     const versions = await deployment.client.assistants.getVersions(assistant_id);
@@ -175,7 +175,7 @@ describe('changing an assistant', () => {
   });
 });
 
-describe('looking at the graph of an assistant', () => {
+describe('describing the graph of an assistant', () => {
   const get = (path: string) => ask(deployment.url + path);
   const nodes = (drawing: { nodes: { id: string | number }[] }) => drawing.nodes.map(({ id }) => id);
 
@@ -193,7 +193,7 @@ describe('looking at the graph of an assistant', () => {
     }
   });
 
-  it('tells its schemas, from the graph itself or its source', async () => {
+  it('returns its schemas, from the graph itself or its source', async () => {
     const { assistants } = deployment.client;
     const { assistant_id } = await assistants.create({ graphId: 'assembly' });
     expect(await assistants.getSchemas(assistant_id)).toMatchObject({
@@ -208,7 +208,7 @@ describe('looking at the graph of an assistant', () => {
     });
   });
 
-  it('tells its subgraphs, all of them or those of a namespace', async () => {
+  it('returns its subgraphs, all of them or those of a namespace', async () => {
     const { assistants } = deployment.client;
     expect(Object.keys(await assistants.getSubgraphs('assembly'))).toEqual(['outer']);
     expect(Object.keys(await assistants.getSubgraphs('assembly', { recurse: true }))).toEqual(['outer', 'outer|inner']);
@@ -218,7 +218,7 @@ describe('looking at the graph of an assistant', () => {
     expect(await assistants.getSubgraphs('assembly', { namespace: 'nowhere' })).toEqual({});
   });
 
-  it('answers 404 for an assistant that is not there', async () => {
+  it('answers 404 for an assistant that does not exist', async () => {
     for (const look of ['graph', 'schemas', 'subgraphs', 'subgraphs/outer'])
       expect((await get(`/assistants/${randomUUID()}/${look}`)).status).toBe(404);
   });
@@ -296,7 +296,7 @@ describe('searching assistants', () => {
     expect(headers).toMatchObject({ 'x-pagination-total': '3', 'x-pagination-next': '2' });
   });
 
-  it('counts', async () => {
+  it('counts matches', async () => {
     expect((await post('/assistants/count', { graph_id: 'chat' })).text).toBe('4');
     expect((await post('/assistants/count', { metadata: { kind: 'searched' }, name: 'one' })).text).toBe('1');
   });

@@ -28,7 +28,7 @@ async function runningRun() {
 const statusOf = async (run: { thread_id: string; run_id: string }) =>
   (await deployment.client.runs.get(run.thread_id, run.run_id)).status;
 
-/** What a worker does with its order. */
+/** Does what the worker of a cancelled run does. */
 async function obey(played: PlayedRun, values: unknown): Promise<void> {
   await deployment.worker.order(played);
   await played.interrupted(values);
@@ -50,7 +50,7 @@ describe('cancelling a run', () => {
     expect(await answer.complete).toBe('');
   });
 
-  it('that runs is an order its worker learns, and the client who waits gets the last values', async () => {
+  it('that runs leaves an order for its worker, and the client that waits gets the last values', async () => {
     const run = await runningRun();
     const waiting = open(`${placeOf(run)}/cancel?wait=true`, { method: 'POST' });
     await obey(run.played, { n: 1 });
@@ -78,7 +78,7 @@ describe('cancelling a run', () => {
     });
   });
 
-  it('whose worker is gone ends as ordered with no worker left, and who waits for it is answered', async () => {
+  it('whose worker is lost ends it as ordered without a worker, and answers the client that waits', async () => {
     for (const action of ['interrupt', 'rollback']) {
       const run = await runningRun();
       await deployment.pool.query('DELETE FROM worker');
@@ -94,7 +94,7 @@ describe('cancelling a run', () => {
     }
   });
 
-  it('that waits for another attempt and is rolled back is gone before its client is answered, and not missing', async () => {
+  it('that waits for another attempt, with rollback, deletes it before its client is answered, and not as missing', async () => {
     const run = await runningRun();
     await deployment.worker.engine.releaseRun(run.played.claimed.fence);
     const answer = await ask(`${placeOf(run)}/cancel?wait=true&action=rollback`, { method: 'POST' });
@@ -103,7 +103,7 @@ describe('cancelling a run', () => {
     expect((await ask(placeOf(run))).status).toBe(404);
   });
 
-  it('that is over or unknown is 404', async () => {
+  it('that has ended or is unknown answers 404', async () => {
     const run = await runningRun();
     await run.played.succeed({});
     expect(await ask(`${placeOf(run)}/cancel`, { method: 'POST' })).toMatchObject({
@@ -128,13 +128,13 @@ describe('cancelling several runs', () => {
     expect(await statusOf(third)).toBe('interrupted');
   });
 
-  it('is 404 when nothing is in flight, and 422 without a selection', async () => {
+  it('answers 404 when nothing is in flight, and 422 without a selection', async () => {
     expect((await ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } })).status).toBe(404);
     expect((await ask(`${deployment.url}/runs/cancel`, { body: {} })).status).toBe(422);
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it('cancels its run when it asked for that', async () => {
     for (const path of ['stream', 'wait']) {
       const { thread_id } = await deployment.client.threads.create();
@@ -171,7 +171,7 @@ describe('a client that goes away', () => {
 });
 
 describe('deleting a run', () => {
-  it('removes it, also while it runs', async () => {
+  it('removes it, also while it is running', async () => {
     const run = await runningRun();
     expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(204);
     expect((await ask(placeOf(run))).status).toBe(404);
@@ -179,7 +179,7 @@ describe('deleting a run', () => {
     await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow();
   });
 
-  it('is told on its stream, so that every process can end the answers it waits for', async () => {
+  it('is published on its stream, so that every process can end the answers it waits for', async () => {
     const deletions = [
       { run: await runningRun(), what: placeOf },
       { run: await pendingRun(), what: placeOf },

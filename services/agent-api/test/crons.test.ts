@@ -27,7 +27,7 @@ async function detailOf(answer: Promise<{ status: number; json: unknown }>): Pro
   return [status, (json as { detail: string }).detail];
 }
 
-/** Makes the cron's next slot one that has come, and calls the clock as any change does. */
+/** Makes the cron's next slot due, and wakes the clock as any change does. */
 async function comeDue(cronId: string, ago = '1 second'): Promise<void> {
   await deployment.pool.query('UPDATE cron SET next_run_date = now() - $2::interval WHERE cron_id = $1', [cronId, ago]);
   await patch(`/crons/${cronId}`, { metadata: {} });
@@ -44,7 +44,7 @@ async function runsOf(cronId: string) {
 const firstRunOf = (cronId: string) => waitFor(async () => (await runsOf(cronId))[0], { what: 'a run of the cron' });
 
 describe('creating a cron', () => {
-  it('answers it with its next run in its time zone, and the request it stands for', async () => {
+  it('returns it with its next run in its time zone, and the request it stands for', async () => {
     const cron = await create({
       schedule: '0 9 1 1 *',
       timezone: 'America/New_York',
@@ -82,7 +82,7 @@ describe('creating a cron', () => {
     expect((await ask(`${deployment.url}/crons/${cron.cron_id}`)).json).toEqual(cron);
   });
 
-  it('says what is wrong with a schedule, a time zone, an end', async () => {
+  it('refuses a wrong schedule, time zone or end with the reason', async () => {
     const asked = (body: object) => detailOf(post('/runs/crons', { assistant_id: 'echo', schedule: YEARLY, ...body }));
     expect(await asked({ schedule: 'nope' })).toEqual([
       422,
@@ -106,7 +106,7 @@ describe('creating a cron', () => {
     ]);
   });
 
-  it('wants an assistant and a thread that are there', async () => {
+  it('requires an assistant and a thread that exist', async () => {
     const asked = (path: string, assistant_id: string) => detailOf(post(path, { assistant_id, schedule: YEARLY }));
     expect(await asked('/runs/crons', 'zap')).toEqual([404, "Assistant 'zap' not found"]);
     expect((await asked('/runs/crons', randomUUID()))[0]).toBe(404);
@@ -117,7 +117,7 @@ describe('creating a cron', () => {
     ]);
   });
 
-  it('takes either name of the switch, and an end that is past or knows no zone', async () => {
+  it('takes either name of the switch, and an end that is past or has no offset', async () => {
     expect(await create({ is_enabled: false })).toMatchObject({ enabled: false, is_enabled: false });
     expect(await create({ enabled: false, is_enabled: false })).toMatchObject({ enabled: false });
     expect(await create({ end_time: '2020-01-01T00:00:00' })).toMatchObject({
@@ -132,7 +132,7 @@ describe('creating a cron', () => {
 });
 
 describe('a firing', () => {
-  it('makes a run as the request describes it, on a thread that goes with it', async () => {
+  it('creates a run as the request describes it, on a thread that is deleted with it', async () => {
     const cron = await create({
       input: { n: 1 },
       metadata: { team: 'blue' },
@@ -176,7 +176,7 @@ describe('a firing', () => {
     expect((await ask(`${deployment.url}/threads/${run.claimed.threadId}`)).status).toBe(404);
   });
 
-  it('keeps the thread when told so, a new one each time, to be found by the cron', async () => {
+  it("keeps the thread on request, a new one each time, which the cron's id finds", async () => {
     const cron = await create({ on_run_completed: 'keep', metadata: { team: 'green' } });
     for (const count of [1, 2]) {
       await comeDue(cron.cron_id);
@@ -190,7 +190,7 @@ describe('a firing', () => {
     expect(new Set(threads.map(({ thread_id }) => thread_id)).size).toBe(2);
   });
 
-  it('on a thread stands in its line', async () => {
+  it('on a thread waits for the runs before it', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const cron = await create({ input: { n: 2 } }, `/threads/${thread_id}/runs/crons`);
     expect(cron).toMatchObject({ thread_id, on_run_completed: null });
@@ -199,7 +199,7 @@ describe('a firing', () => {
     await (await deployment.worker.take()).succeed({});
   });
 
-  it('happens once for all slots that were missed while nobody was there', async () => {
+  it('happens once for all slots that were missed during an outage', async () => {
     const cron = await create({ schedule: '*/5 * * * *' });
     await comeDue(cron.cron_id, '3 days');
     await firstRunOf(cron.cron_id);
@@ -209,7 +209,7 @@ describe('a firing', () => {
     await (await deployment.worker.take()).succeed({});
   });
 
-  it('comes in time also when another process made the change', async () => {
+  it('is in time also when another process made the change', async () => {
     const cron = await create();
     await deployment.pool.query('UPDATE cron SET next_run_date = now() WHERE cron_id = $1', [cron.cron_id]);
     const signals = new Signals({ ...deployment.redis, topic: 'crons' });
@@ -232,7 +232,7 @@ describe('a firing', () => {
 });
 
 describe('changing a cron', () => {
-  it('merges metadata, replaces the rest, and counts the next run anew', async () => {
+  it('merges metadata, replaces the rest, and computes the next run anew', async () => {
     const cron = await create({ metadata: { a: 1, b: 1 }, input: { n: 1 }, end_time: '2100-01-01T00:00:00Z' });
     const change = {
       schedule: '30 4 1 1 *',
@@ -258,7 +258,7 @@ describe('changing a cron', () => {
     });
   });
 
-  it('says how durable its runs are by either name, whichever it was made with', async () => {
+  it('sets the durability of its runs by either name, whichever it was created with', async () => {
     const cron = await create({ durability: 'sync', input: { n: 1 } });
     const payloadAfter = async (change: object) =>
       ((await patch(`/crons/${cron.cron_id}`, change)).json as { payload: Record<string, unknown> }).payload;
@@ -272,7 +272,7 @@ describe('changing a cron', () => {
     });
   });
 
-  it('pauses, and does not catch up on what fell into the pause', async () => {
+  it('pauses it, and does not fire late what fell into the pause', async () => {
     const cron = await create({ schedule: '* * * * *' });
     expect((await patch(`/crons/${cron.cron_id}`, { is_enabled: false })).json).toMatchObject({ enabled: false });
     await comeDue(cron.cron_id);
@@ -282,7 +282,7 @@ describe('changing a cron', () => {
     await ask(`${deployment.url}/crons/${cron.cron_id}`, { method: 'DELETE' });
   });
 
-  it('refuses what it would refuse at the start', async () => {
+  it('refuses what a creation would refuse', async () => {
     const { cron_id } = await create({ context: { a: 1 } });
     const asked = (body: object) => detailOf(patch(`/crons/${cron_id}`, body));
     expect(await asked({})).toEqual([400, 'Request body cannot be empty']);
@@ -340,7 +340,7 @@ describe('the end of a cron', () => {
     expect((await ask(`${deployment.url}/crons/${cron_id}`)).status).toBe(404);
   });
 
-  it('comes with that of its thread', async () => {
+  it('comes with the deletion of its thread', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const cron = await create({}, `/threads/${thread_id}/runs/crons`);
     await deployment.client.threads.delete(thread_id);

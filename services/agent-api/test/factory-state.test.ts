@@ -8,7 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.close());
 
-/** A thread whose graph was run once, by an assistant that names its node and as a run may name it otherwise. */
+/**
+ * Returns a thread whose graph was run once, by an assistant that names its node and as a run may name it otherwise.
+ */
 async function threadRunWith(run: { config?: object; context?: object } = {}) {
   const { client } = deployment;
   const assistant = await client.assistants.create({
@@ -28,18 +30,18 @@ async function says(threadId: string, node: string) {
   expect(newest?.next).toEqual([]);
 }
 
-it('a thread is written to as a node that exists only under what its last run was configured with', async () => {
+it('a thread is written to as a node that exists only under the configuration of its last run', async () => {
   const ofAssistant = await threadRunWith();
   await says(ofAssistant, 'assistants');
   const ofRun = await threadRunWith({ config: { configurable: { node: 'runs' } } });
   await says(ofRun, 'runs');
-  // The update itself was no run: what counts is still the run before it.
+  // The update itself was no run: the run before it still counts.
   await says(ofRun, 'runs');
   await says(await threadRunWith({ context: { node: 'contexts' } }), 'contexts');
   await expect(says(ofRun, 'assistants')).rejects.toThrow('does not exist');
 });
 
-it('the newest run of a thread counts, and nothing of its configuration is kept with the thread', async () => {
+it('the newest run of a thread counts, and nothing of its configuration is stored with the thread', async () => {
   const { client } = deployment;
   const threadId = await threadRunWith({ config: { configurable: { node: 'first' } } });
   await client.runs.wait(threadId, 'dynamic', { input: {}, config: { configurable: { node: 'second' } } });
@@ -54,7 +56,7 @@ it('a copy of a thread is written to like the thread it was made from', async ()
   await says((copy as unknown as { thread_id: string }).thread_id, 'runs');
 });
 
-it('once the run is deleted, what its assistant says is what a thread is written to with', async () => {
+it('a thread whose last run is deleted is written to under the configuration of its assistant', async () => {
   const { client } = deployment;
   const threadId = await threadRunWith({ config: { configurable: { other: 1 } } });
   for (const { run_id } of await client.runs.list(threadId)) await client.runs.delete(threadId, run_id);

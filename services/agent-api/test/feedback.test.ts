@@ -44,7 +44,7 @@ describe('feedback URLs', () => {
     }
   });
 
-  it('keep what they receive with the run', async () => {
+  it('store what they receive with the run', async () => {
     const { result, place } = await waitedFor({});
     const url = result.__feedback__.helpful!;
     const said = {
@@ -69,7 +69,7 @@ describe('feedback URLs', () => {
     ]);
   });
 
-  it('take nothing that was not issued, is too large or too much, and nothing about a run that is gone', async () => {
+  it('refuse a token that was not issued, a body that is too large, too many of them, and a deleted run', async () => {
     const { result, place } = await waitedFor({});
     const url = result.__feedback__.helpful!;
     expect((await ask(`${url}x`, { body: {} })).status).toBe(404);

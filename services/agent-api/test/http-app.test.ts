@@ -43,7 +43,7 @@ describe('a project with an app of its own', () => {
     expect(thread.metadata).toEqual({ by: 'middleware' });
   });
 
-  it('takes webhooks whose URL is a path; the server behind it cannot be reached that way', async () => {
+  it('gets webhooks whose URL is a path; the server behind it cannot be reached that way', async () => {
     const logOf = async (webhook: string) => {
       const created = await post('/runs', { assistant_id: 'echo', input: {}, webhook });
       const run = (await created.json()) as { run_id: string; thread_id: string };
@@ -58,23 +58,23 @@ describe('a project with an app of its own', () => {
     const received = await (await call('/custom/hooks')).json();
     expect(received).toMatchObject([{ status: 'success', values: { told: '/custom/hooks' } }]);
     const threads = await deployment.client.threads.count();
-    // The server's own: it would act with the deployment's rights, for whoever made the run.
+    // The server itself would act with the deployment's rights, for whoever created the run.
     expect(await logOf('/threads')).toMatchObject({ status: 'failed', attempts: [{ status_code: 403 }] });
     expect(await deployment.client.threads.count()).toBe(threads);
   });
 
-  it('answers what its code throws with a plain 500, and says it in the log', async () => {
+  it('answers an exception of its code with a plain 500, and logs it', async () => {
     const failed = await call('/custom/error');
     expect([failed.status, await failed.json()]).toEqual([500, { detail: 'Internal Server Error' }]);
     await waitFor(() => deployment.service.output().includes('the reason is for the log alone'));
   });
 
-  it('gives its code the deployment as its own server, and ends circles', async () => {
+  it('gives its code the deployment as its own server, and ends loops', async () => {
     expect(await (await call('/custom/assistants')).json()).toHaveLength(3);
     expect((await call('/custom/around')).status).toBe(500);
   });
 
-  it('shows its code nothing the platform says to itself', async () => {
+  it("shows its code no header of the platform's own", async () => {
     const headers = {
       'x-runyard-principal': 'token',
       'x-runyard-exchange': 'y',
@@ -85,7 +85,7 @@ describe('a project with an app of its own', () => {
     expect(seen['x-own']).toBe('1');
   });
 
-  it('streams runs through the app, and a client that leaves is known to have left', async () => {
+  it('streams runs through the app, and notices a client that leaves', async () => {
     const { thread_id: threadId } = await deployment.client.threads.create();
     const abort = new AbortController();
     const stream = await fetch(`${deployment.url}/threads/${threadId}/runs/stream`, {
@@ -104,7 +104,7 @@ describe('a project with an app of its own', () => {
     });
   });
 
-  it('holds bodies to their limit without keeping them, announced or not', async () => {
+  it('limits bodies without buffering them, announced or not', async () => {
     const limited = { 'content-length': String(400 * 1024 * 1024) };
     const refused = await new Promise<number>((resolve, reject) => {
       const sent = request(`${deployment.url}/custom/hello`, { method: 'POST', headers: limited });
@@ -122,7 +122,7 @@ describe('a project with an app of its own', () => {
     expect(Object.keys(paths).filter((path) => path.startsWith('/store'))).toEqual([]);
   });
 
-  it('lets in the pages the project names', async () => {
+  it('admits pages of the origins that the project names', async () => {
     const allowed = await call('/info', { headers: { origin: 'https://page.example' } });
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://page.example');
     expect(allowed.headers.get('access-control-allow-credentials')).toBe('true');
@@ -166,14 +166,14 @@ describe('a project with an app of its own', () => {
     expect(counted('/assistants/count')).toMatch(/ 1$/);
   });
 
-  it('loads the app anew when its process has gone', async () => {
+  it('loads the app anew when its process has ended', async () => {
     const last = await call('/custom/end-of-the-process');
     expect([last.status, await last.json()]).toEqual([503, { detail: 'The project did not answer' }]);
     await waitFor(async () => (await call('/custom/hello')).status === 200);
   });
 });
 
-describe('a project below a path, with a worker', () => {
+describe('a project below a mount prefix, with a worker', () => {
   beforeAll(async () => {
     deployment = await startDeployment({
       worker: 'real',
@@ -182,7 +182,7 @@ describe('a project below a path, with a worker', () => {
   });
   afterAll(() => deployment.close());
 
-  it('is served there and nowhere else, and locates what it makes as SDKs look for it: below the URL they call', async () => {
+  it('is served there and nowhere else, and locates what it creates below the URL that SDKs call', async () => {
     const thread = await post('/agents/threads', {});
     expect([thread.status, thread.headers.get('x-middleware')]).toEqual([200, 'seen']);
     const { thread_id: threadId } = (await thread.json()) as { thread_id: string };
@@ -197,10 +197,11 @@ describe('a project below a path, with a worker', () => {
     await rest.text();
     expect((await call('/threads/x')).status).toBe(404);
     expect((await call('/agentsx')).status).toBe(404);
+    expect((await call('/ok')).headers.get('x-runyard-mount-prefix'), 'for whoever runs it').toBe('/agents');
     expect((await (await call('/agents/custom/hello')).json()) as object).toEqual({ hello: 'nobody' });
   });
 
-  it('gives code that runs beside a worker the same server, and runs that were asked for by a route', async () => {
+  it('gives code that runs beside a worker the same server, and runs that a route created', async () => {
     const asked = await post('/agents/runs/wait', { assistant_id: 'asking', input: {} }, { 'x-user': 'ada' });
     expect(await asked.json()).toEqual({ assistants: 3, header: 'ada' });
     const waited = (await (await call('/agents/custom/waits')).json()) as { messages: { content: string }[] };
@@ -212,7 +213,7 @@ describe('a project below a path, with a worker', () => {
     expect(stranger.status).toBe(401);
   });
 
-  it('tells nothing about itself when told so', async () => {
+  it('serves no information about itself when configured so', async () => {
     for (const path of ['/info', '/metrics', '/docs', '/openapi.json', '']) {
       expect([path, (await call(`/agents${path}`)).status]).toEqual([path, 404]);
     }

@@ -17,7 +17,7 @@ const post = (path: string, key: string, body: unknown, url = deployment.url) =>
   ask(url + path, { method: 'POST', body, headers: { 'idempotency-key': key } });
 const count = async (table: string) =>
   Number((await deployment.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n);
-/** The played worker takes the oldest run. */
+/** Cancels all pending runs, because the fake worker takes the oldest one. */
 const nothingWaits = () => ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } });
 const anEcho = async () => (await deployment.client.threads.create({ graphId: 'echo' })).thread_id;
 const aWrite = { values: { messages: [{ type: 'human', content: 'hi' }] }, as_node: 'echo' };
@@ -61,7 +61,7 @@ const CREATIONS: [name: string, path: () => Promise<string>, body: unknown, tabl
   ],
 ];
 
-describe('a creation asked for again with its key', () => {
+describe('a creation that is repeated with its key', () => {
   it.each(CREATIONS)(
     'makes %s once, in two processes at once, with one answer',
     async (_, pathOf, body, table, grows) => {
@@ -82,14 +82,14 @@ describe('a creation asked for again with its key', () => {
         key,
         Array.isArray(body) ? [aRun] : { ...(body as object), metadata: { other: true } },
       );
-      // A copy has no body that could be another.
+      // A copy has no body that could differ.
       if (body === undefined) expect(other.text).toBe(answers[0]!.text);
       else expect(other).toMatchObject({ status: 422, json: { detail: expect.stringContaining('idempotency-key') } });
       expect(await count(table)).toBe(before + grows);
     },
   );
 
-  it('is answered as the first time, whatever became of what it made', async () => {
+  it('is answered as the first time, whatever became of what it created', async () => {
     await nothingWaits();
     const [path, key] = [`/threads/${await aThread()}/runs`, randomUUID()];
     const first = await post(path, key, aRun);
@@ -100,7 +100,7 @@ describe('a creation asked for again with its key', () => {
     expect(await post(path, key, aRun)).toMatchObject({ status: 200, text: first.text });
   });
 
-  it('that was refused the first time is made when it can be', async () => {
+  it('that was refused the first time succeeds when it can', async () => {
     const threadId = await aThread();
     const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
     await deployment.client.runs.create(threadId, 'echo', { input: {} });
@@ -115,12 +115,12 @@ describe('a creation asked for again with its key', () => {
     await (await deployment.worker.take()).succeed({});
   });
 
-  it('that writes to a state is made once, also when whoever wrote died before it could say so', async () => {
+  it('that writes to a state happens once, also when its process died before the answer', async () => {
     const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
     const first = await post(path, key, aWrite);
     expect(first.status, first.text).toBe(200);
     const before = await count('checkpoint');
-    // As a death between the checkpoint and the answer leaves it.
+    // This is the state after a death between the checkpoint and the answer.
     await deployment.pool.query(
       "UPDATE idempotency_key SET answer = NULL, claimed_at = now() - interval '1 minute' WHERE expires_at > now()",
     );
@@ -129,13 +129,13 @@ describe('a creation asked for again with its key', () => {
     expect(await count('checkpoint')).toBe(before);
   });
 
-  it('that writes to a state is free again when the graph refuses', async () => {
+  it('that writes to a state releases its key when the graph refuses', async () => {
     const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
     expect(await post(path, key, { values: {}, as_node: 'nowhere' })).toMatchObject({ status: 400 });
     expect(await post(path, key, aWrite)).toMatchObject({ status: 200 });
   });
 
-  it('with supersteps that fail is free again', async () => {
+  it('with supersteps that fail releases its key', async () => {
     const body = { graph_id: 'mirror', supersteps: [{ updates: [{ values: {}, as_node: 'nowhere' }] }] };
     const key = randomUUID();
     for (const _ of [1, 2]) {
@@ -145,7 +145,7 @@ describe('a creation asked for again with its key', () => {
     expect(await post('/threads', key, { metadata: {} })).toMatchObject({ status: 200 });
   });
 
-  it('is 422 with a key that is none', async () => {
+  it('is 422 with an invalid key', async () => {
     for (const key of ['', 'x'.repeat(256)]) {
       expect(await post('/threads', key, {})).toMatchObject({
         status: 422,
@@ -164,7 +164,7 @@ describe('a creation asked for again with its key', () => {
   });
 });
 
-describe('a stream or a result asked for again with its key', () => {
+describe('a stream or a result that is requested again with its key', () => {
   beforeAll(nothingWaits);
   const opened = (path: string, key: string, body: unknown, url = deployment.url) =>
     open(url + path, { body, headers: { 'idempotency-key': key } });
@@ -213,7 +213,7 @@ describe('a stream or a result asked for again with its key', () => {
     expect(await runs()).toBe(before + 1);
   });
 
-  it('tells of a run that is gone as a join does', async () => {
+  it('answers a deleted run as a join does', async () => {
     const threadId = await aThread();
     const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
     const stream = await opened(`${path}/stream`, key, aRun);

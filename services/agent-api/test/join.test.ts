@@ -18,8 +18,8 @@ async function startRun(body: object = {}): Promise<PlayedRun> {
   return deployment.worker.take();
 }
 
-describe('joining the stream of a run that goes on', () => {
-  it('sends what comes from now on, under both paths', async () => {
+describe('joining the stream of a run in flight', () => {
+  it('sends events from now on, under both paths', async () => {
     const run = await startRun();
     await run.emit('values', { n: 1 });
     const joined = await Promise.all([open(`${placeOf(run)}/stream`), open(`${placeOf(run)}/join-stream`)]);
@@ -34,7 +34,7 @@ describe('joining the stream of a run that goes on', () => {
     }
   });
 
-  it('goes on strictly after the last event id', async () => {
+  it('resumes strictly after the last event id', async () => {
     const run = await startRun({ stream_resumable: true });
     await run.emit('values', { n: 1 });
     const second = await run.emit('values', { n: 2 });
@@ -49,7 +49,7 @@ describe('joining the stream of a run that goes on', () => {
     ]);
   });
 
-  it('is told of a gap where events are gone, and goes on behind it', async () => {
+  it('gets a gap where events are missing, and continues behind it', async () => {
     const run = await startRun({ stream_resumable: true });
     const first = await run.emit('values', { n: 1 });
     await run.emit('values', { n: 2 });
@@ -72,7 +72,7 @@ describe('joining the stream of a run that goes on', () => {
   });
 });
 
-describe('joining the stream of a run that is over', () => {
+describe('joining the stream of an ended run', () => {
   let run: PlayedRun;
   const ids: string[] = [];
   beforeAll(async () => {
@@ -107,12 +107,12 @@ describe('joining the stream of a run that is over', () => {
 
   it('takes a bare integer as an id', async () => expect(await replay('1')).toHaveLength(4));
 
-  it('sends what came after an id, and the event of that id not again', async () => {
+  it('sends what came after an id, and not the event of that id again', async () => {
     expect(await replay(ids[1])).toEqual([['values', { n: 3 }]]);
     expect(await replay(ids[2])).toEqual([]);
   });
 
-  it('sends nothing for an id that is none', async () => expect(await replay('run_event_7')).toEqual([]));
+  it('sends nothing for an invalid id', async () => expect(await replay('run_event_7')).toEqual([]));
 
   it('filters by stream mode: one, several by comma, as a stringified list, or repeated', async () => {
     const names = async (query: string) => (await replay('-1', query)).map(([event]) => event);
@@ -123,7 +123,7 @@ describe('joining the stream of a run that is over', () => {
     expect((await ask(`${placeOf(run)}/stream?stream_mode=zap`)).status).toBe(422);
   });
 
-  it('has nothing to replay of a run that was not resumable', async () => {
+  it('replays nothing of a run that was not resumable', async () => {
     const other = await startRun();
     await other.emit('values', { n: 1 });
     await other.succeed({});
@@ -133,14 +133,14 @@ describe('joining the stream of a run that is over', () => {
 });
 
 describe('joining the result of a run', () => {
-  it('waits for one that goes on', async () => {
+  it('waits for one in flight', async () => {
     const run = await startRun();
     const answer = await open(`${placeOf(run)}/join`);
     await run.succeed({ n: 1 });
     expect(await answer.complete).toBe('{"n":1}');
   });
 
-  it('answers one that is over at once', async () => {
+  it('answers an ended one at once', async () => {
     const run = await startRun();
     await run.succeed({ n: 1 });
     expect((await ask(`${placeOf(run)}/join`)).text).toBe('{"n":1}');
@@ -154,7 +154,7 @@ describe('joining the result of a run', () => {
     expect(await joined).toEqual({ n: 1 });
   });
 
-  it('tells a missing run inside the answer', async () => {
+  it('reports a missing run inside the answer', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const place = `${deployment.url}/threads/${thread_id}/runs/${randomUUID()}`;
     expect(await ask(`${place}/join`)).toMatchObject({

@@ -50,7 +50,7 @@ describe('metrics', () => {
     expect(headers['content-type']).toContain('text/plain');
   });
 
-  it('are given as JSON too', async () => {
+  it('are returned as JSON too', async () => {
     await get('/nothing');
     await get('/threads/search', { body: {} });
     const { json, headers } = await get('/metrics?format=json');
@@ -77,7 +77,7 @@ describe('metrics', () => {
     });
   });
 
-  it('have a port of their own when asked for', async () => {
+  it('have a port of their own when configured', async () => {
     const { text } = await ask(`http://127.0.0.1:${metricsPort}/metrics`);
     expect(text).toContain('shop_workers_max{');
     expect((await ask(`http://127.0.0.1:${metricsPort}/ok`)).status).toBe(200);
@@ -86,7 +86,7 @@ describe('metrics', () => {
 });
 
 describe('the server', () => {
-  it('says what it can do and where it belongs', async () => {
+  it('reports its features and where it belongs', async () => {
     expect((await get('/info')).json).toMatchObject({
       flags: {
         assistants: true,
@@ -109,7 +109,7 @@ describe('the server', () => {
     for (const path of Object.keys(paths)) expect(text).toContain(path);
   });
 
-  it('answers HEAD like GET without the body, other methods with what it takes, and no path with 404', async () => {
+  it('answers HEAD like GET without the body, other methods with the allowed ones, and an unknown path with 404', async () => {
     for (const path of ['/', '/ok', '/info', '/docs', '/openapi.json', '/metrics']) {
       expect(await get(path, { method: 'HEAD' }), path).toMatchObject({ status: 200, text: '' });
       const wrong = await get(path, { method: 'DELETE' });

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
 
-/** U+0000 is valid in JSON and has no place in a Postgres text: wherever a client may write it, it must not be a fault of ours. */
+/**
+ * U+0000 is valid in JSON and has no place in a Postgres text: wherever a client may write it, the service must not
+ * fail.
+ */
 let deployment: TestDeployment;
 let threadId: string;
 beforeAll(async () => {
@@ -72,6 +75,6 @@ it.each(requests)('U+0000 in %s is no fault of the service', async (_, method, p
   expect(answer.status, answer.text).toBeLessThan(500);
 });
 
-it('an unknown assistant with U+0000 in its name is told as such', async () => {
+it('an unknown assistant with U+0000 in its name is reported as unknown', async () => {
   expect((await ask(`${deployment.url}/runs`, { body: { assistant_id: NUL } })).status).toBe(422);
 });

@@ -5,7 +5,7 @@ import { atRestWith } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 
-/** A worker without a graph: takes runs when the test says so and emits what the test says. */
+/** Fakes a worker without a graph: it takes runs when the test says so and emits what the test says. */
 export class PlayedWorker {
   readonly engine: RunEngine;
   readonly streams: RunStreams;
@@ -39,12 +39,12 @@ export class PlayedWorker {
     return run;
   }
 
-  /** Also after it was given up. */
+  /** Registers the worker, also after it was given up. */
   register(): Promise<void> {
     return this.engine.registerWorker({ workerId: this.#workerId, revisionId: 'any', slots: 100 });
   }
 
-  /** What the deployment wants cancelled of a run. */
+  /** Waits for the cancel order of a run. */
   async order(run: PlayedRun): Promise<CancelOrder> {
     return waitFor(
       async () =>
@@ -71,13 +71,13 @@ export class PlayedRun {
     this.claimed = claimed;
   }
 
-  /** Answers the event's id. */
+  /** Returns the event's id. */
   async emit(kind: string, data: unknown, event = kind): Promise<string> {
     const [id] = await this.emitTogether(kind, [data], event);
     return id!;
   }
 
-  /** Events that are appended in one go, and so in one millisecond. Answers their ids. */
+  /** Appends events in one call, and so in one millisecond. Returns their ids. */
   emitTogether(kind: string, data: unknown[], event = kind): Promise<string[]> {
     const { runId, attempt, fence } = this.claimed;
     const events = data.map((each) => ({ runId, attempt, kind, event, data: JSON.stringify(each) }));
@@ -100,13 +100,13 @@ export class PlayedRun {
     await this.tellEnd('{"status":"interrupted"}');
   }
 
-  /** For a run that was cancelled with `rollback`: nothing of it is kept, and its own client is told what it had come to. */
+  /** Ends a run that was cancelled with `rollback`: nothing of it is kept, and its own client gets its last values. */
   async rolledBack(values: unknown): Promise<void> {
     await this.finishSilently('interrupted', values, null);
     await this.tellEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
   }
 
-  /** The end is in Postgres and nothing is told: what a reader sees when the last event was lost. */
+  /** Stores the end in Postgres and publishes nothing: a reader sees this when the last event was lost. */
   async finishSilently(
     status: 'success' | 'error' | 'interrupted',
     values: unknown,
@@ -129,7 +129,7 @@ export class PlayedRun {
     return this.claimed.kwargs.resumable === true;
   }
 
-  /** Tells the end of a run that is over. */
+  /** Publishes the end of an ended run. */
   async tellEnd(data: string): Promise<void> {
     const { runId, attempt, fence } = this.claimed;
     const { streams, engine } = this.#worker;

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { waitFor } from '@runyard/test-kit';
 
-/** An answer under way, as the bytes that have arrived so far. */
+/** An answer in flight, as the bytes that have arrived so far. */
 export class RawAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -28,18 +28,18 @@ export class RawAnswer {
     return this.#text;
   }
 
-  /** What came after the end. */
+  /** The trailers that came after the end. */
   get trailers(): IncomingMessage['trailers'] {
     return this.#message.trailers;
   }
 
-  /** Waits until the text so far holds something. */
+  /** Waits until the text so far contains `part`. */
   async until(part: string, timeoutMs = 10_000): Promise<string> {
     await waitFor(() => this.#text.includes(part), { timeoutMs, what: `${JSON.stringify(part)} in the answer` });
     return this.#text;
   }
 
-  /** The client stops reading until `readOn`. */
+  /** Stops reading until `readOn`. */
   stopReading(): void {
     this.#message.pause();
   }
@@ -48,7 +48,7 @@ export class RawAnswer {
     this.#message.resume();
   }
 
-  /** The client goes away. */
+  /** Disconnects the client. */
   hangUp(): void {
     this.#message.destroy();
   }
@@ -67,7 +67,7 @@ export function open(
   });
 }
 
-/** The same for an answer that ends by itself. */
+/** Does the same for an answer that ends by itself. */
 export async function ask(
   url: string,
   options: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
@@ -84,7 +84,7 @@ export async function ask(
   };
 }
 
-/** `[event, data]` of every event in the text of a stream. */
+/** Returns `[event, data]` of every event in the text of a stream. */
 export function eventsIn(text: string): [string, unknown][] {
   return [...text.matchAll(/event: (.*)\r\ndata: (.*)\r\n/g)].map(([, event, data]) => [event!, JSON.parse(data!)]);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
 
-/** Valid JSON that no database or stack can take: the caller is told so, and it is no fault of the service. */
+/** Valid JSON that no database or stack can take must be refused clearly; it is no fault of the service. */
 let deployment: TestDeployment;
 let threadId: string;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ it.each(deep)('JSON nested too deeply in %s is refused', async (_, method, path,
 });
 
 it.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+23:59'])(
-  'a time Postgres does not know, %s, is refused',
+  'a time that Postgres cannot parse, %s, is refused',
   async (time) => {
     const answer = await ask(`${deployment.url}/threads/search`, { body: { state_updated_before: time } });
     expect([answer.status, answer.json]).toEqual([422, { detail: 'A date or time of the request is out of range' }]);
@@ -45,7 +45,7 @@ it('a depth of namespaces beyond any integer is refused', async () => {
   expect(answer.status, answer.text).toBe(422);
 });
 
-it.each([{ configurable: null }, { configurable: {} }, {}])('history before %j is all of it', async (before) => {
+it.each([{ configurable: null }, { configurable: {} }, {}])('the history before %j is all of it', async (before) => {
   const answer = await ask(`${deployment.url}/threads/${threadId}/history`, { body: { before } });
   expect(answer.status, answer.text).toBe(200);
 });

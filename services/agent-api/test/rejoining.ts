@@ -4,15 +4,15 @@ import { expect } from 'vitest';
 import type { TestDeployment } from './deployment.ts';
 import { open } from './raw-http.ts';
 
-/** One run of the thread: what it says, in how large appends; whether it can be read after its end. */
+/** One run of the thread: its events, by the size of each append, and whether it can be read after its end. */
 interface Said {
   counts: number[];
   isResumable: boolean;
 }
 
-/** A client of the thread, or of one of its runs, that hangs up after so many events each time. */
+/** A client of the thread, or of one of its runs, that disconnects after so many events each time. */
 interface Client {
-  /** Undefined: the whole thread. */
+  /** Undefined for the whole thread. */
   run: number | undefined;
   hangsUpAfter: number[];
 }
@@ -31,7 +31,7 @@ const client: fc.Arbitrary<Client> = fc.record({
   hangsUpAfter: fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 5 }),
 });
 
-/** All events of a URL up to as many as there are, over as many connections as the client makes of it. */
+/** Returns all events of a URL up to `total`, over as many connections as the client opens. */
 async function follow(url: string, hangsUpAfter: number[], total: number, firstId: string): Promise<Told[]> {
   const got: Told[] = [];
   for (const leaves of [...hangsUpAfter, total]) {
@@ -41,7 +41,7 @@ async function follow(url: string, hangsUpAfter: number[], total: number, firstI
     const told = () => [...answer.text.matchAll(/(event: .*\r\ndata: .*)\r\nid: (.*)\r\n\r\n/g)];
     await waitFor(() => told().length >= wanted - got.length, { what: `${wanted} of ${total} events of ${url}` });
     answer.hangUp();
-    // It has read what it has read: what was on its way is told again.
+    // The client knows what it has read: events in transit are sent again.
     got.push(
       ...told()
         .slice(0, wanted - got.length)
@@ -51,7 +51,7 @@ async function follow(url: string, hangsUpAfter: number[], total: number, firstI
   return got;
 }
 
-/** Has the runs say what they say, one after the other; answers the events of each as they are to be told. */
+/** Has the runs emit their events, one after the other; yields the events of each as they have to be sent. */
 async function* play(
   deployment: TestDeployment,
   threadId: string,
@@ -99,7 +99,9 @@ async function allAreToldEverything(deployment: TestDeployment, runs: Said[], cl
   }
 }
 
-/** Random runs of a thread, and clients that hang up and come back at random: each event is told once, in order. */
+/**
+ * Runs random runs of a thread, and clients that disconnect and return at random: each event is sent once, in order.
+ */
 export async function hangingUpLosesNothing(deployment: TestDeployment): Promise<void> {
   const runs = fc.array(said, { minLength: 1, maxLength: 4 });
   const clients = fc.array(client, { minLength: 1, maxLength: 3 });

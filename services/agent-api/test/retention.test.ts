@@ -24,7 +24,7 @@ const ttlOf = async (threadId: string) =>
   ((await ask(`${deployment.url}/threads/${threadId}?include=ttl`)).json as { ttl?: Record<string, unknown> }).ttl;
 
 describe('the ttl of a thread', () => {
-  it('is told only when asked for, and can be changed', async () => {
+  it('is returned only on request, and can be changed', async () => {
     const { thread_id } = await threads().create({ ttl: 90 });
     expect(await threads().get(thread_id)).not.toHaveProperty('ttl');
     const before = await ttlOf(thread_id);
@@ -60,7 +60,7 @@ describe('a copy', () => {
     expect(await threads().getHistory(copy.thread_id)).toHaveLength(3);
   });
 
-  it('of a thread that is not there is a conflict', async () => {
+  it('of a thread that does not exist is a conflict', async () => {
     expect(await post(`/threads/${randomUUID()}/copy`)).toMatchObject({
       status: 409,
       json: { detail: expect.any(String) },
@@ -71,7 +71,7 @@ describe('a copy', () => {
     const source = await threadWith('one');
     await deployment.client.runs.create(source, 'echo', { input: human('two') });
     const run = await deployment.worker.take();
-    // What the run has committed so far; the thread's own values are from before it.
+    // The run has committed this so far; the thread's own values are older.
     await deployment.pool.query(
       `UPDATE thread_state SET "values" = '{"messages": []}', checkpoint_id = 'before' WHERE thread_id = $1`,
       [source],
@@ -83,7 +83,7 @@ describe('a copy', () => {
 });
 
 describe('pruning', () => {
-  it('deletes, or keeps the latest state, of threads that are there and idle', async () => {
+  it('deletes, or keeps the latest state, of idle threads that exist', async () => {
     const [gone, kept, busy] = [await threadWith('a'), await threadWith('a', 'b', 'c'), await threadWith('a')];
     await deployment.client.runs.create(busy, 'echo', { input: {} });
     expect(await threads().prune([gone, busy, randomUUID()])).toEqual({ pruned_count: 1 });
@@ -106,7 +106,7 @@ describe('pruning', () => {
   });
 });
 
-it('the storage of a thread is what its checkpoints take up', async () => {
+it('the storage of a thread is the size of its checkpoints', async () => {
   const threadId = await threadWith('one', 'two');
   const { json } = await ask(`${deployment.url}/threads/${threadId}/storage`);
   const storage = json as Record<
@@ -163,7 +163,7 @@ describe('supersteps', () => {
 });
 
 describe('a state', () => {
-  it('has what is selected of it', async () => {
+  it('has only its selected fields', async () => {
     const threadId = await threadWith('one');
     const url = `${deployment.url}/threads/${threadId}`;
     expect((await ask(`${url}/state?select=next&select=created_at`)).json).toEqual({
@@ -177,14 +177,14 @@ describe('a state', () => {
     expect((await ask(`${url}/state?select=zap`)).status).toBe(422);
   });
 
-  it('is not looked up under another thread', async () => {
+  it('is not found under another thread', async () => {
     const threadId = await threadWith('one');
     const checkpoint = { thread_id: randomUUID() };
     expect((await post(`/threads/${threadId}/state/checkpoint`, { checkpoint })).status).toBe(422);
   });
 });
 
-describe('a deployment whose threads have a time', () => {
+describe('a deployment whose threads have a ttl', () => {
   let brief: TestDeployment;
   beforeAll(async () => {
     brief = await startDeployment({
@@ -200,7 +200,7 @@ describe('a deployment whose threads have a time', () => {
   const goneSoon = (threadId: string) =>
     expect.poll(async () => (await ask(`${brief.url}/threads/${threadId}`)).status, { timeout: 10_000 }).toBe(404);
 
-  it('gives it to all that are made from then on, also by runs', async () => {
+  it('gives it to all threads created from then on, also by runs', async () => {
     const made = await brief.client.threads.create();
     const byRun = randomUUID();
     await brief.client.runs.create(byRun, 'echo', { input: {}, ifNotExists: 'create' });
@@ -215,7 +215,7 @@ describe('a deployment whose threads have a time', () => {
     await (await brief.worker.take()).succeed({});
   });
 
-  it('takes them away when it is over, with all that is theirs and as a deletion does, and never a busy one', async () => {
+  it('deletes expired threads with all that is theirs, as a deletion does, and never a busy one', async () => {
     const { thread_id: idle } = await brief.client.threads.create({ ttl: 0.001 });
     const { thread_id: busy } = await brief.client.threads.create({ ttl: 0.001 });
     await brief.client.runs.create(busy, 'echo', { input: {} });
@@ -230,7 +230,7 @@ describe('a deployment whose threads have a time', () => {
     }
   });
 
-  it('leaves the newest state where only the past is to go', async () => {
+  it('keeps the newest state where only the history expires', async () => {
     const { thread_id } = await brief.client.threads.create({
       graphId: 'echo',
       ttl: { strategy: 'keep_latest', ttl: 0.02 } as never,

@@ -17,7 +17,7 @@ const metrics = async () => (await ask(`${deployment.url}/metrics`)).text;
 const told = (text: string, sample: string) => Number(new RegExp(`^shop_${sample} (\\S+)$`, 'm').exec(text)?.[1]);
 const labels = String.raw`\{project_id=".+",revision_id=".+",deployment_type=".+"\}`;
 
-it('the metrics of a deployment tell what its workers have done: runs by how they ended, and how long they waited and took', async () => {
+it('the metrics of a deployment report what its workers have done: runs by how they ended, and how long they waited and took', async () => {
   expect(told(await metrics(), `run_success_counter${labels}`)).toBe(0);
   const { runs } = deployment.client;
   const wait = (assistantId: string) => runs.wait(null, assistantId, { input: {}, raiseError: false });
@@ -49,7 +49,7 @@ it('the metrics of a deployment tell what its workers have done: runs by how the
   });
 });
 
-it('what only the database knows is missing from the metrics while it is away, and nothing else is', async () => {
+it('the metrics lack what only the database knows while it is away, and nothing else', async () => {
   await deployment.lines.postgres.refuse();
   const text = await waitFor(
     async () => {

@@ -18,7 +18,7 @@ async function newThread(): Promise<string> {
 }
 
 describe('creating a run', () => {
-  it('answers it pending, with its arguments and where it is found', async () => {
+  it('returns it pending, with its arguments and its location', async () => {
     const thread_id = await newThread();
     const { json, headers } = await post(`/threads/${thread_id}/runs`, {
       assistant_id: 'echo',
@@ -50,7 +50,7 @@ describe('creating a run', () => {
     expect(run_id[14]).toBe('7');
   });
 
-  it('without a thread is located by its own id, and temporary unless kept', async () => {
+  it('without a thread locates it by its own id, and makes it temporary unless kept', async () => {
     const { json, headers } = await post('/runs', { assistant_id: 'echo', input: {} });
     const run = json as { run_id: string; thread_id: string };
     expect(headers['content-location']).toBe(`/runs/${run.run_id}`);
@@ -61,7 +61,7 @@ describe('creating a run', () => {
     expect((await deployment.client.threads.get(kept.thread_id)).status).toBe('busy');
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown fields and values', async () => {
     const thread_id = await newThread();
     const create = (body: object) => post(`/threads/${thread_id}/runs`, { assistant_id: 'echo', input: {}, ...body });
     expect(await create({ assistant_id: 'nope' })).toMatchObject({
@@ -87,7 +87,7 @@ describe('creating a run', () => {
     });
   });
 
-  it('makes the thread when asked to', async () => {
+  it('creates the thread on request', async () => {
     for (const field of ['if_not_exists', 'on_not_exist']) {
       const thread_id = randomUUID();
       const { status } = await post(`/threads/${thread_id}/runs`, {
@@ -113,7 +113,7 @@ describe('creating a run', () => {
     });
   });
 
-  it('holds one back that is to start later', async () => {
+  it('delays one that is to start later', async () => {
     const { run_id } = await runs().create(null, 'echo', { input: {}, afterSeconds: 3600 });
     expect((await ask(`${deployment.url}/runs/${run_id}`)).json).toMatchObject({
       status: 'pending',
@@ -163,7 +163,7 @@ describe('several runs on one thread', () => {
     await runs().cancelMany({ status: 'all' });
   });
 
-  it('give way under interrupt and rollback', async () => {
+  it('are ended for the new one under interrupt and rollback', async () => {
     for (const [strategy, left] of [
       ['interrupt', 200],
       ['rollback', 404],
@@ -183,7 +183,7 @@ describe('several runs on one thread', () => {
 });
 
 describe('listing runs', () => {
-  it('gives the newest first, by status, page and field', async () => {
+  it('returns the newest first, by status, page and field', async () => {
     const thread_id = await newThread();
     const created: string[] = [];
     for (let n = 0; n < 3; n++) created.push((await runs().create(thread_id, 'echo', { input: {} })).run_id);

@@ -19,7 +19,7 @@ const on = (scope: Scope, threadId?: string): RunOrigin => ({
 });
 const YEARLY = { schedule: '@yearly' };
 
-/** What is Ada's. */
+/** The things that belong to Ada. */
 interface Things {
   mark: string;
   threadId: string;
@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 type Act = (scope: Scope, its: Things) => Promise<unknown>;
 
-/** Operations, what they do, and what it comes to for somebody who may not see what it is about. */
+/** Operations, their calls, and the outcome for a caller who may not see their object. */
 const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   [['getAssistant'], (scope, { assistantId }) => services.assistants.get(scope, assistantId), 404],
   [
@@ -212,23 +212,23 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   [['listNamespaces'], (scope, { mark }) => services.items.listNamespaces(scope, { prefix: [mark] }), []],
 ];
 
-/** Shown below, one by one. */
+/** Operations that tests below cover one by one. */
 const ELSEWHERE = [
   ...['cancelRun', 'cancelRuns', 'deleteItem'],
   ...['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'],
 ];
-/** Of the deployment, not of anybody in it; and for whoever has been given a signed URL. */
+/** Operations of the deployment, which belong to nobody in it, and those for bearers of a signed URL. */
 const UNSCOPED = [
   ...['getInfo', 'getHealth', 'getRoot', 'getMetrics', 'getOpenApi', 'getDocs', 'getUi', 'getUiFile'],
   ...['giveFeedback', 'giveFeedbackByLink'],
 ];
 
-it('every operation is scoped, or known not to be', () => {
+it('every operation is scoped, or is known not to be', () => {
   const known = new Set([...CASES.flatMap(([operations]) => operations), ...ELSEWHERE, ...UNSCOPED]);
   expect([...known].sort()).toEqual(AGENT_SERVER_OPERATIONS.map(({ operationId }) => operationId).sort());
 });
 
-/** What it comes to: an answer, or the status or the reason of a refusal. */
+/** Returns the answer, or the status or the reason of a refusal. */
 async function outcome(act: Promise<unknown>): Promise<unknown> {
   try {
     return await act;
@@ -239,7 +239,7 @@ async function outcome(act: Promise<unknown>): Promise<unknown> {
   }
 }
 
-it.each(CASES)('%j: what is hidden is as what is not there', async (_, act, hidden) => {
+it.each(CASES)('%j answer for a hidden row as for a missing one', async (_, act, hidden) => {
   expect(await outcome(act(BOB, things))).toEqual(hidden);
   expect(await act(ADA, things)).not.toEqual(hidden);
 });
@@ -250,7 +250,7 @@ it('an item of somebody else is not deleted', async () => {
   expect(await services.items.get(UNRESTRICTED, { ...item, refreshTtl: undefined })).toMatchObject({ value: ADA });
 });
 
-it('a run that makes its thread makes it its own, whoever else asks for the same thread at the same time', async () => {
+it('a run that creates its thread owns it, whoever else asks for the same thread at the same time', async () => {
   const threadId = randomUUID();
   const ask = (scope: Scope) =>
     outcome(services.runs.create(on(scope, threadId), { assistant_id: 'echo', if_not_exists: 'create' }));
@@ -260,7 +260,7 @@ it('a run that makes its thread makes it its own, whoever else asks for the same
   expect((await services.threads.get(UNRESTRICTED, threadId)).metadata).toMatchObject(owner);
 });
 
-it('metadata that say whose something is are not given away', async () => {
+it('metadata that decide who owns something cannot be given away', async () => {
   const { threads, assistants, crons } = services;
   const { threadId, assistantId, cronId } = things;
   await threads.patch(ADA, threadId, { metadata: BOB });
@@ -270,7 +270,7 @@ it('metadata that say whose something is are not given away', async () => {
   expect(await Promise.all(all.map(outcome))).toEqual([404, 404, 404]);
 });
 
-it('a version from before an assistant changed hands does not give it back', async () => {
+it('a version from before an assistant changed its owner does not give it back', async () => {
   const { assistants } = services;
   const { assistantId } = things;
   await assistants.patch(UNRESTRICTED, assistantId, { metadata: BOB });
@@ -278,7 +278,7 @@ it('a version from before an assistant changed hands does not give it back', asy
   expect(await assistants.setLatest(BOB, assistantId, 2)).toMatchObject({ metadata: BOB });
 });
 
-describe('runs under way', () => {
+describe('runs in flight', () => {
   const statusOf = async (runId: string) => (await services.runs.findById(UNRESTRICTED, runId)).status;
   const waiting = async (scope: Scope, threadId?: string) =>
     (await services.runs.create(on(scope, threadId), { assistant_id: 'echo' })).record;
@@ -307,7 +307,7 @@ describe('runs under way', () => {
 describe('joining a run', () => {
   type Answer = (client: { res: ServerResponse; headers: IncomingMessage['headers'] }) => Promise<void>;
 
-  /** What is sent to a client with these headers. */
+  /** Returns what is sent to a client with these headers. */
   async function sent(answer: Answer, headers: Record<string, string> = {}): Promise<string> {
     const server = createServer((req, res) => {
       answer({ res, headers: req.headers }).catch((error: unknown) => res.writeHead(500).end(String(error)));
@@ -327,7 +327,7 @@ describe('joining a run', () => {
     sent((client) => services.answers.join(params(), {}, { ...client, ...about(scope) }), headers);
   const followed = (scope: Scope, headers?: Record<string, string>) =>
     sent((client) => services.answers.joinStream(params(), {}, { ...client, ...about(scope) }), headers);
-  /** As the gateway asks for the rest of an answer that another process began. */
+  /** The headers with which the gateway requests the continuation of an answer. */
   const continued = { [HANDOVER_HEADER]: 'continued', 'last-event-id': '0-0' };
 
   it('shows it to those who may see it', async () => {
@@ -335,7 +335,7 @@ describe('joining a run', () => {
     expect(await followed(ADA)).toBe('');
   });
 
-  it('is joining none for everybody else, also when it goes on with an answer', async () => {
+  it('answers everybody else as for a missing run, also when it continues an answer', async () => {
     const missing = { error: 'HTTPException', message: '404: Run not found' };
     expect(JSON.parse(await joined(BOB))).toEqual({ __error__: missing });
     expect(await joined(BOB, continued)).toBe('{}');

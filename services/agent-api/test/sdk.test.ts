@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 
-/** Through the official SDK, with a real worker that runs real graphs. */
+/** These tests use the official SDK, with a real worker that runs real graphs. */
 let deployment: TestDeployment;
 beforeAll(async () => {
   deployment = await startDeployment({ worker: 'real' });
@@ -55,7 +55,7 @@ describe('the SDK', () => {
     ).toHaveLength(1);
   });
 
-  it('hits an interrupt, reads it from the thread and its state, and resumes', async () => {
+  it('reaches an interrupt, reads it from the thread and its state, and resumes', async () => {
     const { thread_id } = await client().threads.create();
     const asked = await client().runs.wait(thread_id, 'approval', { input: { request: 'go' } });
     expect(asked).toMatchObject({ __interrupt__: [{ value: { question: 'May I go?' } }] });
@@ -70,7 +70,7 @@ describe('the SDK', () => {
     expect((await client().threads.getHistory(thread_id, { limit: 100 })).length).toBeGreaterThan(3);
   });
 
-  it('stops before a node when told to', async () => {
+  it('stops before a node on request', async () => {
     const { thread_id } = await client().threads.create();
     await client().runs.wait(thread_id, 'echo', { input: says('hi'), interruptBefore: ['echo'] });
     expect(await client().threads.get(thread_id)).toMatchObject({ status: 'interrupted' });
@@ -91,7 +91,7 @@ describe('the SDK', () => {
     expect(forked.messages.map(({ content }) => content)).toEqual(['one', 'echo: one', 'other', 'echo: other']);
   });
 
-  it('learns of a failure, with secrets masked', async () => {
+  it('gets a failure with secrets masked', async () => {
     const { thread_id } = await client().threads.create();
     await expect(client().runs.wait(thread_id, 'boom', { input: { heat: 1 } })).rejects.toThrow(
       /^KettleError: cannot reach (?!.*hunter2)/,

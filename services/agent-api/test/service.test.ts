@@ -24,7 +24,7 @@ describe('the service', () => {
     });
   });
 
-  it('says the level it matches, its own version in a field of its own, and what it can do', async () => {
+  it('reports the level it matches, its own version in a field of its own, and its features', async () => {
     expect((await ask(`${deployment.url}/info`)).json).toMatchObject({
       version: expect.stringMatching(/^0\.\d+\.\d+$/),
       runyard_version: expect.any(String),
@@ -57,7 +57,7 @@ describe('the service', () => {
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
   });
 
-  it('answers what it does not have as JSON', async () => {
+  it('answers unknown paths with JSON', async () => {
     expect(await ask(`${deployment.url}/nothing`)).toMatchObject({ status: 404, json: { detail: 'Not Found' } });
     expect(await ask(`${deployment.url}/threads/search`, { method: 'PUT', body: {} })).toMatchObject({
       status: 405,
@@ -65,14 +65,14 @@ describe('the service', () => {
     });
   });
 
-  it('tells other services of runs over the event bus', async () => {
+  it('publishes runs to other services over the event bus', async () => {
     await deployment.client.runs.create(null, 'echo', { input: {} });
     await waitFor(async () => (await deployment.pool.query('SELECT 1 FROM outbox')).rowCount === 0, {
       what: 'an empty outbox',
     });
   });
 
-  it('goes on after its graphs took their process down', async () => {
+  it('continues after a graph ended its process', async () => {
     const { thread_id } = await deployment.client.threads.create({ graphId: 'echo' });
     await deployment.client.threads.updateState(thread_id, { values: { messages: [] }, asNode: 'echo' });
     for (const pid of await childrenOf(deployment.service.pid)) process.kill(pid, 'SIGKILL');
@@ -82,14 +82,14 @@ describe('the service', () => {
   });
 });
 
-/** Process ids of the children of a process. */
+/** Returns the process ids of the children of a process. */
 async function childrenOf(pid: number): Promise<number[]> {
   const { readFile } = await import('node:fs/promises');
   return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 describe('callers', () => {
-  it('need a token of the platform made for this very deployment, and may do what their role says', async () => {
+  it('need a token of the platform made for this very deployment, and may do what their role permits', async () => {
     const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
     const keys = createServer((_req, res) => res.end(JSON.stringify({ keys: [jwk] }))).listen(0, '127.0.0.1');
@@ -134,7 +134,7 @@ describe('callers', () => {
     }
   });
 
-  it('are let in unasked only when the configuration says so in words', async () => {
+  it('are admitted without one only when the configuration says so explicitly', async () => {
     const service = await startServiceProcess({
       entry: fileURLToPath(new URL('../src/main.ts', import.meta.url)),
       env: { PROJECT_DIR: '.', REDIS_URI: 'redis://127.0.0.1:1', DATABASE_URI: 'postgres://127.0.0.1:1/x' },

@@ -13,7 +13,7 @@ import { ask } from './raw-http.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-it('a deployment starts before its servers: alive at once, ready when it can work, and ends when asked meanwhile', async () => {
+it('a deployment starts before its servers: it is alive at once, ready when it can work, and ends on request meanwhile', async () => {
   const database = await createTestDatabase(here('../../../packages/run-engine/prisma/migrations'));
   const redis = testRedis();
   const lines = [await FaultLine.to(database.url), await FaultLine.to(redis.url)];

@@ -13,7 +13,7 @@ afterAll(() => deployment?.close());
 const human = (content: string) => ({ messages: [{ type: 'human', content, id: content }] });
 const stateOf = (threadId: string, path = '') => ask(`${deployment.url}/threads/${threadId}/state${path}`);
 
-/** A thread of the echo graph with one checkpoint per text. */
+/** Returns a thread of the echo graph with one checkpoint per text. */
 async function threadWith(...texts: string[]) {
   const { thread_id } = await deployment.client.threads.create({ graphId: 'echo' });
   const checkpointIds: string[] = [];
@@ -89,7 +89,7 @@ describe('the state of a thread', () => {
 });
 
 describe('writing state', () => {
-  it('answers the checkpoint in all three forms, and shows on the thread', async () => {
+  it('returns the checkpoint in all three forms, and shows on the thread', async () => {
     const { thread_id } = await deployment.client.threads.create({ graphId: 'echo' });
     const { json } = await ask(`${deployment.url}/threads/${thread_id}/state`, {
       body: { values: human('hi'), as_node: 'echo' },
@@ -114,7 +114,7 @@ describe('writing state', () => {
     expect(contentsOf((await stateOf(thread_id, `/${checkpointIds[1]}`)).json)).toEqual(['one', 'two']);
   });
 
-  it('needs a graph and a node it has', async () => {
+  it('requires a graph and a node that the graph has', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const write = (body: object) => ask(`${deployment.url}/threads/${thread_id}/state`, { body });
     expect(await write({ values: {} })).toMatchObject({
@@ -155,7 +155,7 @@ describe('the history of a thread', () => {
       checkpoint_id: string;
     }[];
 
-  it('gives one state unless asked for more, newest first', async () => {
+  it('returns one state unless more are requested, newest first', async () => {
     expect((await history()).map((state) => state.checkpoint_id)).toEqual([checkpointIds[2]]);
     expect((await history({})).map((state) => state.checkpoint_id)).toEqual([checkpointIds[2]]);
     expect((await history({ limit: 10 })).map((state) => state.checkpoint_id)).toEqual([...checkpointIds].reverse());
@@ -178,9 +178,9 @@ describe('the history of a thread', () => {
   });
 });
 
-it('the values of a thread catch up with its newest checkpoint when whoever wrote that died before telling', async () => {
+it('the values of a thread catch up with its newest checkpoint when the process that wrote it died before storing them', async () => {
   const { thread_id } = await threadWith('one', 'two');
-  // As a process leaves it that ended between the two.
+  // This is the state that a process leaves which ended between the two.
   await deployment.pool.query(`UPDATE thread_state SET "values" = '{}', checkpoint_id = 'older' WHERE thread_id = $1`, [
     thread_id,
   ]);

@@ -20,7 +20,7 @@ interface Followed {
   run: PlayedRun;
 }
 
-/** The data of all events of a kind, in order. */
+/** Returns the data of all events of a kind, in order. */
 const told = (text: string, event = 'updates') =>
   [...text.matchAll(/event: (\S+)\r\ndata: (.*)\r\n/g)].filter(([, name]) => name === event).map(([, , data]) => data);
 
@@ -30,7 +30,7 @@ async function post(path: string, body: object, headers: Record<string, string> 
   return { answer: await opening, run };
 }
 
-/** What the gateway does with the end of an answer. */
+/** Does what the gateway does at the end of an answer. */
 function continued({ trailers }: RawAnswer): Promise<RawAnswer> {
   const { 'x-runyard-handover': path, 'last-event-id': afterId } = trailers;
   expect(path).toMatch(/^\/agents\//);
@@ -40,7 +40,7 @@ function continued({ trailers }: RawAnswer): Promise<RawAnswer> {
 }
 
 describe('a stop of the service', () => {
-  it('hands long answers over to who takes them, ends others between two events, and completes the rest', async () => {
+  it('hands long answers off to those who take them, ends others between two events, and completes the rest', async () => {
     const { thread_id } = (await ask(`${deployment.url}/agents/threads`, { body: {} })).json as { thread_id: string };
     const stream = { stream_mode: 'updates', on_disconnect: 'cancel' };
     const handedOver = await post('/runs/stream', stream, TAKES_OVER);

@@ -2,7 +2,7 @@ import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
 import { startDeployment } from './deployment.ts';
 
-it('what store.ttl says holds for items that say nothing, expired ones are deleted, and a ttl of -1 keeps one for ever', async () => {
+it('store.ttl applies to items without a ttl, expired ones are deleted, and a ttl of -1 keeps one for ever', async () => {
   const settings = { ttl: { default_ttl: 10, refresh_on_read: false, sweep_interval_minutes: 0.001 } };
   const deployment = await startDeployment({ env: { LANGGRAPH_STORE: JSON.stringify(settings) } });
   try {

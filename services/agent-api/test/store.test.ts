@@ -81,7 +81,7 @@ describe('searching items', () => {
     expect(answer).toMatchObject({ status: 422, json: { detail: expect.stringContaining('$regex') } });
   });
 
-  it('pages', async () => {
+  it('returns pages', async () => {
     const { items } = await store().searchItems(['searched'], { limit: 3, offset: 3 });
     expect(items).toHaveLength(1);
   });
@@ -113,7 +113,7 @@ describe('searching by meaning', () => {
     ]);
   });
 
-  it('covers what the item says', async () => {
+  it('covers the fields that the item names', async () => {
     await store().putItem(['meant', 'own'], 'none', { text: 'a' }, { index: false });
     await store().putItem(
       ['meant', 'own'],
@@ -150,7 +150,7 @@ describe('items with a time to live', () => {
       minutes,
     ]);
 
-  it('are gone when it is over', async () => {
+  it('are deleted when it has expired', async () => {
     await store().putItem(['timed'], 'over', { n: 1 }, { ttl: 10 });
     expect(await leftOf('over')).toBeCloseTo(10, 0);
     await spend('over', 10);
@@ -170,7 +170,7 @@ describe('items with a time to live', () => {
     expect(await leftOf('read')).toBeCloseTo(10, 0);
   });
 
-  it.each([0, -2, -0.5, 1e10, 'soon'])('are refused a time of %j', async (ttl) => {
+  it.each([0, -2, -0.5, 1e10, 'soon'])('are refused with a ttl of %j', async (ttl) => {
     const answer = await put({ namespace: ['timed'], key: 'k', value: {}, ttl });
     expect(answer).toMatchObject({ status: 422, json: { detail: expect.stringContaining('ttl') } });
   });

@@ -78,15 +78,15 @@ describe('an event stream', () => {
     expect(await answer.complete).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
   }, 20_000);
 
-  describe('of a run whose worker was killed before it told the end', () => {
+  describe('of a run whose worker was killed before it published the end', () => {
     const failure = { error: 'ValueError', message: 'no' };
-    /** Whoever waits for a run looks, as after any deletion. */
+    /** Makes those who wait for a run look, as any deletion does. */
     const look = async () => {
       const { thread_id } = await deployment.client.threads.create();
       await deployment.client.threads.delete(thread_id);
     };
 
-    it('tells that something is missing, the error, and the end, to all who follow the run or its thread, once', async () => {
+    it('sends a gap, the error, and the end, to all who follow the run or its thread, once', async () => {
       const { thread_id } = await deployment.client.threads.create();
       const thread = `${deployment.url}/threads/${thread_id}`;
       const ofThread = await open(`${thread}/stream`);
@@ -106,7 +106,7 @@ describe('an event stream', () => {
       await ofThread.until('run_done');
       expect(eventsIn(ofThread.text).slice(2)).toEqual([...rest, ['metadata', { status: 'run_done', run_id: runId }]]);
       expect(JSON.parse(await joined.complete)).toEqual({ __error__: failure });
-      // What comes late of the worker after all is told to nobody.
+      // Late events of the worker reach nobody.
       await run.tellEnd('{"status":"error"}');
       const next = await deployment.client.runs.create(thread_id, 'echo', { input: {} });
       await (await deployment.worker.take()).succeed({});
@@ -117,7 +117,7 @@ describe('an event stream', () => {
       ofThread.hangUp();
     }, 20_000);
 
-    it('tells it also who comes later, and of a run that was rolled back', async () => {
+    it('sends it also to those who come later, and for a run that was rolled back', async () => {
       const { thread_id } = await deployment.client.threads.create();
       const thread = `${deployment.url}/threads/${thread_id}`;
       const create = () => deployment.client.runs.create(thread_id, 'echo', { input: {}, streamResumable: true });
@@ -145,7 +145,7 @@ describe('an event stream', () => {
     }, 20_000);
   });
 
-  it.each(['run', 'thread'])('of a %s that is deleted ends without waiting for the next sign of life', async (what) => {
+  it.each(['run', 'thread'])('of a %s that is deleted ends without waiting for the next heartbeat', async (what) => {
     const { thread_id } = await deployment.client.threads.create();
     const thread = `${deployment.url}/threads/${thread_id}`;
     const answer = await open(`${thread}/runs/stream`, { body });
@@ -184,7 +184,7 @@ describe('waiting for a run', () => {
     expect((await ask(deployment.url + answer.headers.location)).text).toBe(answer.text);
   });
 
-  it('answers values too large to be told with the end', async () => {
+  it('answers values too large to be sent with the end', async () => {
     const answer = await open(`${deployment.url}/runs/wait`, { body });
     const run = await deployment.worker.take();
     const values = { text: 'x'.repeat(200_000) };
@@ -200,7 +200,7 @@ describe('waiting for a run', () => {
     expect(JSON.parse(await answer.complete)).toEqual({ __error__: { error: 'ValueError', message: 'no' } });
   });
 
-  it('sends a line feed every five seconds as a sign of life', async () => {
+  it('sends a line feed every five seconds as a heartbeat', async () => {
     const answer = await open(`${deployment.url}/runs/wait`, { body });
     const run = await deployment.worker.take();
     await answer.until('\n');

@@ -26,7 +26,7 @@ const streamOf = (threadId: string, query = '', lastEventId?: string) =>
     headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
   });
 
-/** One run of the thread that says these things; answers its id. */
+/** Runs one run of the thread that emits these; returns its id. */
 async function runThrough(threadId: string, says: unknown[], resumable = true): Promise<string> {
   await deployment.client.runs.create(threadId, 'echo', { input: {}, streamResumable: resumable });
   const run = await deployment.worker.take();
@@ -52,7 +52,7 @@ const says = (data: unknown) => ({ event: 'custom', data });
 const withoutIds = (events: Told[]) => events.map(({ event, data }) => ({ event, data }));
 
 describe('the stream of a thread', () => {
-  it('tells all its runs, one after the other, with ids, and its headers come at once', async () => {
+  it('has all its runs, one after the other, with ids, and its headers come at once', async () => {
     const threadId = await newThread();
     const answer = await streamOf(threadId);
     expect(answer.status).toBe(200);
@@ -78,7 +78,7 @@ describe('the stream of a thread', () => {
     answer.hangUp();
   });
 
-  it('tells the end of runs that are deleted or cancelled, whether they run or wait', async () => {
+  it('has the end of runs that are deleted or cancelled, whether they are running or pending', async () => {
     const threadId = await newThread();
     const answer = await streamOf(threadId, '?stream_mode=lifecycle');
     const create = () => deployment.client.runs.create(threadId, 'echo', { input: {} });
@@ -100,7 +100,7 @@ describe('the stream of a thread', () => {
     answer.hangUp();
   });
 
-  it('with lifecycle tells only where runs begin and end, with state_update only writes of state', async () => {
+  it('with lifecycle has only where runs begin and end, with state_update only writes of state', async () => {
     const threadId = await newThread();
     const lifecycle = await streamOf(threadId, '?stream_mode=lifecycle');
     const both = await streamOf(threadId, '?stream_modes=lifecycle&stream_modes=state_update');
@@ -121,7 +121,7 @@ describe('the stream of a thread', () => {
     for (const answer of [lifecycle, both, states, all]) answer.hangUp();
   });
 
-  it('goes on strictly after an event, across runs; asked for all there is it tells the resumable ones', async () => {
+  it('resumes strictly after an event, across runs; a request for all there is gets the resumable ones', async () => {
     const threadId = await newThread();
     const first = await streamOf(threadId);
     const ofNoUse = await runThrough(threadId, ['a', 'b'], false);
@@ -149,7 +149,7 @@ describe('the stream of a thread', () => {
     }
   });
 
-  it('asked for all there is it tells the end of each resumable run, whoever told that', async () => {
+  it('has the end of each resumable run for a request for all there is, whoever published that', async () => {
     const threadId = await newThread();
     await deployment.client.runs.create(threadId, 'echo', { input: {}, streamResumable: true });
     const run = await deployment.worker.take();
@@ -161,11 +161,11 @@ describe('the stream of a thread', () => {
     late.hangUp();
   });
 
-  it('however often its clients and those of its runs hang up, in the end they were told everything once', async () => {
+  it('brings every client everything once in the end, however often they and those of its runs disconnect', async () => {
     await hangingUpLosesNothing(deployment);
   }, 60_000);
 
-  it('a client that stops reading holds up nobody and gets everything in the end', async () => {
+  it('waits for a client that stops reading, which holds up nobody and gets everything in the end', async () => {
     const threadId = await newThread();
     const slow = await streamOf(threadId);
     const quick = await streamOf(threadId);
@@ -185,7 +185,7 @@ describe('the stream of a thread', () => {
     }
   }, 60_000);
 
-  it('tells a state update to every process that has the stream open', async () => {
+  it('sends a state update in every process that has the stream open', async () => {
     const threadId = await newThread();
     const reading = deployment.worker.streams.read(threadId);
     const told = reading.next();
@@ -194,7 +194,7 @@ describe('the stream of a thread', () => {
     await reading.return();
   });
 
-  it('without an id, and after one that was never given out, tells what comes from now on', async () => {
+  it('begins now without an id, and after one that was never issued', async () => {
     const threadId = await newThread();
     await runThrough(threadId, ['old']);
     const now = await streamOf(threadId);
@@ -206,7 +206,7 @@ describe('the stream of a thread', () => {
     }
   });
 
-  it('ends when the thread is deleted, and there is none of a thread that is not there', async () => {
+  it('ends when the thread is deleted, and is 404 for a thread that does not exist', async () => {
     const threadId = await newThread();
     const answer = await streamOf(threadId);
     await deployment.client.threads.delete(threadId);
@@ -215,7 +215,7 @@ describe('the stream of a thread', () => {
     expect(missing).toMatchObject({ status: 404, json: { detail: expect.stringContaining('not found') } });
   });
 
-  it('says what is wrong with a mode or an id', async () => {
+  it('refuses a wrong mode or id with the reason', async () => {
     const threadId = await newThread();
     for (const query of ['?stream_mode=zap', '?stream_modes=lifecycle,zap', '?stream_mode=%5B%22zap%22%5D']) {
       const refused = await ask(`${deployment.url}/threads/${threadId}/stream${query}`);
@@ -226,7 +226,7 @@ describe('the stream of a thread', () => {
     expect(refused.json).toMatchObject({ detail: expect.stringContaining('Invalid last-event-id') });
   });
 
-  it('shows that it is alive every five seconds, and frees everything when its client leaves', async () => {
+  it('sends a heartbeat every five seconds, and frees everything when its client leaves', async () => {
     const threadId = await newThread();
     const answer = await streamOf(threadId);
     await answer.until(': heartbeat\r\n\r\n');

@@ -13,7 +13,7 @@ const threads = () => deployment.client.threads;
 const post = (path: string, body: unknown) => ask(deployment.url + path, { body });
 
 describe('creating a thread', () => {
-  it('answers it idle, with metadata and null values', async () => {
+  it('returns it idle, with metadata and null values', async () => {
     const { json, status } = await post('/threads', {});
     expect(status).toBe(200);
     expect(json).toMatchObject({ status: 'idle', metadata: {}, config: {}, values: null });
@@ -22,7 +22,7 @@ describe('creating a thread', () => {
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
   });
 
-  it('keeps graph_id in metadata and drops reserved keys without a word', async () => {
+  it('keeps graph_id in metadata and silently drops reserved keys', async () => {
     const { json } = await post('/threads', {
       graph_id: 'echo',
       metadata: { owner: 'ada', created_by: 'me', langgraph_x: 1, svc_y: 1, __z: 1, run_id: 'r' },
@@ -31,7 +31,7 @@ describe('creating a thread', () => {
     expect(Object.keys((json as { metadata: object }).metadata)).toHaveLength(2);
   });
 
-  it('refuses an id that is taken, or answers the thread that has it', async () => {
+  it('refuses an id that is taken, or returns the thread that has it', async () => {
     const thread_id = randomUUID();
     await post('/threads', { thread_id, metadata: { first: true } });
     expect(await post('/threads', { thread_id })).toMatchObject({
@@ -107,7 +107,7 @@ describe('a thread', () => {
     expect(patched.metadata).toEqual({ a: null, nested: { y: 2 } });
   });
 
-  it('answers a patch with nothing when nothing is wanted', async () => {
+  it('answers a patch with no content on request', async () => {
     const { thread_id } = await threads().create();
     const answer = await ask(`${deployment.url}/threads/${thread_id}`, {
       method: 'PATCH',
@@ -118,7 +118,7 @@ describe('a thread', () => {
     expect((await threads().get(thread_id)).metadata).toEqual({ a: 1 });
   });
 
-  it('can be deleted, also while a run is under way', async () => {
+  it('can be deleted, also while a run is in flight', async () => {
     const { thread_id } = await threads().create();
     await deployment.client.runs.create(thread_id, 'echo', { input: {} });
     const run = await deployment.worker.take();
@@ -127,7 +127,7 @@ describe('a thread', () => {
     await expect(run.finishSilently('success', {}, null)).rejects.toThrow();
   });
 
-  it('shows the values of its last run with complete messages, and moves state_updated_at then only', async () => {
+  it('shows the values of its last run with complete messages, and moves state_updated_at only then', async () => {
     const { thread_id } = await threads().create();
     const before = await threads().get(thread_id);
     await deployment.client.runs.create(thread_id, 'echo', { input: {} });
@@ -163,7 +163,7 @@ describe('searching threads', () => {
       const { thread_id } = await threads().create({ metadata: { kind: 'searched', n, odd: n % 2 === 1 } });
       ids.push(thread_id);
     }
-    await post(`/threads/${ids[0]}/state`, {}); // No graph yet: refused, and nothing changes.
+    await post(`/threads/${ids[0]}/state`, {}); // No graph yet: this is refused, and nothing changes.
     await threads().update(ids[1]!, { metadata: { graph_id: 'echo' } });
     await threads().updateState(ids[1]!, {
       values: { messages: [{ type: 'human', content: 'needle\u0000\ud800' }] },
@@ -176,12 +176,12 @@ describe('searching threads', () => {
     return { ...answer, ids: (answer.json as { thread_id: string }[]).map(({ thread_id }) => thread_id) };
   };
 
-  it('gives the most recently updated first', async () => {
+  it('returns the most recently updated first', async () => {
     expect((await search({})).ids).toEqual([ids[1], ids[4], ids[3], ids[2], ids[0]]);
     expect((await search({ sort_by: 'created_at', sort_order: 'asc' })).ids).toEqual(ids);
   });
 
-  it('pages, with the exact total', async () => {
+  it('returns pages, with the exact total', async () => {
     const first = await search({ limit: 2 });
     expect(first.headers).toMatchObject({ 'x-pagination-total': '5', 'x-pagination-next': '2' });
     const last = await search({ limit: 2, offset: 4 });
@@ -197,7 +197,7 @@ describe('searching threads', () => {
     expect((await search({ ids: [ids[2], ids[3]], sort_by: 'created_at' })).ids).toEqual([ids[3], ids[2]]);
     expect((await search({ status: 'busy' })).ids).toEqual([]);
     const { state_updated_at } = await threads().get(ids[4]!);
-    // To the microsecond: neither the thread whose time it is, nor a later one left out.
+    // Times are compared to the microsecond: neither the thread whose time it is, nor a later one is left out.
     expect((await search({ state_updated_after: state_updated_at })).ids).toEqual([ids[1]]);
     expect((await search({ state_updated_before: state_updated_at, sort_by: 'state_updated_at' })).ids).toEqual([
       ids[3],
@@ -210,7 +210,7 @@ describe('searching threads', () => {
     expect((await search({ values: { messages: [{ type: 'human' }] } })).ids).toEqual([ids[1]]);
   });
 
-  it('gives selected fields alone, and what paths extract', async () => {
+  it('returns selected fields alone, and what paths extract', async () => {
     const { json } = await search({
       ids: [ids[1]],
       select: ['thread_id', 'status'],
@@ -220,7 +220,7 @@ describe('searching threads', () => {
     expect((await search({ extract: { bad: 'secrets.x' } }).catch(() => ({ status: 422 }))).status).toBe(422);
   });
 
-  it('counts', async () => {
+  it('counts matches', async () => {
     expect((await post('/threads/count', { metadata: { kind: 'searched' } })).text).toBe('5');
     expect(await threads().count({ metadata: { kind: 'nothing' } })).toBe(0);
   });

@@ -12,7 +12,7 @@ afterAll(() => deployment?.close());
 const show = (agent: string, headers: Record<string, string> = {}) =>
   fetch(`${deployment.url}/agents/ui/${agent}`, { method: 'POST', headers, body: '{"name":"counter"}' });
 
-it('a page gets what it inserts, and its browser the files it names, below the mount prefix', async () => {
+it('a page gets the HTML to insert, and its browser the files it names, below the mount prefix', async () => {
   const answer = await show('echo');
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html']);
   const { host } = new URL(deployment.url);
@@ -30,7 +30,7 @@ it('a page gets what it inserts, and its browser the files it names, below the m
   expect(await js?.text()).toContain('var __LGUI_echo = ');
 });
 
-it('behind a proxy the files are named by the address of the proxy', async () => {
+it('files behind a proxy are named by the address of the proxy', async () => {
   const forwarded = {
     'x-forwarded-proto': 'https',
     'x-forwarded-host': 'outer',
@@ -41,7 +41,7 @@ it('behind a proxy the files are named by the address of the proxy', async () =>
   );
 });
 
-it('a graph without components, and a file that is not there, are a 404', async () => {
+it('a graph without components, and a missing file, are a 404', async () => {
   const missing = await show('chat');
   expect([missing.status, await missing.json()]).toEqual([404, { detail: 'There are no components of "chat"' }]);
   const file = await fetch(`${deployment.url}/agents/ui/echo/langgraph.json`);

@@ -8,7 +8,7 @@ import { UNRESTRICTED } from '../src/scope.ts';
 import { toCallerError } from '../src/threads/state-errors.ts';
 import { openServices, type Services } from './services.ts';
 
-/** Of two things of each kind the older one was encrypted with a key that is lost since. */
+/** The older of two things of each kind was encrypted with a key that was lost since. */
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
 const SAID = { said: 'tea' };
 const METADATA = { of: 'this test' };
@@ -36,7 +36,7 @@ beforeAll(async () => {
     threadIds.push(threadId);
     cronIds.push(cron.cron_id);
   }
-  // The key is named by the four bytes behind the first.
+  // The four bytes behind the first name the key.
   const lose = (column: string) => `${column} = overlay(${column} placing '\\x00000000' from 2 for 4)`;
   await pool.query(`UPDATE run SET ${lose('kwargs')} WHERE thread_id = $1`, [threadIds[0]]);
   await pool.query(`UPDATE thread_state SET ${lose('"values"')} WHERE thread_id = $1`, [threadIds[0]]);
@@ -44,15 +44,15 @@ beforeAll(async () => {
 });
 afterAll(() => services?.close());
 
-describe('what cannot be decrypted', () => {
-  /** As the service answers it. */
+describe('an undecryptable item', () => {
+  /** Returns an operation's answer as the service gives it. */
   const answered = (work: () => Promise<unknown>) => {
     const handler: BoundOperation['handler'] = async () => ({ status: 200, body: await work() });
     return tellingRefusedData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
   };
   const firstRun = async () => (await services.runs.list(UNRESTRICTED, threadIds[0]!, {}))[0]!.run_id!;
 
-  it('is told as such to who asks for it, and when to ask again', async () => {
+  it('is reported as such when it is requested, with Retry-After', async () => {
     const { threads, runs, crons, retention } = services;
     const [threadId, runId, cronId] = [threadIds[0]!, await firstRun(), cronIds[0]!];
     const asked = [
@@ -74,7 +74,7 @@ describe('what cannot be decrypted', () => {
     expect(rows).toEqual([{ n: 2 }]);
   });
 
-  it('in the history of a thread is told the same way', () => {
+  it('in the history of a thread is reported the same way', () => {
     const refused = new GraphRequestError('unreadable', 'LANGGRAPH_AES_KEY is not configured.');
     expect(toCallerError(refused)).toMatchObject({ status: 503, message: refused.message });
   });

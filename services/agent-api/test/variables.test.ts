@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-it('what agent servers are configured with elsewhere is understood, and what changes nothing is named', async () => {
+it('variables of other agent servers are understood, and those without effect are named', async () => {
   const service = await startServiceProcess({
     entry,
     env: {
@@ -18,12 +18,12 @@ it('what agent servers are configured with elsewhere is understood, and what cha
   });
   expect((await service.exited).code).toBe(78);
   expect(service.output()).toContain('The variable DD_API_KEY has no effect on the platform');
-  // Everything else was there: all that is missing is who may call.
+  // Everything else was set: only the setting of callers is missing.
   expect(service.output()).toContain('PLATFORM_JWKS_URL');
   expect(service.output()).not.toContain('is required');
 });
 
-it('each wrong value is told in a line', async () => {
+it('each wrong value is reported in a line', async () => {
   const env = { PROJECT_DIR: '.', LANGGRAPH_POSTGRES_POOL_MAX_SIZE: 'many', LOG_LEVEL: 'loud', METRIC_PREFIX: '1-' };
   const service = await startServiceProcess({ entry, env, readyPath: null });
   expect((await service.exited).code).toBe(78);

@@ -43,7 +43,7 @@ function place(path = `/${randomUUID()}`) {
 }
 
 describe('a webhook', () => {
-  it('tells of a run that ended with its values, signed with every secret, and its delivery is in the log', async () => {
+  it('carries the values of a run that ended, signed with every secret, and its delivery is in the log', async () => {
     const { path, webhook } = place();
     const { thread_id: threadId } = await deployment.client.threads.create();
     const run = await deployment.client.runs.create(threadId, 'echo', {
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     expect(metrics).toMatch(/^lg_api_webhooks_pending(\{[^}]*\})? 0$/m);
   });
 
-  it('comes again under the same id after a failure of the receiver', async () => {
+  it('is sent again under the same id after a failure of the receiver', async () => {
     const { path, webhook } = place();
     receiver.answer(path, { status: 503 });
     const { thread_id: threadId } = await deployment.client.threads.create();
@@ -125,7 +125,7 @@ describe('a webhook', () => {
     expect(receiver.at('/elsewhere')).toEqual([]);
   });
 
-  it('is taken by every way to create a run, and sent though a stateless thread is gone', async () => {
+  it('is accepted by every way to create a run, and sent although a stateless thread is deleted', async () => {
     const { path, webhook } = place();
     const body = { assistant_id: 'echo', input: {}, webhook };
     const { thread_id: threadId } = await deployment.client.threads.create();
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('tells of a run cancelled before it began, and of one deleted with its thread', async () => {
+  it('reports a run cancelled before it began, and one deleted with its thread', async () => {
     const cancelled = place();
     const { thread_id: threadId } = await deployment.client.threads.create();
     const asked = { input: {}, webhook: cancelled.webhook, afterSeconds: 600 };
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is told of each run of its cron', async () => {
+  it('reports each run of its cron', async () => {
     const { path, webhook } = place();
     const { cron_id: cronId } = await deployment.client.crons.create('echo', {
       schedule: '0 0 1 1 *',
@@ -186,7 +186,7 @@ describe('a webhook', () => {
     await deployment.pool.query(`UPDATE cron SET next_run_date = now() - interval '1 second' WHERE cron_id = $1`, [
       cronId,
     ]);
-    // Any change calls the clock.
+    // Any change wakes the clock.
     await deployment.client.crons.update(cronId, { metadata: {} });
     await (await deployment.worker.take()).succeed({ cron: true });
     const [told] = await receiver.received(path);
@@ -205,7 +205,7 @@ describe('a webhook that may not be reached', () => {
     ['nonsense', 'Webhook URL is not valid'],
     ['//example.com/x', 'Webhook URL is not valid'],
     ['/in', 'Webhook URL is a path, and the project has no app of its own (http.app) to send it to'],
-  ])('%s is refused before the run is made', async (webhook, detail) => {
+  ])('%s is refused before the run is created', async (webhook, detail) => {
     const { thread_id: threadId } = await deployment.client.threads.create();
     const body = { assistant_id: 'echo', input: {}, webhook };
     expect(await post(`/threads/${threadId}/runs`, body)).toEqual({ status: 422, body: { detail } });
@@ -230,14 +230,14 @@ describe('a webhook that may not be reached', () => {
   });
 });
 
-it('the log of a run that tells nobody is empty, and there is none of a run that does not exist', async () => {
+it('the log of a run without a webhook is empty, and there is none of a run that does not exist', async () => {
   const { thread_id: threadId } = await deployment.client.threads.create();
   const run = await deployment.client.runs.create(threadId, 'echo', { input: {}, afterSeconds: 600 });
   expect(await log(threadId, run.run_id)).toEqual({ status: 200, body: [] });
   expect((await log(threadId, randomUUID())).status).toBe(404);
 });
 
-describe('a project that says more about webhooks', () => {
+describe('a project with more settings for webhooks', () => {
   let other: TestDeployment;
   beforeAll(async () => {
     const webhooks = {
@@ -251,7 +251,7 @@ describe('a project that says more about webhooks', () => {
   });
   afterAll(() => other?.close());
 
-  it('names who is told of runs that name nobody, and what they are told', async () => {
+  it('names the receivers of runs that name none, and the fields they get', async () => {
     const { thread_id: threadId } = await other.client.threads.create();
     await other.client.runs.create(threadId, 'echo', { input: {} });
     await (await other.worker.take()).succeed({ n: 1 });
@@ -259,7 +259,7 @@ describe('a project that says more about webhooks', () => {
     expect(told?.body).toEqual({ status: 'success', values: { n: 1 } });
   });
 
-  it('may have runs made whose webhook is refused; the refusal is in their log from the start', async () => {
+  it('may accept runs whose webhook is refused; the refusal is in their log from the start', async () => {
     const { thread_id: threadId } = await other.client.threads.create();
     const webhook = 'http://10.0.0.1/in?token=secret';
     const { run_id: runId } = await other.client.runs.create(threadId, 'echo', { input: {}, webhook });
@@ -275,7 +275,7 @@ describe('a project that says more about webhooks', () => {
     await (await other.worker.take()).succeed({});
   });
 
-  it('is told by another process when the one that was telling dies', async () => {
+  it('has its webhooks sent by another process when the one that was sending dies', async () => {
     const { path, webhook } = place();
     receiver.answer(path, 'never');
     const { thread_id: threadId } = await other.client.threads.create();
@@ -283,7 +283,7 @@ describe('a project that says more about webhooks', () => {
     await (await other.worker.take()).succeed({ n: 2 });
     const [lost] = await receiver.received(path);
     await other.service.stop({ signal: 'SIGKILL' });
-    // Its lease is over.
+    // This ends its lease.
     await other.pool.query(`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`);
     await other.startAnother();
     const [, told] = await receiver.received(path, 2);

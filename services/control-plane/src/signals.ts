@@ -2,8 +2,8 @@ import { keepAlive, type Logger } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 /**
- * Tells all processes of this service that something changed: a name and nothing more, the rows have the truth. A signal may get
- * lost while Redis is away; whoever listens looks again when it is back, and when its time is over.
+ * Wakes all processes of this service when something changed. A signal is only a name; the truth is in the rows.
+ * Signals get lost while Redis is unavailable, so listeners look again when it is back and when their wait times out.
  */
 export class Signals {
   readonly #channel: string;
@@ -13,7 +13,7 @@ export class Signals {
   readonly #logger: Logger;
   #isDraining = false;
 
-  /** @param purpose those of another purpose are not heard */
+  /** @param purpose separates channels: a process receives only signals of the same purpose */
   constructor(redisUri: string, { purpose, logger }: { purpose: string; logger: Logger }) {
     this.#logger = logger;
     this.#channel = `runyard:control-plane:${purpose}`;
@@ -25,7 +25,7 @@ export class Signals {
         maxRetriesPerRequest: 0,
         connectTimeout: 3_000,
         retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
-      }).on('error', () => undefined); // Losses show in what they fail; without a listener they would end the process.
+      }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
     this.#publisher = open('publisher');
     this.#subscriber = open('subscriber');
     for (const connection of [this.#publisher, this.#subscriber]) keepAlive(connection);
@@ -33,7 +33,7 @@ export class Signals {
     this.#subscriber.on('message', (_channel, name) => this.#wake(name));
   }
 
-  /** Wakes those who listen, here and in the other processes. */
+  /** Wakes the listeners of this name in this process and in the others. */
   send(name: string): void {
     this.#wake(name);
     this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export class Signals {
     });
   }
 
-  /** Listens from now on, so that nothing is missed between a look and the wait for a change. */
+  /** Listens from now on, so that a signal between a look and the wait for a change is not missed. */
   listen(name: string): Listening {
     const waiting = new Set<() => void>();
     let heard = false;
@@ -73,7 +73,7 @@ export class Signals {
     };
   }
 
-  /** From now on nobody waits here. */
+  /** True when the process is draining. Then waits return at once. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -89,7 +89,7 @@ export class Signals {
   }
 
   async #subscribe(): Promise<void> {
-    await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // The connection goes, and comes again.
+    await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // A reconnection subscribes again.
     this.#wakeAll();
   }
 

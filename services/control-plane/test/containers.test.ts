@@ -72,7 +72,7 @@ async function start(imageUri: string, changes: Partial<RevisionSpec> = {}, by =
 const commands = async () => (await engineCalls(folder)).map(({ args }) => args);
 
 describe('an image', () => {
-  it('is pulled, looked at and run with these commands', async () => {
+  it('is pulled, inspected and run with these commands', async () => {
     database = await createTestDatabase();
     const resources = { cpu: 0.5, memory_mb: 512, queue_memory_mb: 256, queue_memory_limit_mb: 300 };
     const { hasCustomAuth } = await start('registry.example.com/agent-with-auth:v1', { resources });
@@ -111,14 +111,14 @@ describe('an image', () => {
       ...common('run-worker'),
       ...['--cpus=1', '--memory-reservation=256m', '--memory=300m'],
     ]);
-    // Names of variables alone: everybody on the machine can read the command.
+    // The command contains only names of variables, because every user of the machine can read it.
     const variables = api!.filter((arg) => arg.startsWith('--env='));
     expect(variables).toContain('--env=RUNYARD_SECRETS_FD');
     expect(variables.every((variable) => /^--env=[A-Z_]+$/.test(variable))).toBe(true);
     expect(api!.at(-2)).toBe('sha256:0123456789ab');
   });
 
-  it('of the own registry is pulled with a token that is nowhere afterwards', async () => {
+  it("of the platform's registry is pulled with a token that is stored nowhere", async () => {
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a pull token' };
     const by = driver({ credentialFor: async () => credential });
     await expect(start('agents.example.com/registry/x/missing:v1', {}, by)).rejects.toThrow(
@@ -136,7 +136,7 @@ describe('an image', () => {
     expect(await readdir(join(folder, 'logins'))).toEqual([]);
   });
 
-  it('that the platform has made of a project is run with what the project sets of the platform', async () => {
+  it("that the platform has made of a project runs with the project's settings for the platform", async () => {
     database = await createTestDatabase();
     const imageUri = 'agents.example.com/registry/x/runyard-project:v1';
     await start(imageUri, { artifact: { kind: 'image', imageUri, settings: { N_JOBS_PER_WORKER: '7' } } });
@@ -144,7 +144,7 @@ describe('an image', () => {
     expect(runs.map((args) => args.includes('--env=N_JOBS_PER_WORKER'))).toEqual([true, true]);
   });
 
-  it('whose registry cannot be asked runs as this machine has it', async () => {
+  it('whose registry is unreachable runs as this machine has it', async () => {
     database = await createTestDatabase();
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a token of before' };
     const by = driver({ credentialFor: async () => ({ ...credential, isOfBefore: true }) });
@@ -152,12 +152,12 @@ describe('an image', () => {
     expect((await commands()).filter((args) => args.includes('login') || args.includes('pull'))).toEqual([]);
   });
 
-  it('that is not built from the base image is refused with what to do', async () => {
+  it('that is not built from the base image is refused with advice', async () => {
     await expect(start('registry.example.com/foreign:v1')).rejects.toThrow(/--base-image runyard\/agent-server:20/);
     expect((await commands()).some(([command]) => command === 'run')).toBe(false);
   });
 
-  it('is refused where there is no engine, or none answers', async () => {
+  it('is refused without a container engine, or when none answers', async () => {
     await expect(start('x:v1', {}, driver({ command: 'no-such-engine' }))).rejects.toThrow(
       /images need a container engine, and `no-such-engine` does not reach one/,
     );
@@ -173,7 +173,7 @@ describe('an image', () => {
 describe('a revision whose containers do not reach its database', () => {
   const failureOf = (databaseUri: string) => start(IMAGE, { databaseUri }).catch((error: unknown) => error as Error);
 
-  it('fails at once and says where they looked, when this machine reaches it', async () => {
+  it('fails at once and names the address, when this machine reaches it', async () => {
     database = await createTestDatabase();
     const { port } = new URL(database.url);
     process.env.DOCKER_STAND_IN_MACHINE = '127.0.0.9';
@@ -192,18 +192,18 @@ describe('a revision whose containers do not reach its database', () => {
     }
   });
 
-  it('starts its services all the same when this machine does not reach it either: servers come back', async () => {
+  it('starts its services when this machine does not reach it either, since the server may come back', async () => {
     const failure = await failureOf(`postgres://role:password@127.0.0.1:${await freePort()}/database`);
     expect(failure).toMatchObject({ message: expect.stringMatching(/agent-api ended with code 1 before/) });
   });
 });
 
-it('the base image says that it takes part', async () => {
+it('the base image declares that it takes part', async () => {
   const dockerfile = new URL('../../../infra/docker/agent-server/Dockerfile', import.meta.url);
   expect(await readFile(dockerfile, 'utf8')).toContain(`\nLABEL ${AGENT_SERVER_LABEL}=1\n`);
 });
 
-it('a container whose command is killed is removed, and another one takes its place', async () => {
+it('a container whose command is killed is removed, and another one replaces it', async () => {
   database = await createTestDatabase();
   const revision = await start(IMAGE);
   const [before] = revision.upstreams;
@@ -216,7 +216,7 @@ it('a container whose command is killed is removed, and another one takes its pl
   expect(parts.sort()).toEqual(['agent-api', 'run-worker']);
 });
 
-/** Process id of the engine's command that runs a part. */
+/** Returns the process id of the engine's command that runs a part. */
 async function commandOf(part: string): Promise<number> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -226,7 +226,7 @@ async function commandOf(part: string): Promise<number> {
   throw new Error(`nothing runs ${part}`);
 }
 
-it('the images that were pushed for a deployment leave the engine with it, under their names in the registry alone', async () => {
+it("a deployment's pushed images are removed from the engine with it, under their registry names only", async () => {
   const repository = `agents.example.com/registry/${DEPLOYMENT}/agent`;
   process.env.DOCKER_STAND_IN_IMAGES = `${repository} v2 sha256:22\n${repository} <none> sha256:11\n${repository} v3 <none>\n`;
   try {
@@ -241,8 +241,8 @@ it('the images that were pushed for a deployment leave the engine with it, under
   ]);
 });
 
-describe('containers that a killed process left', () => {
-  it('are removed before its deployment starts again, and with it; those of others stay', async () => {
+describe('containers of a killed process', () => {
+  it('are removed before their deployment starts again, and with it, while those of others stay', async () => {
     await mkdir(join(folder, 'containers'));
     const leave = async (name: string, deployment: string, holder: string) => {
       const orphan = spawn('sleep', ['600'], { stdio: 'ignore' });

@@ -28,7 +28,7 @@ function connect(uri: string): Redis {
   return redis;
 }
 
-/** A deployment with its own user, which is there. */
+/** Creates a deployment's Redis user. */
 async function deployment(redis: DeploymentRedis): Promise<{ id: string; prefix: string; uri: string }> {
   const id = randomUUID();
   const { uri } = await redis.ensure(id, 'secret of the deployment');
@@ -38,7 +38,7 @@ async function deployment(redis: DeploymentRedis): Promise<{ id: string; prefix:
 }
 
 describe('the Redis user of a deployment', () => {
-  it('does what streams, wake-ups and signals take, on its own keys and channels', async () => {
+  it('may use what streams, wake-ups and signals need, on its own keys and channels', async () => {
     const { prefix, uri } = await deployment(open());
     const redis = connect(uri);
     for (const key of [`${prefix}:a`, `{${prefix}}:b`, `{${prefix}:${randomUUID()}}:events`]) {
@@ -104,7 +104,7 @@ describe('the Redis user of a deployment', () => {
     );
     const answers = await Promise.all(
       attempts.map(async ([command, ...args]) => {
-        // Each on a connection of its own: a subscription that were let through would spoil the next.
+        // Each command has a connection of its own, because a permitted subscription would affect the next command.
         const connection = connect(own.uri);
         const answer = await connection.call(command, ...args).catch((error: Error) => error);
         connection.disconnect();
@@ -117,7 +117,7 @@ describe('the Redis user of a deployment', () => {
     expect(await redis.ping()).toBe('PONG');
   });
 
-  it('is made again when Redis comes back without users, and its connections heal', async () => {
+  it('is created again when Redis comes back without users, and its connections recover', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'runyard-redis-'));
     closings.push(() => rm(dataDir, { recursive: true, force: true }));
     const environment = Object.fromEntries(
@@ -135,7 +135,7 @@ describe('the Redis user of a deployment', () => {
     await waitFor(async () => (await redis.get(`${prefix}:kept`).catch(() => null)) === '1');
   });
 
-  it('goes with its deployment, with all its keys', async () => {
+  it('is removed with its deployment, with all its keys', async () => {
     const platform = open();
     const { id, prefix, uri } = await deployment(platform);
     const redis = connect(uri);
@@ -146,12 +146,12 @@ describe('the Redis user of a deployment', () => {
     expect(await admin.call('ACL', 'GETUSER', new URL(uri).username)).toBeNull();
   });
 
-  it('is the account of the platform where users are shared', async () => {
+  it("is the platform's account where users are shared", async () => {
     const { url } = testRedis();
     expect(await open(url, 'shared').ensure(randomUUID(), 'secret')).toEqual({ uri: url });
   });
 
-  it('is refused in a sentence where the account may make no users', async () => {
+  it('is refused with a clear message where the account may not create users', async () => {
     const { uri } = await deployment(open());
     const limited = open(uri);
     await limited.untilReady();

@@ -43,7 +43,7 @@ function commit(message: string): string {
   return git('rev-parse', 'HEAD');
 }
 
-/** Without a ref there is nothing to build. */
+/** Creates a deployment. Without a ref there is nothing to build. */
 const create = (changes: Record<string, unknown> = {}, source_revision_config: object = {}) =>
   platform.create({
     source: 'github',
@@ -62,7 +62,7 @@ describe('a private repository', () => {
   });
   afterAll(() => server?.close());
 
-  /** With an integration that has this token; null: with none. */
+  /** Creates a deployment with an integration that has this token; null: without one. */
   async function createPrivate(token: string | null) {
     const body = { name: 'private', url: server.url, token };
     const path = '/v1/integrations/github/install';
@@ -72,7 +72,7 @@ describe('a private repository', () => {
     return (await create(changes, MAIN)).body;
   }
 
-  it('is built with the token of its integration, which no process, file or log tells', async () => {
+  it('is built with the token of its integration, which appears in no process, file or log', async () => {
     const exposed = new Set<string>();
     server.onRequest = () => {
       for (const shown of shownByProcesses()) if (forms.some((form) => shown.includes(form))) exposed.add(shown);
@@ -92,8 +92,8 @@ describe('a private repository', () => {
 
   it.each([
     ['without a token', null, /cannot be read without a token; name an integration/],
-    ['with a wrong one', 'an-old-token-of-somebody', /does not take the token of the integration/],
-  ])('%s fails its build, and says so without the token', async (_, token, expected) => {
+    ['with a wrong token', 'an-old-token-of-somebody', /does not take the token of the integration/],
+  ])('%s fails its build, and the message does not contain the token', async (_, token, expected) => {
     const { id, latest_revision_id } = await createPrivate(token);
     const { status_message } = await platform.untilStatus(id, latest_revision_id!, 'BUILD_FAILED');
     expect(status_message).toMatch(expected);
@@ -122,7 +122,7 @@ describe('the repositories of an integration', () => {
   const repos = (id: string, as: object = {}) =>
     platform.call<GithubRepository[]>('GET', `/v1/integrations/github/${id}/repos`, { as });
 
-  it('are told at both addresses, in the words that a deployment is made with', async () => {
+  it("are listed at both paths, in the form of a deployment's source", async () => {
     const made = await integrate();
     const listed = await repos(made.id);
     expect(listed).toEqual({
@@ -140,7 +140,7 @@ describe('the repositories of an integration', () => {
     });
     const asked = server.asked.length;
     expect(await platform.call('GET', `/v1/integrations/forge/github/${made.id}/repos`)).toEqual(listed);
-    // What it was found to be is remembered.
+    // The platform remembers the kind of the server.
     expect(server.asked.length).toBe(asked + 1);
     const [forge, plain] = await Promise.all(
       ['/v1/integrations/forge/github/install', INSTALL].map((path) => platform.call<GithubIntegration[]>('GET', path)),
@@ -155,7 +155,7 @@ describe('the repositories of an integration', () => {
     expect(status).toBe(201);
   });
 
-  it('are for those who may deploy them in the workspace', async () => {
+  it('are shown only to those who may deploy them in the workspace', async () => {
     const { id } = await integrate({ server_type: 'gitlab' });
     expect((await repos(id, { permissions: ['deployments:read'] })).status).toBe(403);
     const missing = { status: 404, body: { detail: `Integration ID ${id} not found.` } };
@@ -163,26 +163,26 @@ describe('the repositories of an integration', () => {
     expect((await repos('nonsense')).status).toBe(422);
   });
 
-  it('are not told without a token that does, and the answer says what is wrong', async () => {
+  it('are not listed with an invalid token, and the answer says what is wrong', async () => {
     const { id } = await integrate({ token: 'an-old-one' });
     const detail = `The Git server ${server.url} does not take the token of the integration.`;
     expect(await repos(id)).toEqual({ status: 400, body: { detail } });
     expect(platform.service.output()).not.toContain('an-old-one');
   });
 
-  it('are of a server of a kind that is known', async () => {
+  it('are on a server of a known kind', async () => {
     const body = { name: 'acme', url: server.url, token: TOKEN, server_type: 'sourcehut' };
     expect((await platform.call('POST', INSTALL, { body })).status).toBe(422);
   });
 });
 
-/** What anybody on this machine may see of its processes; empty where there is no `/proc`. */
+/** Returns what every user of this machine can see of its processes; empty without `/proc`. */
 function shownByProcesses(): string[] {
   const read = (path: string) => {
     try {
       return readFileSync(path, 'latin1');
     } catch {
-      return ''; // It is gone.
+      return ''; // It has ended.
     }
   };
   const processes = readdirSync('/').includes('proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
@@ -198,14 +198,14 @@ async function textsBelow(folder: string): Promise<string> {
 }
 
 describe('a repository', () => {
-  it('that has no such branch fails its build with the words of git', async () => {
+  it("without such a branch fails its build with git's message", async () => {
     const { body } = await create({}, { repo_ref: 'nowhere', langgraph_config_path: 'langgraph.json' });
     const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'BUILD_FAILED');
     expect(failed.status_message).toMatch(/git fetch: fatal: couldn't find remote ref refs\/heads\/nowhere/);
   });
 
   it.each([
-    ['of an inner network', { repo_url: 'http://10.0.0.1/acme/agent' }, {}, /may not|not allowed|private|refused/i],
+    ['in a private network', { repo_url: 'http://10.0.0.1/acme/agent' }, {}, /may not|not allowed|private|refused/i],
     ['over ssh', { repo_url: 'git@github.com:acme/agent.git' }, {}, /URL is not valid/],
     ['without its URL', { repo_url: null }, {}, /'source_config.repo_url' is required/],
     ['with an option for a branch', {}, { repo_ref: '--upload-pack=x' }, /no branch or tag/],
@@ -221,7 +221,7 @@ describe('a webhook', () => {
   let deployment: Deployment;
   let webhook: GithubWebhook;
   beforeAll(async () => {
-    // A branch that is not there: what is made by pushes need not be built here.
+    // The branch does not exist: these tests need no build.
     const revisionConfig = { repo_ref: 'feature', langgraph_config_path: 'langgraph.json' };
     deployment = (await create({}, revisionConfig)).body;
     webhook = (await platform.call<GithubWebhook>('GET', `/v2/deployments/${deployment.id}/github-webhook`)).body;
@@ -262,7 +262,7 @@ describe('a webhook', () => {
     expect(await revisions()).toHaveLength(before + 1);
   });
 
-  it('builds a push that was delivered to a control-plane that was killed over it, when it is delivered again', async () => {
+  it('builds a push that is delivered again after its control-plane was killed', async () => {
     const event = push();
     await onDatabase(platform.database.url, async (client) => {
       await client.query('BEGIN');
@@ -280,7 +280,7 @@ describe('a webhook', () => {
     expect((await deliver(event)).body).toEqual({ revision_id: expect.any(String), ignored: null });
   });
 
-  it('goes on building the branch after a revision that came from elsewhere', async () => {
+  it('still builds the branch after a revision of another source', async () => {
     const object_path = await upload(platform, deployment.id, PROJECT);
     const elsewhere = await platform.call('PATCH', `/v2/deployments/${deployment.id}`, {
       body: {
@@ -300,8 +300,8 @@ describe('a webhook', () => {
   it.each([
     ['another branch', { ref: 'refs/heads/main' }, 'this is another branch'],
     ['a tag of the name', { ref: 'refs/tags/feature' }, 'this is another branch'],
-    ['a branch that begins', { created: true }, 'a branch or a tag was made or deleted'],
-    ['a branch that ends', { deleted: true }, 'a branch or a tag was made or deleted'],
+    ['a new branch', { created: true }, 'a branch or a tag was made or deleted'],
+    ['a deleted branch', { deleted: true }, 'a branch or a tag was made or deleted'],
     [
       'another repository',
       { repository: { clone_url: 'https://github.com/acme/other.git' } },
@@ -312,7 +312,7 @@ describe('a webhook', () => {
     expect(await deliver(push(changes))).toEqual({ status: 200, body: { revision_id: null, ignored } });
   });
 
-  it('refuses what is not signed with its secret, and says nothing of what is there', async () => {
+  it('refuses deliveries without its signature, and does not reveal what exists', async () => {
     const refusal = { status: 401, body: { detail: 'The signature does not match' } };
     expect(await deliver(push(), { secret: 'a guess' })).toEqual(refusal);
     expect(await deliver(push(), { id: crypto.randomUUID() })).toEqual(refusal);
@@ -360,7 +360,7 @@ describe('an integration', () => {
     expect(gone.body).toMatchObject({ detail: expect.stringMatching(/there is no integration/) });
   });
 
-  it('is made by a token alone: there is no application whose picker sessions there could be', async () => {
+  it('is created with a token only, because there is no application with picker sessions', async () => {
     const session = `/v2/integrations/forge-github/picker-sessions/${crypto.randomUUID()}/selection`;
     for (const method of ['GET', 'POST', 'PUT']) {
       const answer = await platform.call(method, session, method === 'GET' ? {} : { body: { integration_id: null } });
@@ -368,7 +368,7 @@ describe('an integration', () => {
     }
   });
 
-  it('is made once, however often its request comes', async () => {
+  it('is created once, however often its request is repeated', async () => {
     const headers = { ...(await platform.callers.headers()), 'idempotency-key': 'the same' };
     const [one, two] = [
       await platform.call('POST', path, { body, headers }),
@@ -377,7 +377,10 @@ describe('an integration', () => {
     expect([one.status, two]).toEqual([201, one]);
   });
 
-  it.each(['https://github.com/acme', 'http://10.0.0.1', '/srv', 'nonsense'])('is not for %s', async (url) => {
-    expect((await platform.call('POST', path, { body: { ...body, url } })).status).toBe(400);
-  });
+  it.each(['https://github.com/acme', 'http://10.0.0.1', '/srv', 'nonsense'])(
+    'is refused for the URL %s',
+    async (url) => {
+      expect((await platform.call('POST', path, { body: { ...body, url } })).status).toBe(400);
+    },
+  );
 });

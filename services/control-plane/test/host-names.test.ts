@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
-/** Of a platform that serves deployments below a domain, and whose operator lets them take names of another one. */
+/** The platform has a domain for deployments, and its operator lets deployments claim names in others. */
 const settings = { DEPLOYMENTS_DOMAIN: 'run.example.net', CUSTOM_DOMAINS: 'acme.test,example.com,example.net' };
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Nothing to run yet: it waits for its image. */
+/** Creates a deployment with nothing to run, which waits for its image. */
 const createAt = (custom_url: string | undefined, workspace_id?: string): Promise<Answer<Deployment>> =>
   platform.call('POST', '/v2/deployments', {
     body: {
@@ -25,7 +25,7 @@ const createAt = (custom_url: string | undefined, workspace_id?: string): Promis
 const patchUrl = (id: string, custom_url: string): Promise<Answer<Deployment>> =>
   platform.call('PATCH', `/v2/deployments/${id}`, { body: { source_config: { custom_url } } });
 
-it('a deployment is shown at the root of a host of its own, by a slug that no other has', async () => {
+it('a deployment is shown at the root of its own host, with a unique slug', async () => {
   const body = {
     name: 'Hello',
     source: 'external_docker',
@@ -46,7 +46,7 @@ it('a deployment is shown at the root of a host of its own, by a slug that no ot
   }
 });
 
-it('a deployment named like the id of another is not at the host of that one', async () => {
+it("a deployment named like the id of another does not get that one's host", async () => {
   const { body: first } = await createAt(undefined);
   const { body: namesake } = await platform.create({ name: first.id });
   expect(namesake.host_url).toMatch(
@@ -54,14 +54,14 @@ it('a deployment named like the id of another is not at the host of that one', a
   );
 });
 
-it('every address that is shown of a deployment may be sent back, and changes nothing', async () => {
+it('every URL that is shown of a deployment may be sent back, and changes nothing', async () => {
   const { body: made } = await platform.create();
   for (const url of [made.host_url as string, `https://agents.example.com/deployments/${made.id}`]) {
     expect((await patchUrl(made.id, url)).body.source_config.custom_url).toBe(made.host_url);
   }
 });
 
-it('a custom_url that is all of a host the operator allows leads there through the gateway, until it is another', async () => {
+it('a custom_url that is the root of an allowed host is routed through the gateway, until it changes', async () => {
   const { status, body: made } = await createAt('https://Chat.acme.test/');
   expect([status, made.host_url]).toEqual([201, 'https://Chat.acme.test']);
   const first = await platform.routeOf(made.id);
@@ -73,13 +73,13 @@ it('a custom_url that is all of a host the operator allows leads there through t
   expect(second?.custom_host).toBe('talk.acme.test');
   expect(second?.version).toBeGreaterThan(first?.version as number);
 
-  // Not all of a host: somebody else leads from there to the gateway.
+  // The URL is not the root of a host, so its owner routes it to the gateway.
   const below = await patchUrl(made.id, 'https://talk.acme.test/agents/hello');
   expect(below.body.host_url).toMatch(/^https:\/\/at-.*\.run\.example\.net$/);
   expect((await platform.routeOf(made.id))?.custom_host).toBeNull();
 });
 
-it('a host has one deployment of all workspaces, and comes free with it', async () => {
+it('a host belongs to one deployment of all workspaces, and is free after its deletion', async () => {
   const url = 'https://one.acme.test';
   const { body: first } = await createAt(url);
   const refusal = { status: 400, body: { detail: expect.stringContaining("another deployment's: one.acme.test") } };
@@ -91,20 +91,20 @@ it('a host has one deployment of all workspaces, and comes free with it', async 
   expect((await patchUrl(second.id, url)).status).toBe(200);
 });
 
-it('of several that want a host at once one gets it', async () => {
+it('one of several concurrent deployments gets the host', async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => createAt('https://race.acme.test')));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
 });
 
 it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run.example.net'])(
-  'no deployment takes a host of the platform: %s',
+  'no deployment can claim a host of the platform: %s',
   async (url) => {
     const detail = expect.stringContaining("the host of 'source_config.custom_url' is the platform's");
     expect(await createAt(url)).toMatchObject({ status: 400, body: { detail } });
   },
 );
 
-it('a host leads nowhere any more when the operator takes its domain back', async () => {
+it('a host is not routed any more when the operator removes its domain', async () => {
   const { body: made } = await createAt('https://kept.acme.test');
   expect((await platform.routeOf(made.id))?.custom_host).toBe('kept.acme.test');
   settings.CUSTOM_DOMAINS = 'other.test';

@@ -24,8 +24,8 @@ const aDeployment = (name: string) => ({
 const named = async (name: string) =>
   (await platform.call<DeploymentList>('GET', `/v2/deployments?name=${name}`)).body.resources;
 
-describe('a creation asked for again with its key', () => {
-  it('makes one deployment and answers 201 with it each time, whatever it has come to', async () => {
+describe('a creation that is repeated with its key', () => {
+  it('creates one deployment and answers 201 with it each time, whatever its status', async () => {
     const [key, body] = [randomUUID(), aDeployment('once')];
     const answers = await Promise.all(Array.from({ length: 6 }, () => post<Deployment>('/v2/deployments', key, body)));
     const { id, latest_revision_id } = answers[0]!.body;
@@ -38,14 +38,14 @@ describe('a creation asked for again with its key', () => {
 
     const refused = await post('/v2/deployments', key, aDeployment('another'));
     expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'idempotency-key'] }] } });
-    // Without the key the name is taken; in another workspace the key is another's.
+    // Without the key the name is taken. In another workspace the same key is a different one.
     expect((await platform.create({ name: 'once' })).status).toBe(400);
     const elsewhere = await post<Deployment>('/v2/deployments', key, body, { workspace_id: OTHER_WORKSPACE });
     expect(elsewhere.status).toBe(201);
     expect(elsewhere.body.id).not.toBe(id);
   });
 
-  it('makes one revision, and goes back to an earlier one once', async () => {
+  it('creates one revision, and redeploys an earlier one once', async () => {
     const { id, latest_revision_id: first } = await platform.createHealthy({ name: 'revised' });
     const revisions = async () =>
       (await platform.call<RevisionList>('GET', `/v2/deployments/${id}/revisions`)).body.resources.length;
@@ -61,7 +61,7 @@ describe('a creation asked for again with its key', () => {
     expect(await revisions()).toBe(3);
   });
 
-  it('gives one upload URL', async () => {
+  it('returns the same upload URL', async () => {
     const { body: deployment } = await platform.create({ name: 'uploaded' });
     const [path, key] = [`/v2/deployments/${deployment.id}/upload-url`, randomUUID()];
     const given = await Promise.all([1, 2, 3].map(() => post<UploadUrl>(path, key, {})));

@@ -35,24 +35,24 @@ async function referrersOf({ repository, push }: PushedTo, subject: string): Pro
   return manifests.map(({ digest }) => digest);
 }
 
-/** Returns its digest, which is its only name unless it is given a tag. */
+/** Pushes a manifest and returns its digest, which is its only name without a tag. */
 async function pushed({ repository, push }: PushedTo, manifest: Buffer, tag?: string, type?: string): Promise<string> {
   const answer = await push.putManifest(repository, tag ?? digestOf(manifest), manifest, type);
   if (answer.status !== 201) throw new Error(await answer.text());
   return digestOf(manifest);
 }
 
-/** An image of one layer without a tag. */
+/** Pushes an image of one layer without a tag. */
 async function untagged(place: PushedTo, layer: string): Promise<string> {
   for (const blob of [CONFIG, Buffer.from(layer)]) await place.push.pushBlob(place.repository, [blob]);
   return pushed(place, manifestOf(CONFIG, [Buffer.from(layer)]));
 }
 
-describe('a blob that is deleted', () => {
+describe('a deleted blob', () => {
   const removeBlob = ({ repository, push }: PushedTo, digest: string) =>
     push.send('DELETE', `/v2/${repository}/blobs/${digest}`);
 
-  it('is gone with its bytes when no image consists of it', async () => {
+  it('is removed with its bytes when no image contains it', async () => {
     const place = await test.deployment();
     const { repository, push } = place;
     const layer = randomBytes(1_000);
@@ -63,7 +63,7 @@ describe('a blob that is deleted', () => {
     expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([404, 'BLOB_UNKNOWN']);
   });
 
-  it('is refused while an image by any name of the deployment consists of it, and pulled as before', async () => {
+  it('is refused while an image of the deployment contains it, and can still be pulled', async () => {
     const place = await test.deployment();
     const { repository, push } = place;
     const layer = randomBytes(1_000);
@@ -76,7 +76,7 @@ describe('a blob that is deleted', () => {
     expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([404, 'BLOB_UNKNOWN']);
   });
 
-  it('of another deployment is not there', async () => {
+  it('of another deployment does not exist', async () => {
     const [place, other] = [await test.deployment(), await test.deployment()];
     const layer = randomBytes(1_000);
     await other.push.pushBlob(other.repository, [layer]);
@@ -85,8 +85,8 @@ describe('a blob that is deleted', () => {
   });
 });
 
-describe('a tag that is deleted', () => {
-  it('is gone, and with the last one of an image the image and the layers that it alone has', async () => {
+describe('a deleted tag', () => {
+  it('is removed, and the last one of an image takes the image and its unshared layers with it', async () => {
     const place = await test.deployment();
     const { repository, push } = place;
     const layer = randomBytes(1_000);
@@ -101,7 +101,7 @@ describe('a tag that is deleted', () => {
     expect((await remove(place, 'v2')).status).toBe(202);
     expect(await statusesOf(place, 'v2', digest, 'other')).toEqual([404, 404, 200]);
     expect((await push.send('HEAD', `/v2/${repository}/blobs/${digestOf(layer)}`)).status).toBe(404);
-    // The layer; the configuration is that of the other image, too.
+    // The layer is deleted. The other image has the same configuration.
     expect((await objectsOf(place)).length).toBe(before - 1);
     expect(await errorOf(await remove(place, 'v2'))).toEqual([404, 'MANIFEST_UNKNOWN']);
   });
@@ -118,7 +118,7 @@ describe('a tag that is deleted', () => {
 });
 
 describe('a manifest that is deleted by its digest', () => {
-  it('goes with its tags and layers, which makes room', async () => {
+  it('is removed with its tags and layers, which frees room', async () => {
     const place = await test.deployment();
     const { repository, push } = place;
     const layer = randomBytes(300_000);
@@ -136,7 +136,7 @@ describe('a manifest that is deleted by its digest', () => {
     expect((await pushNext()).status).toBe(201);
   });
 
-  it('takes along what says something of it, but not what has a tag', async () => {
+  it('takes its referrers along, except those with a tag', async () => {
     const place = await test.deployment();
     const image = await place.push.pushImage(place.repository, 'v1', Buffer.from('a layer'), CONFIG);
     const signature = await pushed(place, referrerOf(image, CONFIG));
@@ -146,7 +146,7 @@ describe('a manifest that is deleted by its digest', () => {
     expect(await referrersOf(place, image)).toEqual([contents]);
   });
 
-  it('says nothing of another one any more', async () => {
+  it('does not refer to its subject any more', async () => {
     const place = await test.deployment();
     const image = await place.push.pushImage(place.repository, 'v1', Buffer.from('a layer'), CONFIG);
     const signature = await pushed(place, referrerOf(image, CONFIG));
@@ -155,7 +155,7 @@ describe('a manifest that is deleted by its digest', () => {
     expect(await statusesOf(place, 'v1')).toEqual([200]);
   });
 
-  it('and is a list of images takes them along, and none of them goes before it', async () => {
+  it('takes the images of a list along, and none of them can be deleted before it', async () => {
     const place = await test.deployment();
     const [part, shared] = [await untagged(place, 'amd64'), await untagged(place, 'arm64')];
     const tagged = await place.push.pushImage(place.repository, 's390x');
@@ -168,11 +168,12 @@ describe('a manifest that is deleted by its digest', () => {
     expect(await statusesOf(place, part, shared, tagged)).toEqual([404, 200, 200]);
   });
 
-  it('leaves the layers that others have, however long their manifests are', async () => {
+  it('leaves the layers that others share, however long their manifests are', async () => {
     const place = await test.deployment();
     const layer = Buffer.from('a layer of four images');
     const image = await place.push.pushImage(place.repository, 'v1', layer, CONFIG);
-    // More than are read at once; pushed, they would not fit into the room of a deployment here.
+    // The manifests are more than one batch. They are inserted, because the quota of a deployment is too small to push
+    // them.
     const others = ['a', 'b', 'c'].map((letter) => {
       const manifest = JSON.parse(manifestOf(CONFIG, [layer]).toString('utf8'));
       return Buffer.from(JSON.stringify({ ...manifest, annotations: { text: letter.repeat(2_000_000) } }));
@@ -194,7 +195,7 @@ describe('a manifest that is deleted by its digest', () => {
     expect((await place.push.send('HEAD', path)).status).toBe(404);
   });
 
-  it('twice at once is deleted once', async () => {
+  it('is deleted once by two concurrent requests', async () => {
     const place = await test.deployment();
     const digest = await place.push.pushImage(place.repository, 'v1');
     const answers = await Promise.all([remove(place, digest), remove(place, digest)]);
@@ -202,8 +203,8 @@ describe('a manifest that is deleted by its digest', () => {
   });
 });
 
-describe('what a revision runs, or can run again,', () => {
-  it('is not deleted, by whatever it is named', async () => {
+describe('an image of a revision that runs or can be deployed again', () => {
+  it('is not deleted, by any of its names', async () => {
     const place = await test.deployment();
     const push = (tag: string) => place.push.pushImage(place.repository, tag, Buffer.from(tag));
     const [old, byDigest, byTag] = [await push('v1'), await push('v2'), await push('v3')];
@@ -217,7 +218,7 @@ describe('what a revision runs, or can run again,', () => {
       expect(await refused.clone().text()).toContain(`${place.repository}${name}`);
       expect(await errorOf(refused)).toEqual([403, 'DENIED']);
     }
-    // The revision names its digest.
+    // The revision names the digest.
     expect((await remove(place, 'v2')).status).toBe(202);
     expect((await remove(place, old)).status).toBe(202);
     expect(await statusesOf(place, old, 'v2', byDigest, 'v3')).toEqual([404, 404, 200, 200]);
@@ -240,7 +241,7 @@ describe('what a revision runs, or can run again,', () => {
   });
 });
 
-it('a push that meets a deletion is whole, or refused', async () => {
+it('a push during a deletion is either complete or refused', async () => {
   const place = await test.deployment();
   const { repository, push } = place;
   const layer = randomBytes(100);
@@ -260,7 +261,7 @@ it('a push that meets a deletion is whole, or refused', async () => {
 });
 
 describe('deleting', () => {
-  it('is for those who may push, to the deployment that the token is for', async () => {
+  it('requires a token for pushing, of the same deployment', async () => {
     const [place, other] = [await test.deployment(), await test.deployment()];
     const digest = await place.push.pushImage(place.repository, 'v1');
     const pulling = { ...place, push: test.client(place.id, false) };
@@ -278,7 +279,7 @@ describe('deleting', () => {
     expect(await statusesOf(place, 'v1')).toEqual([200]);
   });
 
-  it('is among what a token is asked for', async () => {
+  it('is in the scope that the challenge names', async () => {
     const { repository } = await test.deployment();
     const answer = await fetch(new URL(`/v2/${repository}/manifests/v1`, test.origin), { method: 'DELETE' });
     expect(answer.headers.get('www-authenticate')).toContain(`scope="repository:${repository}:pull,push,delete"`);
@@ -294,7 +295,7 @@ describe('deleting', () => {
     ['blobs/sha256:short', [404, 'BLOB_UNKNOWN']],
     ['tags/list', [405, 'UNSUPPORTED']],
     [`referrers/${NOWHERE}`, [405, 'UNSUPPORTED']],
-  ])('is refused of what is not there, or does not go by itself: %s', async (path, refusal) => {
+  ])('is refused for what does not exist or cannot be deleted: %s', async (path, refusal) => {
     const { repository, push } = await test.deployment();
     expect(await errorOf(await push.send('DELETE', `/v2/${repository}/${path}`))).toEqual(refusal);
   });

@@ -34,7 +34,7 @@ const patch = (id: string, image_uri: string) =>
 const pushToken = (id: string, body?: object) =>
   platform.call<PushToken & { detail?: string }>('POST', `/v2/deployments/${id}/push-token`, { body });
 
-describe('an image of the own registry', () => {
+describe("an image of the platform's registry", () => {
   it('is pushed with a push token, pulled with another one, and run', async () => {
     const { id } = await createEmpty('internal_docker');
     const { status, body } = await pushToken(id);
@@ -61,7 +61,7 @@ describe('an image of the own registry', () => {
     expect(await readdir(join(engineFolder, 'containers'))).toEqual([]);
   });
 
-  it('is pushed with one password by a client that asks for it again with its key', async () => {
+  it('is pushed with one password by a client that repeats its request with its key', async () => {
     const { id } = await createEmpty('internal_docker');
     const headers = { ...(await platform.callers.headers()), 'idempotency-key': crypto.randomUUID() };
     const ask = () => platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`, { headers });
@@ -71,7 +71,7 @@ describe('an image of the own registry', () => {
     expect((await pushToken(id)).body.token).not.toBe(first.body.token);
   });
 
-  it('is for its own deployment', async () => {
+  it('can be used only by its own deployment', async () => {
     const [one, other] = [await createEmpty('internal_docker'), await createEmpty('external_docker')];
     const foreign = await patch(one.id, `agents.example.com/registry/${other.id}/agent:latest`);
     expect([foreign.status, foreign.body.detail]).toEqual([
@@ -84,7 +84,7 @@ describe('an image of the own registry', () => {
   });
 });
 
-it('an image that was not made for this fails to deploy, and says what to do', async () => {
+it('an image that is not built from the base image fails to deploy, with advice', async () => {
   const { id } = await createEmpty('external_docker');
   const { body } = await patch(id, 'registry.example.com/foreign:v1');
   const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');

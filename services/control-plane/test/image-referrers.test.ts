@@ -29,7 +29,7 @@ async function pushed({ repository, push }: PushedTo, manifest: Buffer): Promise
   return push.putManifest(repository, digestOf(manifest), manifest);
 }
 
-/** Page by page. */
+/** Returns all pages. */
 async function referrers({ repository, push }: PushedTo, subject: string, query = ''): Promise<Descriptor[][]> {
   const pages: Descriptor[][] = [];
   for (let next: string | undefined = `/v2/${repository}/referrers/${subject}${query}`; next !== undefined; ) {
@@ -44,8 +44,8 @@ async function referrers({ repository, push }: PushedTo, subject: string, query 
   return pages;
 }
 
-describe('what says something of an image', () => {
-  it('is found by the digest of the image, all of it and of one kind, also when it was there first', async () => {
+describe('the referrers of an image', () => {
+  it('are found by the digest of the image, all of them and by type, also when they were pushed first', async () => {
     const place = await test.deployment();
     const subject = digestOf(
       manifestOf(Buffer.from('{"architecture":"amd64","os":"linux"}'), [Buffer.from('a layer')]),
@@ -67,14 +67,14 @@ describe('what says something of an image', () => {
     const [all] = await referrers(place, subject);
     expect(all).toHaveLength(2);
     expect(all).toContainEqual(described);
-    // Without a kind of its own, that of its configuration.
+    // The artifact type of a manifest without one is that of its configuration.
     expect(all).toContainEqual(
       expect.objectContaining({ digest: digestOf(other), artifactType: 'application/vnd.oci.image.config.v1+json' }),
     );
     expect(await referrers(place, subject, `?artifactType=${encodeURIComponent(SIGNATURE)}`)).toEqual([[described]]);
   });
 
-  it('is nothing where there is nothing, and nothing of another image or deployment', async () => {
+  it('are none for an unknown image, and never those of another image or deployment', async () => {
     const [place, other] = [await test.deployment(), await test.deployment()];
     expect(await referrers(place, NOWHERE)).toEqual([[]]);
     await pushed(place, saying(NOWHERE));
@@ -87,7 +87,7 @@ describe('what says something of an image', () => {
     ]);
   });
 
-  it('comes in pages no larger than a manifest may be', async () => {
+  it('come in pages that are not larger than a manifest may be', async () => {
     const place = await test.deployment();
     const manifests = ['a', 'b', 'c'].map((letter) =>
       saying(NOWHERE, { annotations: { text: letter.repeat(1_600_000) } }),
@@ -101,9 +101,9 @@ describe('what says something of an image', () => {
 
 describe('a manifest', () => {
   it.each<[string, object]>([
-    ['with a kind that is none', { artifactType: 'a\0b' }],
-    ['with a subject that is no digest', { subject: { digest: 'latest' } }],
-    ['with annotations that are no text', { annotations: { a: 1 } }],
+    ['with an invalid artifact type', { artifactType: 'a\0b' }],
+    ['whose subject is no digest', { subject: { digest: 'latest' } }],
+    ['whose annotations are no text', { annotations: { a: 1 } }],
     ['of another type than it was sent as', { mediaType: LIST_TYPE }],
   ])('%s is refused', async (_, more) => {
     const place = await test.deployment();

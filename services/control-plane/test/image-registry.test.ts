@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => test?.close());
 
 describe('an image', () => {
-  it('that was pushed is pulled as it was, by its tag and its digest', async () => {
+  it('that was pushed is pulled unchanged, by its tag and its digest', async () => {
     const { id, repository, push } = await test.deployment();
     const layer = randomBytes(200_000);
     const digest = await push.pushImage(repository, 'latest', layer);
@@ -31,7 +31,7 @@ describe('an image', () => {
     expect(await (await pull.send('GET', `/v2/${repository}/tags/list`)).json()).toMatchObject({ tags: ['latest'] });
   });
 
-  it('is pushed no longer than the push token is good for, however often it is traded', async () => {
+  it('is pushed only as long as the push token is valid, however often that is exchanged', async () => {
     const { id } = await test.deployment();
     const password = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
     const trade = async (authorization: string): Promise<string> => {
@@ -46,7 +46,7 @@ describe('an image', () => {
     for (const token of [bearer, again]) expect(test.registry.tokens.open(token)!.expiresAt).toBeLessThanOrEqual(end);
   });
 
-  it('is taken in many pieces, and in one', async () => {
+  it('is accepted in many pieces, and in one', async () => {
     const { repository, push } = await test.deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(1)];
     expect((await push.pushBlob(repository, pieces)).status).toBe(201);
@@ -61,7 +61,7 @@ describe('an image', () => {
     expect((await push.send('POST', mount)).status).toBe(201);
   });
 
-  it('is read in part, from any of its pieces', async () => {
+  it('is read in parts that span several pieces', async () => {
     const { repository, push } = await test.deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(2000)];
     const whole = Buffer.concat(pieces);
@@ -80,7 +80,7 @@ describe('an image', () => {
     expect(await errorOf(beyond)).toEqual([416, 'RANGE_INVALID']);
   });
 
-  it('for several machines is a list of images, which has to name what is there', async () => {
+  it('for several architectures is a list of images, which must exist', async () => {
     const { repository, push } = await test.deployment();
     const put = (bytes: Buffer) => push.putManifest(repository, 'latest', bytes, LIST_TYPE);
     const missing = listOf([digestOf(Buffer.from('nothing'))]);
@@ -94,7 +94,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('is listed by its names and tags, page by page', async () => {
+  it('is listed with its names and tags, page by page', async () => {
     const { id, repository, push } = await test.deployment();
     expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([404, 'NAME_UNKNOWN']);
     for (const tag of ['v1', 'v2', 'v3']) await push.pushImage(repository, tag);
@@ -113,7 +113,7 @@ describe('an image', () => {
     expect(await pages('/v2/_catalog?n=1')).toEqual([[repository], [`registry/${id}/other`], []]);
   });
 
-  it('of sha512 digests is pushed and pulled by them, also in pieces, and named so by revisions', async () => {
+  it('with sha512 digests is pushed and pulled by them, also in pieces, and revisions may name them', async () => {
     const place = await test.deployment();
     const { repository, push } = place;
     const [config, layer] = [Buffer.from('{"a":1}'), randomBytes(100_000)];
@@ -140,7 +140,7 @@ describe('an image', () => {
     expect(await errorOf(await push.send('DELETE', `/v2/${repository}/manifests/${digest}`))).toEqual([403, 'DENIED']);
   });
 
-  it('whose bytes are not what its digest says is refused, and leaves nothing', async () => {
+  it('with bytes that do not match its digest is refused, and leaves nothing', async () => {
     const { id, repository, push } = await test.deployment();
     const wrong = digestOf(Buffer.from('something else'));
     expect(await errorOf(await push.pushBlob(repository, [randomBytes(100)], wrong))).toEqual([400, 'DIGEST_INVALID']);
@@ -151,7 +151,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('of which something is missing is refused', async () => {
+  it('with a missing part is refused', async () => {
     const { repository, push } = await test.deployment();
     const manifest = manifestOf(Buffer.from('{}'), [Buffer.from('never pushed')]);
     expect(await errorOf(await push.putManifest(repository, 'v1', manifest))).toEqual([404, 'MANIFEST_BLOB_UNKNOWN']);
@@ -169,7 +169,7 @@ describe('an image', () => {
     ]);
   });
 
-  it('larger than is allowed is refused, and leaves nothing', async () => {
+  it('that is too large is refused, and leaves nothing', async () => {
     const { id, repository, push } = await test.deployment();
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
     const answer = await push.send('PATCH', begun.headers.get('location')!, { body: new Uint8Array(LIMIT_BYTES + 1) });
@@ -178,7 +178,7 @@ describe('an image', () => {
     expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
   });
 
-  it('in pieces out of order is refused with how far it is', async () => {
+  it('with pieces out of order is refused, and the answer says how many bytes arrived', async () => {
     const { repository, push } = await test.deployment();
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
     const location = begun.headers.get('location')!;
@@ -190,7 +190,7 @@ describe('an image', () => {
     expect(await errorOf(await push.send('GET', location))).toEqual([404, 'BLOB_UPLOAD_UNKNOWN']);
   });
 
-  it('whose upload is cut goes on where it is, once it is asked how far that is', async () => {
+  it('whose upload breaks off continues after the client has asked for its position', async () => {
     const { id, repository, push } = await test.deployment();
     const [first, second] = [randomBytes(4_000), randomBytes(6_000)];
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
@@ -217,7 +217,7 @@ describe('an image', () => {
     expect(Buffer.from(await blob.arrayBuffer()).equals(whole)).toBe(true);
   });
 
-  it('whose upload is ended twice at once keeps its bytes', async () => {
+  it('whose upload is finished twice at once keeps its bytes', async () => {
     const { repository, push } = await test.deployment();
     const layer = randomBytes(4_000);
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
@@ -230,7 +230,7 @@ describe('an image', () => {
     expect(Buffer.from(await blob.arrayBuffer()).equals(layer)).toBe(true);
   });
 
-  it('goes with its deployment', async () => {
+  it('is removed with its deployment', async () => {
     const { id, repository, push } = await test.deployment();
     await push.pushImage(repository, 'latest');
     await test.registry.removeImages(id);
@@ -240,7 +240,7 @@ describe('an image', () => {
   });
 });
 
-describe('what is no name, digest or count', () => {
+describe('an invalid name, digest or count', () => {
   it.each<[string, string, readonly [number, string]]>([
     ['GET', 'manifests/a%00b', [404, 'MANIFEST_UNKNOWN']],
     ['GET', 'manifests/sha256:%00', [404, 'MANIFEST_UNKNOWN']],
@@ -257,14 +257,14 @@ describe('what is no name, digest or count', () => {
     expect(await errorOf(await push.send(method, `/v2/${repository}/${path}`))).toEqual(refusal);
   });
 
-  it('is not mounted but pushed', async () => {
+  it('is not mounted, and the blob has to be pushed', async () => {
     const { repository, push } = await test.deployment();
     expect((await push.send('POST', `/v2/${repository}/blobs/uploads/?mount=%00&from=a/b`)).status).toBe(202);
   });
 });
 
 describe('a token', () => {
-  it('is asked for, and is for one deployment', async () => {
+  it('is required, and is valid for one deployment', async () => {
     const [one, other] = [await test.deployment(), await test.deployment()];
     const digest = await other.push.pushImage(other.repository, 'latest');
     const path = `/v2/${other.repository}/manifests/${digest}`;
@@ -278,7 +278,7 @@ describe('a token', () => {
     expect((await one.push.send('GET', '/v2/')).status).toBe(200);
   });
 
-  it('is had by GET: who asks by POST first is sent there', async () => {
+  it('is issued by GET: a client that tries POST first is refused, and can use GET', async () => {
     const { id } = await test.deployment();
     const password = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
     const form = { grant_type: 'password', username: 'oauth2accesstoken', password, service: 'agents.example.com' };
@@ -289,7 +289,7 @@ describe('a token', () => {
     expect(await errorOf(answer)).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  it('for pulling does not push, and one that is over does nothing', async () => {
+  it('for pulling cannot push, and an expired one does nothing', async () => {
     const { id, repository } = await test.deployment();
     const answer = await test.client(id, false).send('POST', `/v2/${repository}/blobs/uploads/`);
     expect(await errorOf(answer)).toEqual([403, 'DENIED']);
@@ -297,7 +297,7 @@ describe('a token', () => {
     expect((await over.send('GET', '/v2/')).status).toBe(401);
   });
 
-  it('opens nothing of a deployment that takes no images', async () => {
+  it('does not work for a deployment that accepts no images', async () => {
     const { repository, push } = await test.deployment('external_docker');
     expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
   });

@@ -16,14 +16,14 @@ afterAll(() => platform.close());
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
-/** As another control-plane does it, on whose side this one only sees the row. */
+/** Interrupts the revision like another control-plane: this one only sees the row. */
 const interrupt = (revisionId: string) =>
   onDatabase(platform.database.url, (client) =>
     client.query("UPDATE revision SET status = 'INTERRUPTED' WHERE id = $1", [revisionId]),
   );
 const statusOf = async (id: string, revisionId: string) =>
   (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body.status;
-/** Until the deployment's own database says that workers of this revision take its runs. */
+/** Waits until the deployment's own database names this revision as the one whose workers claim runs. */
 async function untilWorkersOf(id: string, revisionId: string): Promise<void> {
   const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
   const { secrets } = (await answer.json()) as { secrets: { DATABASE_URI: string } };
@@ -42,12 +42,12 @@ const pidIn = (file: string) =>
   waitFor(async () => Number(await readFile(file, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 });
 
 describe('a revision that is interrupted', () => {
-  it('while it builds ends with all the build has started, and makes room for the next', async () => {
+  it('while it builds ends all processes of the build, and frees the slot for the next', async () => {
     const { id } = await createEmpty(platform);
     const file = join(platform.folder, 'building');
     const { body } = await deploy(platform, id, { install_command: `sleep 600 & echo $! > ${file}; wait` });
     const pid = await pidIn(file);
-    // No place is free for it: it waits, and is interrupted there too.
+    // No slot is free, so this build waits, and is interrupted while it waits.
     const waiting = await createEmpty(platform);
     const second = (await deploy(platform, waiting.id)).body.latest_revision_id!;
     await platform.untilStatus(waiting.id, second, 'AWAITING_BUILD');
@@ -61,7 +61,7 @@ describe('a revision that is interrupted', () => {
     expect(await statusOf(waiting.id, second)).toBe('INTERRUPTED');
   });
 
-  it('while it starts leaves no process, and what served goes on', async () => {
+  it('while it starts leaves no process, and the active revision goes on', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
       body: { secrets: [{ name: 'NEVER_HEALTHY', value: '1' }] },
@@ -75,7 +75,7 @@ describe('a revision that is interrupted', () => {
     expect((await fetch(`${await platform.upstreamOf(id)}/ok`)).status).toBe(200);
   });
 
-  it('while it cannot be made active leaves the runs to what serves', async () => {
+  it('while it cannot be activated leaves the runs to the active revision', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     await onDatabase(platform.database.url, async (client) => {
       await client.query(`CREATE FUNCTION refuse() RETURNS trigger AS $$
@@ -93,8 +93,8 @@ describe('a revision that is interrupted', () => {
   });
 });
 
-describe('a revision that was made active elsewhere', () => {
-  it('takes over from what serves here, which ends', async () => {
+describe('a revision that another process activated', () => {
+  it('takes over from the one that serves here, which ends', async () => {
     const { id, active_revision_id: first } = await platform.createHealthy();
     const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
       body: { secrets: [{ name: 'COLOR', value: 'blue' }] },

@@ -30,7 +30,7 @@ const pods = () =>
     .map(({ metadata }) => metadata.name)
     .sort();
 
-/** The control plane is up again, and looks after the deployment. */
+/** Waits until the restarted control plane supervises the deployment. */
 async function untilAdopted(): Promise<void> {
   await waitFor(() => platform.service.output().includes('an active revision is up again'), {
     timeoutMs: 20_000,
@@ -56,7 +56,7 @@ describe('an image', () => {
     expect(before).toHaveLength(2);
   });
 
-  it('goes on while its control plane is killed, and is taken over by the next one', async () => {
+  it('keeps running while its control plane is killed, and the next one takes it over', async () => {
     await platform.service.stop({ signal: 'SIGKILL' });
     expect((await fetch(`${upstream}/ok`)).status).toBe(200);
     await platform.startService();
@@ -65,7 +65,7 @@ describe('an image', () => {
     expect([pods(), await platform.upstreamOf(id)]).toEqual([before, upstream]);
   });
 
-  it('goes on while its control plane is stopped', async () => {
+  it('keeps running while its control plane is stopped', async () => {
     await platform.service.stop();
     expect(pods()).toEqual(before);
     await platform.startService();

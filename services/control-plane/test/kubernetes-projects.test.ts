@@ -46,7 +46,7 @@ const imagesOf = (id: string) =>
     .map(({ spec }) => spec.containers[0].image as string);
 const run = async (id: string) => (await fetch(`${await platform.upstreamOf(id)}/project`)).json();
 
-describe('a project that is deployed where there is a cluster', () => {
+describe('a project that is deployed to a cluster', () => {
   let id: string;
 
   it('runs there, from an image that the platform has made of it', async () => {
@@ -61,7 +61,7 @@ describe('a project that is deployed where there is a cluster', () => {
     expect(await run(id)).toEqual({ text: 'hello' });
   });
 
-  it('keeps its image and its pods when its control plane is killed, and the disk it was built on is gone', async () => {
+  it("keeps its image and its pods when its control plane is killed and the build's disk is lost", async () => {
     const before = imagesOf(id);
     await platform.service.stop({ signal: 'SIGKILL' });
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
@@ -79,7 +79,7 @@ describe('a project that is deployed where there is a cluster', () => {
     const files = { ...PROJECT, 'agent.mjs': PROJECT['agent.mjs'].replace("'hello'", "'hello again'") };
     const { body } = await deploy(platform, id, { files });
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    // Its own two pods; those of the one before may still be ending.
+    // The revision has two pods of its own. Those of its predecessor may still be ending.
     expect(imagesOf(id).filter((image) => image !== before)).toHaveLength(2);
     expect(await run(id)).toEqual({ text: 'hello again' });
   });
@@ -90,7 +90,7 @@ describe('a project that is deployed where there is a cluster', () => {
   });
 });
 
-it('a folder of the control plane’s machine runs as it is, as an image too', async () => {
+it("a folder of the control plane's machine runs as an image too, without a build", async () => {
   const project_path = await platform.makeProject('local', { graphs: { agent: './agent.mjs:graph' } });
   await writeFile(join(project_path, 'agent.mjs'), 'export const graph = { invoke: async () => ({ text: "local" }) };');
   const { id } = await platform.createHealthy({ source_config: { project_path } });
@@ -98,7 +98,7 @@ it('a folder of the control plane’s machine runs as it is, as an image too', a
   expect(imagesOf(id)[0]).toContain('runyard-project@');
 });
 
-it('a build fails with the reason where the base image cannot be had', async () => {
+it('a build fails with the reason when the base image cannot be read', async () => {
   base.publish({ labels: {} });
   const { id } = await createEmpty(platform);
   const { body } = await deploy(platform, id, { install_command: LINK_PACKAGES });

@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Another one is another control plane: nothing is shared but the cluster. */
+/** Makes a driver. Another driver is another control plane, which shares only the cluster. */
 function driver(changes: Partial<KubernetesDriverOptions> = {}): KubernetesDriver {
   const made = new KubernetesDriver({
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
@@ -106,8 +106,8 @@ const of = (plural: string, { revisionId }: { revisionId: string }) =>
 const part = (plural: string, revision: { revisionId: string }, role: string) =>
   of(plural, revision).find(({ metadata }) => metadata.name.endsWith(role));
 
-describe('what is made of a revision', () => {
-  it('has its secrets in Secrets alone, and asks the cluster for nothing that a restricted namespace forbids', async () => {
+describe('the objects of a revision', () => {
+  it('have secrets only in Secrets, and need nothing that a restricted namespace forbids', async () => {
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a pull token' };
     const resources = { cpu: 0.5, memory_mb: 512, queue_memory_mb: 256, min_scale: 2, labels: { team: 'support' } };
     const secrets = { MODEL_KEY: SECRET, BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '40' };
@@ -148,7 +148,7 @@ describe('what is made of a revision', () => {
     }
   });
 
-  it('is scaled by the cluster where it has metrics of others: workers by the runs that wait', async () => {
+  it('are scaled by the cluster where it has custom metrics: workers by pending runs', async () => {
     cluster.api.hasExternalMetrics = true;
     cluster.controllers.externalMetric = 25;
     try {
@@ -174,7 +174,7 @@ describe('what is made of a revision', () => {
     }
   });
 
-  it('is measured by the metrics API, where there is one', async () => {
+  it('are measured by the metrics API, where there is one', async () => {
     const revision = await start(specOf());
     const containers = [{ usage: { cpu: '250m', memory: '64Mi' } }, { usage: { cpu: '1000000n', memory: '1024Ki' } }];
     cluster.api.podMetrics = () => cluster.objects('pods').map(({ metadata }) => ({ metadata, containers }));
@@ -187,7 +187,7 @@ describe('what is made of a revision', () => {
   });
 });
 
-describe('a revision that does not come up says why:', () => {
+describe('a revision that fails to start reports why:', () => {
   it('its image cannot be pulled', async () => {
     expect(await failing(specOf(image('registry.example.com/missing:v1')))).toMatch(
       /the image registry.example.com\/missing:v1 cannot be pulled: manifest unknown/,
@@ -205,7 +205,7 @@ describe('a revision that does not come up says why:', () => {
     expect(message).toMatch(/agent-api was not healthy in time: the cluster has no place for it: .*Insufficient cpu/);
   });
 
-  it('it asks for what would reach into other deployments', async () => {
+  it('it asks for fields that would reach other deployments', async () => {
     expect(await failing(specOf({ resources: { volumes: [{ name: 'all', hostPath: { path: '/' } }] } }))).toMatch(
       /pods of this platform have no 'resource_spec.volumes'/,
     );
@@ -216,14 +216,14 @@ describe('a revision that does not come up says why:', () => {
     expect(await failing(specOf({ resources: { labels: { role: 'admin' } } }))).toMatch(/may not have role here/);
   });
 
-  it('a quota is used up', async () => {
+  it('a quota is exhausted', async () => {
     cluster.controllers.forbidsPods = 'pods "x" is forbidden: exceeded quota: compute';
     const message = await failing(specOf(), driver(), 1_500);
     cluster.controllers.forbidsPods = undefined;
     expect(message).toMatch(/exceeded quota: compute/);
   });
 
-  it('it needs more memory than it may have', async () => {
+  it('it needs more memory than its limit', async () => {
     const spec = specOf({ secrets: { NEVER_HEALTHY: '1' } });
     const failed = failing(spec);
     await waitFor(() => of('pods', spec).some(({ status }) => status?.containerStatuses?.[0]?.state.running), {
@@ -236,7 +236,7 @@ describe('a revision that does not come up says why:', () => {
     );
   });
 
-  it('this service may not do it, or is not known', async () => {
+  it('this service lacks a permission, or is unknown', async () => {
     const withoutServices = await StandInCluster.start(
       AGENT,
       rules.filter(({ resources }) => !resources.includes('services')),
@@ -252,14 +252,14 @@ describe('a revision that does not come up says why:', () => {
   });
 });
 
-describe('a cluster that is busy, or forgets', () => {
-  it('is asked again when it says so', async () => {
+describe('a cluster that is busy or forgets events', () => {
+  it('is asked again after the time it names', async () => {
     cluster.api.refusals.push({ code: 429, retryAfterSeconds: 1 }, { code: 503 });
     const revision = await start(specOf());
     expect(revision.upstreams).toHaveLength(1);
   });
 
-  it('is looked at anew when it ends a watch and does not know any more what has changed', async () => {
+  it('is listed again when it ends a watch and has forgotten the changes', async () => {
     const revision = await start(specOf({ resources: { queue_max_scale: 2 } }));
     cluster.store.compact();
     cluster.api.endWatches();
@@ -272,13 +272,13 @@ describe('a cluster that is busy, or forgets', () => {
   });
 });
 
-describe('a control plane that is gone', () => {
+describe('a control plane that has ended', () => {
   const pods = (spec: RevisionSpec) =>
     of('pods', spec)
       .map(({ metadata }) => metadata.name)
       .sort();
 
-  it('leaves what it started to the next one, which goes on with the very same pods', async () => {
+  it('leaves its pods to the next one, which continues with the very same pods', async () => {
     const spec = specOf();
     const first = driver();
     const revision = await start(spec, first);
@@ -289,10 +289,10 @@ describe('a control plane that is gone', () => {
     expect([pods(spec), adopted.upstreams]).toEqual([before, upstreams]);
   });
 
-  it('is followed where it was in the middle of a start', async () => {
+  it('in the middle of a start is continued by the next one', async () => {
     const spec = specOf({ secrets: { NEVER_HEALTHY: '1' } });
     const abort = new AbortController();
-    // Nothing of this one is told to anybody any more: as after a kill.
+    // The driver's reports are dropped from here on, as after a kill.
     const killed = driver({ api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE) });
     const options = { signal: abort.signal, timeoutMs: TIMEOUT_MS, onUpstreams: () => undefined };
     killed.start(spec, options).catch(() => undefined);
@@ -307,7 +307,7 @@ describe('a control plane that is gone', () => {
     abort.abort(new Error('the end of the test'));
   });
 
-  it('leaves replaced revisions behind, which are drained once another one is up', async () => {
+  it('leaves replaced revisions behind, which the next one drains', async () => {
     const replaced = specOf();
     await (await start(replaced)).release!();
     started.pop();
@@ -320,7 +320,7 @@ describe('a control plane that is gone', () => {
     expect(pods(spec)).toHaveLength(2);
   });
 
-  it('leaves deleted deployments behind, which are removed', async () => {
+  it('leaves deleted deployments behind, which the next one removes', async () => {
     const spec = specOf();
     await (await start(spec)).release!();
     started.pop();
@@ -329,7 +329,7 @@ describe('a control plane that is gone', () => {
   });
 });
 
-it('nothing is granted that is not used', () => {
+it('the Role grants no permission that is not used', () => {
   const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`))),
   );

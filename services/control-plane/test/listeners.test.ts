@@ -52,7 +52,7 @@ async function listenerOf(type: 'process' | 'docker' | 'k8s', as?: object): Prom
 const deploy = (listener: Listener, changes: Record<string, unknown> = {}) =>
   platform.create({ source_config: { project_path: '/srv/there', listener_id: listener.id }, ...changes });
 
-/** A data plane that is driven by the test. */
+/** A data plane that the test controls. */
 class DataPlane {
   readonly listener: Listener;
   readonly instanceId = randomUUID();
@@ -110,7 +110,7 @@ const statusOf = async ({ id, latest_revision_id }: Deployment): Promise<string[
 };
 
 describe('listeners', () => {
-  it('are made, found, changed and forgotten by those of their workspace alone', async () => {
+  it('are created, found, changed and deleted only by callers of their workspace', async () => {
     const made = await listenerOf('k8s');
     expect(made).toMatchObject({
       tenant_id: WORKSPACE,
@@ -142,7 +142,7 @@ describe('listeners', () => {
     expect(await platform.call('GET', path)).toEqual(missing);
   });
 
-  it('are refused where they make no sense, and twice for one machine', async () => {
+  it('are refused with invalid fields, and twice for one machine', async () => {
     const { compute_id } = await listenerOf('process');
     const again = await create({ compute_type: 'process', compute_id, compute_config: {} });
     expect(again).toEqual({
@@ -163,7 +163,7 @@ describe('listeners', () => {
 });
 
 describe('a deployment', () => {
-  it('is given to a listener that can run it, once and for all', async () => {
+  it('is assigned to a listener that can run it, permanently', async () => {
     const [machine, cluster] = [await listenerOf('process'), await listenerOf('k8s')];
     const image = { source: 'external_docker', source_revision_config: { image_uri: 'registry.example.com/a:1' } };
     const refused = async (body: Record<string, unknown>) =>
@@ -205,14 +205,14 @@ describe('a deployment', () => {
       body: { detail: `Listener ID ${cluster.id} has a deployment: delete it first.` },
     });
 
-    // Nobody is there to end it: with its listener it is gone.
+    // No data plane ends the deployment, so it is deleted with its listener.
     expect((await platform.call('DELETE', `/v2/deployments/${made.body.id}`)).status).toBe(204);
     expect((await platform.get(made.body.id)).body.status).toBe('AWAITING_DELETE');
     expect((await platform.call('DELETE', `/v2/listeners/${cluster.id}`)).status).toBe(204);
     expect((await platform.get(made.body.id)).status).toBe(404);
   });
 
-  it('is refused when it is made with resources that its data plane would refuse', async () => {
+  it('is refused when it is created with resources that its data plane would refuse', async () => {
     const cluster = await listenerOf('k8s');
     const made = (resource_spec: object) => {
       const source_config = { listener_id: cluster.id, listener_config: { k8s_namespace: 'agents' }, resource_spec };
@@ -227,7 +227,7 @@ describe('a deployment', () => {
     expect(await made({ redis_memory_mb: 256 })).toMatchObject(refusalOf('redis_memory_mb'));
     expect(await made({ volumes: [] })).toMatchObject(refusalOf('volumes'));
 
-    // Until it connects nobody knows what it takes of these; from then on it is what its operator lets deployments choose.
+    // The pod rules are unknown until the data plane connects and reports them.
     const dataPlane = await DataPlane.connected(cluster, { pod_rules: { metadata: ['team'], pull_secrets: ['acme'] } });
     expect((await made({ labels: { team: 'a' }, image_pull_secrets: [{ name: 'acme' }] })).status).toBe(201);
     expect(await made({ annotations: { role: 'admin' } })).toMatchObject(refusalOf('annotations'));
@@ -238,12 +238,12 @@ describe('a deployment', () => {
     });
     expect(patched).toMatchObject(refusalOf('labels'));
 
-    // An earlier release of the data plane does not say it.
+    // An earlier release of the data plane does not report pod rules.
     await dataPlane.connect();
     expect((await made({ labels: { role: 'admin' } })).status).toBe(201);
   });
 
-  it('is told to its data plane at once, with its secrets, and is what the data plane reports', async () => {
+  it('reaches its data plane at once, with its secrets, and has the status that the data plane reports', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
     const before = (await dataPlane.desired()).body;
@@ -277,7 +277,7 @@ describe('a deployment', () => {
       status: 'CREATING',
     });
     await dataPlane.deployed(deployment);
-    // Its answer was lost: it says so again.
+    // The answer was lost, so the data plane reports again.
     expect((await dataPlane.report(deployment.latest_revision_id!, 'DEPLOYED')).body.is_accepted).toBe(true);
     expect((await platform.get(deployment.id)).body).toMatchObject({
       status: 'READY',
@@ -292,7 +292,7 @@ describe('a deployment', () => {
     expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
   });
 
-  it('that is made while its data plane is being answered is told of whole, with the next answer', async () => {
+  it('that is created while its data plane is being answered is complete in the next answer', async () => {
     const listener = await listenerOf('process');
     const { url: connectionString } = platform.database;
     const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
@@ -315,7 +315,7 @@ describe('a deployment', () => {
     }
   });
 
-  it('is UNKNOWN while its data plane is silent, and with its first word what it was', async () => {
+  it('is UNKNOWN while its data plane is unresponsive, and has its last status after the next request', async () => {
     const listener = await listenerOf('process');
     const dataPlane = await DataPlane.connected(listener);
     const [{ body: running }, { body: starting }] = [await deploy(listener), await deploy(listener)];
@@ -331,7 +331,7 @@ describe('a deployment', () => {
     const shown = await platform.call<Listener>('GET', `/v2/listeners/${listener.id}`);
     expect(shown.body).toMatchObject({ status: 'SILENT', version: '1.2.3' });
 
-    // What is wanted of it can be said all the same; what waits gives way.
+    // Changes are accepted meanwhile, and skip waiting revisions.
     const body = { secrets: [{ name: 'A', value: 'b' }] };
     const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${starting.id}`, { body });
     expect((await statusOf(starting))[1]).toBe('SKIPPED');
@@ -343,14 +343,14 @@ describe('a deployment', () => {
     expect(await statusOf(patched.body)).toEqual(['AWAITING_DATABASE', 'CREATING']);
   });
 
-  it('hears of one data plane at a time: what a former connection says changes nothing', async () => {
+  it('accepts one data plane at a time: reports of a former connection change nothing', async () => {
     const listener = await listenerOf('process');
     const former = await DataPlane.connected(listener);
     const other = new DataPlane(listener);
     expect(await other.connect()).toMatchObject({ status: 409 });
     const { body: deployment } = await deploy(listener);
 
-    // The same data plane is back, as after a restart.
+    // The same data plane connects again, as after a restart.
     const waiting = former.desired(`&wait_seconds=20&since=${(await former.desired()).body.resource_version}`);
     const epoch = former.epoch;
     expect((await former.connect()).body.epoch).toBe(epoch + 1);
@@ -366,13 +366,13 @@ describe('a deployment', () => {
     expect((await other.desired()).status).toBe(200);
   });
 
-  it('is measured by its data plane, whose word about others counts nothing', async () => {
+  it('is measured by its data plane, whose reports about others are ignored', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const dataPlane = await DataPlane.connected(mine);
     const [{ body: own }, { body: foreign }] = [await deploy(mine), await deploy(other)];
     const point = { ...NOTHING_MEASURED, time: new Date().toISOString(), pending_runs: 7 };
     const samples = [own, foreign].map(({ id }) => ({ deployment_id: id, point }));
-    // Its answer was lost: it says so again.
+    // The answer was lost, so the data plane reports again.
     for (const _ of [1, 2]) expect((await dataPlane.say('metrics', { samples })).status).toBe(204);
     const pointsOf = async ({ id }: Deployment) =>
       (await platform.call<DeploymentMetrics>('GET', `/v2/deployments/${id}/metrics`)).body.points;
@@ -380,7 +380,7 @@ describe('a deployment', () => {
     expect(await pointsOf(foreign)).toEqual([]);
   });
 
-  it('shows what its data plane says it printed: once, in order, and nothing of others', async () => {
+  it('shows the log lines that its data plane reports: once, in order, and nothing of others', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
     const { body: deployment } = await deploy(mine);
@@ -399,7 +399,7 @@ describe('a deployment', () => {
 
     expect(await say(null, [])).toEqual({ status: 200, body: { last_id: null } });
     expect((await say(null, [one, two])).body).toEqual({ last_id: two.id });
-    // Its answer was lost; and then it left some out.
+    // The answer was lost; later a report leaves lines out.
     expect((await say(null, [one, two])).body).toEqual({ last_id: two.id });
     expect((await say(three.id, [line(4)])).body).toEqual({ last_id: two.id });
     expect((await say(two.id, [three])).body).toEqual({ last_id: three.id });
@@ -425,7 +425,7 @@ describe('a deployment', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('is pulled by its data plane with a token for its image alone, and by no other data plane', async () => {
+  it('is pulled by its data plane with a token for its image only, and by no other data plane', async () => {
     const [mine, other] = [await listenerOf('docker'), await listenerOf('docker')];
     const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
     const { body: deployment } = await platform.create({
@@ -462,20 +462,20 @@ describe('a deployment', () => {
     expect((await ask({ epoch: dataPlane.epoch + 1 })).status).toBe(409);
   });
 
-  it('learns of the keys of its callers by its data plane, and of none of another one', async () => {
+  it('verifies the keys of its callers through its data plane, and not through another one', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const dataPlane = await DataPlane.connected(mine);
     const { body: foreign } = await deploy(other);
     const check = (audience: string) => dataPlane.say('callers', { key: 'lsv2_sk_a', audience });
     expect((await check(`deployment:${foreign.id}`)).status).toBe(404);
     expect((await check('control-plane')).status).toBe(422);
-    // The stand-in of org-access knows of no keys.
+    // The fake org-access knows no keys.
     expect((await check('gateway')).status).toBe(503);
     const keySet = await platform.call<{ keys: unknown[] }>('GET', `/v2/listeners/${mine.id}/key-set`);
     expect(keySet.body.keys).toHaveLength(1);
   });
 
-  it('is told to a data plane that shows a key of the listener, which is good for nothing else', async () => {
+  it('is shown to a data plane with a key of the listener, which is valid for nothing else', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const keysPath = `/v2/listeners/${mine.id}/keys`;
     const newKey = async (body?: object) => {
@@ -524,7 +524,7 @@ describe('a deployment', () => {
     expect((await platform.call('DELETE', `${keysPath}/${third.id}`)).status).toBe(404);
   });
 
-  it('shows its secrets to no data plane whose key may not see them', async () => {
+  it('shows its secrets to no data plane whose key may not read them', async () => {
     const listener = await listenerOf('process');
     const { epoch } = await DataPlane.connected(listener);
     const as = { permissions: ALL_PERMISSIONS.filter((each) => each !== 'deployments:update') };

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const deployment = await platform.createHealthy();
   id = deployment.id;
   revisionId = deployment.active_revision_id!;
-  // Another process of the same folder writes it.
+  // Another process writes to the same folder.
   const open = revisionLogsIn(platform.folder, silentLogger);
   const log = open({ deploymentId: id, revisionId, kind: 'build' }, { secrets: [] });
   for (let line = 1; line <= 120; line += 1) {
@@ -35,7 +35,7 @@ const get = (query: string) =>
 const messagesOf = (answer: { body: LogPage }) => answer.body.logs.map(({ message }) => message);
 
 describe('logs of a revision', () => {
-  it('are told page by page, as a client follows a build', async () => {
+  it('are read page by page, as a client follows a build', async () => {
     const seen: string[] = [];
     let offset: string | undefined;
     for (let page = 0; page < 5; page += 1) {
@@ -48,7 +48,7 @@ describe('logs of a revision', () => {
     expect(seen.slice(0, 2)).toEqual(['line 1', 'line 2']);
   });
 
-  it('are told newest first, as a client shows them after a failure', async () => {
+  it('are read newest first, as a client shows them after a failure', async () => {
     const answer = await buildLogs({ order: 'desc', limit: 3 });
     expect(messagesOf(answer)).toEqual(['of a run', 'line 120', 'line 119']);
     expect(answer.body.logs[1]).toEqual({
@@ -61,7 +61,7 @@ describe('logs of a revision', () => {
     });
   });
 
-  it('are found by level, text, time and run', async () => {
+  it('are filtered by level, text, time and run', async () => {
     const all = (await get('type=build&limit=1000')).body.logs;
     expect(messagesOf(await get('type=build&level=ERROR'))).toEqual(['line 40', 'line 80', 'line 120']);
     expect(messagesOf(await get('type=build&query=LINE%2011'))).toHaveLength(11);
@@ -74,7 +74,7 @@ describe('logs of a revision', () => {
     );
   });
 
-  it('of its servers tell what they print, of one revision and of all', async () => {
+  it('contain the output of its servers, of one revision or of all', async () => {
     const printed = `stand-in of revision ${revisionId} starts`;
     const of = (path: string) =>
       waitFor(async () => {
@@ -88,7 +88,7 @@ describe('logs of a revision', () => {
     }
   });
 
-  it('are those of whoever may read the deployment', async () => {
+  it('are shown only to those who may read the deployment', async () => {
     const path = `/v1/projects/${id}/revisions/${revisionId}/build_logs`;
     const ask = (as: object) => platform.call('POST', path, { as, body: {} });
     expect(await ask({ workspace_id: OTHER_WORKSPACE })).toEqual({
@@ -113,7 +113,7 @@ describe('logs of a revision', () => {
     ['type=build&end_time=2026-01-01T23:59:60Z', ['query', 'end_time']],
     ['type=build&level=LOUD', ['query', 'level']],
     ['type=build&run_id=x', ['query', 'run_id']],
-  ])('are not told for %s', async (query, loc) => {
+  ])('are refused for %s', async (query, loc) => {
     const { status, body } = await platform.call<{ detail: { loc: unknown }[] }>(
       'GET',
       `/v2/deployments/${id}/revisions/${revisionId}/logs?${query}`,

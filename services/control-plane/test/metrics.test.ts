@@ -19,9 +19,9 @@ const scaled = (resource_spec: object) =>
   platform.createHealthy({ source_config: { project_path: platform.projectDir, resource_spec } });
 
 describe('the metrics of a deployment', () => {
-  it('tell what it uses and does, over time', async () => {
+  it('show its usage and its work over time', async () => {
     const { id } = await platform.createHealthy();
-    // The samples before it are of its start, and what a process took is known from its second one on.
+    // Earlier samples are from the start. The CPU usage of a process is known from its second sample on.
     const isWhole = ({ run_worker_replicas, agent_api_cpu_cores }: DeploymentMetrics['points'][number]) =>
       run_worker_replicas === 1 && agent_api_cpu_cores !== null;
     await waitFor(async () => (await read(id)).body.points.slice(-1).some(isWhole), { what: 'a whole sample' });
@@ -43,14 +43,14 @@ describe('the metrics of a deployment', () => {
     expect(text).toContain(`runyard_deployment_run_worker_replicas{deployment_id="${id}"} 1`);
   });
 
-  it('tell of restarts', async () => {
+  it('show restarts', async () => {
     const { id } = await platform.createHealthy();
     await waitFor(() => newest(id));
     await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
     await waitFor(async () => (await read(id)).body.points.some(({ restarts }) => restarts === 1));
   });
 
-  it('are told of all samples, also where there are more than are held at once', async () => {
+  it('combine all samples, even if they are more than fit into memory at once', async () => {
     const { id } = await platform.createHealthy();
     const client = new pg.Client(platform.database.url);
     await client.connect();
@@ -67,7 +67,7 @@ describe('the metrics of a deployment', () => {
     expect(points.reduce((sum, { requests }) => sum + (requests ?? 0), 0)).toBe(samples);
   });
 
-  it('are those of whoever may read the deployment', async () => {
+  it('are shown only to those who may read the deployment', async () => {
     const { id } = await platform.createHealthy();
     const path = `/v2/deployments/${id}/metrics`;
     expect(await platform.call('GET', path, { as: { workspace_id: OTHER_WORKSPACE } })).toMatchObject({ status: 404 });
@@ -79,7 +79,7 @@ describe('the metrics of a deployment', () => {
 });
 
 describe('a deployment with room to grow', () => {
-  it('gets workers for a backlog, and loses them when it is gone', async () => {
+  it('gets workers for a backlog, and loses them when it has passed', async () => {
     const { id } = await scaled({ queue_max_scale: 3 });
     const upstream = await platform.upstreamOf(id);
     await fetch(`${upstream}/pending-runs/25`);
@@ -95,7 +95,7 @@ describe('a deployment with room to grow', () => {
     );
   });
 
-  it('keeps what it grew to over a restart, until its load says otherwise', async () => {
+  it('keeps its process counts over a restart, until its load changes', async () => {
     const patient = await TestPlatform.start({ METRICS_SAMPLE_SECONDS: '1' });
     try {
       const resource_spec = { queue_max_scale: 3 };
@@ -108,7 +108,7 @@ describe('a deployment with room to grow', () => {
       await patient.service.stop();
       const stoppedAt = Date.now();
       await patient.startService();
-      // The new ones have no backlog.
+      // The new workers have no backlog.
       const isSoAgain = ({ time, run_worker_replicas }: DeploymentMetrics['points'][number]) =>
         Date.parse(time) > stoppedAt && run_worker_replicas === 3;
       await waitFor(async () => (await points()).some(isSoAgain), { what: 'three workers again' });

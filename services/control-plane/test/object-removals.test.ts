@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 let objects: Set<string>;
-/** Why the storage does not remove an object; undefined: it does. */
+/** Returns the error with which the storage refuses to remove an object; undefined when it removes it. */
 let refusal: (key: string) => Error | undefined;
 let removals: ObjectRemovals;
 beforeEach(async () => {
@@ -50,7 +50,7 @@ const noted = async () => {
 };
 const away = () => new ObjectStorageUnavailableError(new Error('away'));
 
-it('an object that somebody has is not removed, though whoever put it gave it up', async () => {
+it('an object with an owner is not removed, even if its upload was given up', async () => {
   await put('a', 'b');
   await keep('a');
   await removals.abandon(['a', 'b']);
@@ -58,14 +58,14 @@ it('an object that somebody has is not removed, though whoever put it gave it up
   expect([[...objects], await noted()]).toEqual([['a'], []]);
 });
 
-it('an object on its way stays, and one that nobody came to have goes when its day is over', async () => {
+it('an object that is being uploaded stays, and one without an owner is removed after a day', async () => {
   await put('a', 'b');
   await database.prisma.$executeRaw`UPDATE object_removal SET due_at = due_at - interval '26 hours' WHERE key = 'a'`;
   await removals.sweep();
   expect([[...objects], await noted()]).toEqual([['b'], ['b']]);
 });
 
-it('what could not be removed while the storage was away is removed when it is back', async () => {
+it('an object that could not be removed during an outage is removed after it', async () => {
   await put('a', 'b');
   await keep('a', 'b');
   await release('a', 'b');
@@ -78,7 +78,7 @@ it('what could not be removed while the storage was away is removed when it is b
   expect([[...objects], await noted()]).toEqual([[], []]);
 });
 
-it('an object that the storage does not remove keeps no other from being removed', async () => {
+it('an object that the storage refuses to remove does not keep others from being removed', async () => {
   const keys = Array.from({ length: 150 }, (_, index) => `object ${String(index).padStart(3, '0')}`);
   for (const key of keys) objects.add(key);
   await release(...keys);
@@ -87,7 +87,7 @@ it('an object that the storage does not remove keeps no other from being removed
   expect([[...objects], await noted()]).toEqual([['object 007'], ['object 007']]);
 });
 
-it('what is being removed does not become somebody’s any more', async () => {
+it('an object whose removal has begun gets no owner', async () => {
   await put('a');
   await removals.abandon(['a']);
   refusal = away;
@@ -95,7 +95,7 @@ it('what is being removed does not become somebody’s any more', async () => {
   await expect(keep('a')).rejects.toThrow('is being removed');
 });
 
-it('what somebody is about to have is not removed', async () => {
+it('an object that is about to get an owner is not removed', async () => {
   await put('a');
   await removals.abandon(['a']);
   await database.change(async (transaction) => {

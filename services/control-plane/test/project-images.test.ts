@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A storage that takes so many objects more, and is away then. */
+/** A storage that accepts this many more objects, and then is unavailable. */
 class EndingStorage extends FolderStorage {
   left = Number.POSITIVE_INFINITY;
 
@@ -62,7 +62,7 @@ class EndingStorage extends FolderStorage {
   }
 }
 
-/** As the platform opens them. */
+/** Opens the images with the platform's settings. */
 function opened(changes: Partial<ProjectImageSettings> = {}, objects = own.storage.objects): RevisionImages {
   const config: ProjectImageSettings = {
     PROJECT_BASE_IMAGE: base.image,
@@ -126,7 +126,7 @@ const failing = (of: Revision, directory: string, by = images) =>
     },
   );
 
-/** As nodes pull it. */
+/** Pulls an image as a node does. */
 async function pulled({ pull }: Revision, imageUri: string) {
   const [, repository, digest] = /^agents\.example\.com\/(.+)@(.+)$/.exec(imageUri)!;
   const get = async (path: string) => {
@@ -149,7 +149,7 @@ async function pulled({ pull }: Revision, imageUri: string) {
 const objects = (owner: string) => readdir(join(own.folder, 'objects/registry', owner)).catch(() => []);
 
 describe('the image of a project', () => {
-  it('is the base for this machine, with its layers, and one more layer, which is the project', async () => {
+  it('is the base for this architecture, with its layers, and one more layer, which is the project', async () => {
     const of = await revision();
     const auth = { path: './auth.js:auth', disable_studio_auth: true };
     const env = { N_JOBS_PER_WORKER: '7', MODEL: 'small' };
@@ -178,18 +178,18 @@ describe('the image of a project', () => {
     expect(manifest.annotations['org.opencontainers.image.base.name']).toBe(base.image);
   });
 
-  it('is the same when it is made again, by whoever gave up in the middle of it', async () => {
+  it('is the same when it is made again after an interruption at any point', async () => {
     const of = await revision();
     const files = { 'agent.js': 'the same' };
     const { imageUri } = await make(of, await project(files));
     await images.keepOnly(of.deploymentId, [], []);
     expect(await images.find(of)).toBeNull();
-    // Gone with its tags is the image too: what of it was left is what is made anew.
+    // The image was deleted with its tags, so it is made again.
     expect(await objects(of.deploymentId)).toEqual([]);
     expect((await make(of, await project(files), opened())).imageUri).toBe(imageUri);
   });
 
-  it('has the layers of the base from where they were fetched once, without a token where none is wanted', async () => {
+  it('shares the layers of the base that were fetched once, without a token where none is required', async () => {
     base.layersAsked.length = 0;
     const layers = base.publish({ file: 'app/of-this-test.js' });
     const [one, other] = [await revision(), await revision()];
@@ -201,7 +201,7 @@ describe('the image of a project', () => {
     expect(JSON.stringify((await pulled(one, made.imageUri)).manifest)).toContain(layers[0]);
   });
 
-  it('stays that of its revision; the next revision of the same build has it too, unless there is a newer base', async () => {
+  it('stays that of its revision, and is shared by the next revision of the same build until there is a newer base', async () => {
     const of = await revision();
     const directory = await project({ 'agent.js': 'shared' });
     const first = await make(of, directory);
@@ -216,7 +216,7 @@ describe('the image of a project', () => {
     expect(await images.find(of)).toEqual(first);
   });
 
-  it('goes when no revision needs it, with its bytes; what was pushed for the deployment stays', async () => {
+  it('is removed with its bytes when no revision needs it, and pushed images stay', async () => {
     const { id, repository, push } = await own.deployment('internal_docker');
     await push.pushImage(repository, 'pushed');
     const pushed = (await objects(id)).length;
@@ -229,7 +229,7 @@ describe('the image of a project', () => {
     expect((await push.send('HEAD', `/v2/${repository}/manifests/pushed`)).status).toBe(200);
   });
 
-  it('is nobody else’s to push to, and pulled with the token of its deployment alone', async () => {
+  it('cannot be overwritten by a push, and is pulled only with a token of its deployment', async () => {
     const { id, push } = await own.deployment('internal_docker');
     const of = await revision('internal_docker', id);
     const { imageUri } = await make(of, await project());
@@ -240,7 +240,7 @@ describe('the image of a project', () => {
     expect(await errorOf(await stranger.send('GET', path))).toEqual([403, 'DENIED']);
   });
 
-  it('does not hold what links of the project lead to', async () => {
+  it("does not contain the targets of the project's links outside of it", async () => {
     const of = await revision();
     const secret = join(folder, 'secret');
     await writeFile(secret, 'a secret of this machine');
@@ -253,7 +253,7 @@ describe('the image of a project', () => {
   });
 });
 
-describe('layers of a base', () => {
+describe('layers of a base image', () => {
   it('are removed a day after the last image that had them', async () => {
     const of = await revision();
     const layers = base.publish({ file: 'app/short-lived.js' });
@@ -275,13 +275,13 @@ describe('layers of a base', () => {
   });
 });
 
-describe('a build says why there is no image:', () => {
-  it('no base is set', async () => {
+describe('a build reports why there is no image:', () => {
+  it('no base image is configured', async () => {
     const none = opened({ PROJECT_BASE_IMAGE: undefined } as never);
     expect(await failing(await revision(), await project(), none)).toMatch(/PROJECT_BASE_IMAGE.* is not set/);
   });
 
-  it('the registry has no such image, wants another login, or is not there', async () => {
+  it('the registry lacks the image, requires another login, or is unreachable', async () => {
     const [of, directory] = [await revision(), await project()];
     const missing = base.image.replace(':20', ':21');
     expect(await failing(of, directory, opened({ PROJECT_BASE_IMAGE: missing }))).toMatch(/has no manifests\/21/);
@@ -291,7 +291,7 @@ describe('a build says why there is no image:', () => {
     expect(await failing(of, directory, publicOnly)).toMatch(/must begin with https/);
   });
 
-  it('it is not the base image, or one for another Node.js', async () => {
+  it('the image is not a base image, or one for another Node.js', async () => {
     const [of, directory] = [await revision(), await project()];
     base.publish({ labels: {} });
     expect(await failing(of, directory)).toMatch(/is not runyard\/agent-server: it has no label/);
@@ -300,7 +300,7 @@ describe('a build says why there is no image:', () => {
     base.publish();
   });
 
-  it('bytes are not what their digest says', async () => {
+  it('bytes do not match their digest', async () => {
     const of = await revision();
     const [layer] = base.publish({ file: 'app/tampered.js' });
     base.tamper(layer!);
@@ -308,7 +308,7 @@ describe('a build says why there is no image:', () => {
     base.publish();
   });
 
-  it('it is larger than the registry takes', async () => {
+  it('the image is larger than the registry accepts', async () => {
     const of = await revision();
     const directory = await project({ data: randomBytes(LIMIT_BYTES).toString('base64') });
     expect(await failing(of, directory)).toMatch(/larger than 1000000 bytes, packed/);
@@ -317,12 +317,12 @@ describe('a build says why there is no image:', () => {
   });
 });
 
-describe('while the object storage is away', () => {
+describe('while the object storage is unavailable', () => {
   it.each([
-    ['before the base is kept', 0],
-    ['before the project is kept', 1],
+    ['before the base is stored', 0],
+    ['before the project is stored', 1],
     ['in the middle of the image', 2],
-  ])('%s, no image is made and nobody is to blame; it is made when the storage is back', async (_, kept) => {
+  ])('%s, no image is made and the revision does not fail; it is made when the storage is back', async (_, kept) => {
     const of = await revision();
     const directory = await project({ 'agent.js': `code of ${kept}` });
     base.publish({ file: `app/kept-${kept}.js` });
@@ -340,13 +340,13 @@ describe('while the object storage is away', () => {
   });
 });
 
-it('a registry that is out of breath is asked again', async () => {
+it('an overloaded registry is asked again', async () => {
   base.failures.push(503, 429);
   const of = await revision();
   expect((await make(of, await project())).imageUri).toContain(of.deploymentId);
 });
 
-it('the base may lie in the platform’s own registry', async () => {
+it("the base image may be in the platform's own registry", async () => {
   const { id, repository, push } = await own.deployment('internal_docker');
   const config = Buffer.from(
     JSON.stringify({

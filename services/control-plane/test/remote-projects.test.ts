@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await dataPlane?.close();
   if (platform) {
-    // Of a test that failed, nobody is left who would.
+    // After a failed test no data plane is left to delete these databases.
     const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
     const databases = new DeploymentDatabases(platform.database.url);
     await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
@@ -79,7 +79,7 @@ const deleted = async (id: string) => {
   });
 };
 
-describe('a project of a data plane elsewhere', () => {
+describe('a project of a remote data plane', () => {
   let id: string;
 
   it('is built by the platform, and runs there from the image that the platform has made of it', async () => {
@@ -103,7 +103,7 @@ describe('a project of a data plane elsewhere', () => {
     expect(started).not.toContain(password);
   });
 
-  it('keeps what runs when its build fails, and says why', async () => {
+  it('keeps the running revision when its build fails, and reports why', async () => {
     const before = imagesOf(id);
     const { body } = await deploy(platform, id, { install_command: 'echo no such package; exit 4' });
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
@@ -111,7 +111,7 @@ describe('a project of a data plane elsewhere', () => {
     expect(imagesOf(id)).toEqual(before);
   });
 
-  it('is not built on when its revision is interrupted', async () => {
+  it('stops building when its revision is interrupted', async () => {
     const { body } = await deploy(platform, id, { build_command: 'sleep 600' });
     const revisionId = body.latest_revision_id!;
     await platform.untilStatus(id, revisionId, 'BUILDING');
@@ -123,7 +123,7 @@ describe('a project of a data plane elsewhere', () => {
     expect(await statusOf(id, revisionId)).toBe('INTERRUPTED');
   });
 
-  it('is built while its data plane is cut off; that one starts again with what it ran, and then goes on with the new', async () => {
+  it('is built while its data plane is cut off, which restarts with what it ran and then continues with the new image', async () => {
     const before = imagesOf(id);
     const gate = join(platform.folder, 'gate');
     await promisify(execFile)('mkfifo', [gate]);
@@ -162,7 +162,7 @@ describe('a project of a data plane elsewhere', () => {
   });
 });
 
-it('an image that was pushed to the platform runs at a data plane elsewhere', async () => {
+it('an image that was pushed to the platform runs at a remote data plane', async () => {
   const source = { source: 'internal_docker', source_config: { listener_id: listener.id } };
   const { id } = (await platform.create(source)).body;
   const { token, registry_url } = (await platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`)).body;

@@ -23,12 +23,12 @@ const revision = async (id: string, revisionId: string | null) =>
 const interrupt = (id: string, revisionId: string | null) =>
   platform.call<Revision>('POST', `/v2/deployments/${id}/revisions/${revisionId}/interrupt`);
 
-/** As `deploy` makes one: before there is anything to run. */
+/** Creates a deployment as `deploy` does, before there is anything to run. */
 const createEmpty = (source: string) => platform.create({ source, source_config: {}, source_revision_config: {} });
 const image_uri = 'registry.example.com/agent:1.0';
 
-describe('a deployment that is made before what it runs', () => {
-  it('is UNUSED with a QUEUED revision, which is SKIPPED for the first that runs something', async () => {
+describe('a deployment that is created before there is anything to run', () => {
+  it('is UNUSED with a QUEUED revision, which is SKIPPED for the first one that has something to run', async () => {
     const { status, body: created } = await createEmpty('external_docker');
     expect({ status, deployment: created.status }).toEqual({ status: 201, deployment: 'UNUSED' });
     const first = created.latest_revision_id;
@@ -66,7 +66,7 @@ describe('a deployment that is made before what it runs', () => {
     ['a repository', { source_config: { repo_url: 'https://example.com/a' } }],
     ['another type', { source_config: { deployment_type: 'prod' } }],
     ['build_on_push', { source_config: { build_on_push: true } }],
-  ])('refuses %s with 400 and is left as it was', async (_, body) => {
+  ])('refuses %s with 400 and stays as it was', async (_, body) => {
     const { body: created } = await createEmpty('internal_source');
     expect(await patch(created.id, body)).toMatchObject({
       status: 400,
@@ -86,7 +86,7 @@ describe('a revision that is interrupted', () => {
       body: { status: 'INTERRUPTED' },
     });
     expect(await interrupt(id, changed.latest_revision_id)).toMatchObject({ status: 200 });
-    // The next one is rolled out only when the interrupted one is out of the way.
+    // The next revision is rolled out only after the interrupted one has ended.
     const { body: next } = await patch(id, { secrets: [{ name: 'A', value: '1' }] });
     await platform.untilStatus(id, next.latest_revision_id!, 'DEPLOYED');
     expect((await revision(id, changed.latest_revision_id)).status).toBe('INTERRUPTED');
@@ -98,7 +98,7 @@ describe('a revision that is interrupted', () => {
 });
 
 describe('the revisions of a deployment', () => {
-  it('are repeated with everything they had', async () => {
+  it('are redeployed with everything they had', async () => {
     const { id, latest_revision_id: first } = await platform.createHealthy({
       secrets: [{ name: 'A', value: 'first' }],
     });
@@ -128,10 +128,10 @@ describe('the revisions of a deployment', () => {
   });
 });
 
-describe('secrets that are kept elsewhere', () => {
+describe('secrets that are stored elsewhere', () => {
   const reference = { name: 'MODEL_KEY', secret_name: 'models', secret_key: 'key' };
 
-  it('reach the code of the project and are shown by their place alone', async () => {
+  it('reach the code of the project, and only their location is shown', async () => {
     const folder = join(secretsDir, WORKSPACE, 'models');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'key'), 'canary-of-a-reference');
@@ -143,13 +143,13 @@ describe('secrets that are kept elsewhere', () => {
     expect(await platform.dump()).not.toContain('canary-of-a-reference');
   });
 
-  it('fail the revision that refers to one that is not there', async () => {
+  it('fail the revision that refers to a missing one', async () => {
     const { body } = await platform.create({ secret_references: [{ ...reference, secret_key: 'missing' }] });
     const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOY_FAILED');
     expect(failed.status_message).toContain('Secret models has no key missing');
   });
 
-  it('cannot take the names of secrets or lead out of their folder', async () => {
+  it('cannot have the names of secrets, or leave their folder', async () => {
     const secrets = [{ name: 'MODEL_KEY', value: 'a' }];
     expect(await platform.create({ secrets, secret_references: [reference] })).toMatchObject({ status: 400 });
     const outside = [{ ...reference, secret_name: '../other' }];

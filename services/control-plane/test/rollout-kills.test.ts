@@ -25,7 +25,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** Whoever gives a revision this status stands still in the middle of it, until let go on. */
+/** Blocks every process that gives a revision this status, in the middle of its transaction, until `release`. */
 async function holdAt(
   status: RevisionStatus,
 ): Promise<{ reached: () => Promise<unknown>; release: () => Promise<void> }> {
@@ -52,34 +52,31 @@ describe('a roll-out whose control-plane is killed', () => {
     id = (await createEmpty(platform)).id;
   });
 
-  it.each(STEPS)(
-    'before it is %s goes on, and until then the active revision is the one that serves',
-    async (status) => {
-      const hold = await holdAt(status);
-      const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
-      const next = body.latest_revision_id!;
-      await hold.reached();
-      expect((await platform.get(id)).body.active_revision_id).toBe(active);
-      await platform.service.stop({ signal: 'SIGKILL' });
-      await hold.release();
-      await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, {
-        what: 'the end of its children',
-      });
+  it.each(STEPS)('before it is %s continues, and until then the active revision serves', async (status) => {
+    const hold = await holdAt(status);
+    const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
+    const next = body.latest_revision_id!;
+    await hold.reached();
+    expect((await platform.get(id)).body.active_revision_id).toBe(active);
+    await platform.service.stop({ signal: 'SIGKILL' });
+    await hold.release();
+    await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, {
+      what: 'the end of its children',
+    });
 
-      await platform.startService();
-      await platform.untilStatus(id, next, 'DEPLOYED');
-      expect((await platform.get(id)).body.active_revision_id).toBe(next);
-      expect(await platform.upstreamOf(id)).toMatch(/^http:/);
-      // Nothing was started twice: one agent server and one worker of it.
-      expect(processesOf(next)).toHaveLength(2);
-      if (active !== null)
-        await waitFor(() => processesOf(active!).length === 0, { what: 'the end of the replaced revision' });
-      active = next;
-    },
-  );
+    await platform.startService();
+    await platform.untilStatus(id, next, 'DEPLOYED');
+    expect((await platform.get(id)).body.active_revision_id).toBe(next);
+    expect(await platform.upstreamOf(id)).toMatch(/^http:/);
+    // Nothing was started twice: the revision has one agent-api and one worker.
+    expect(processesOf(next)).toHaveLength(2);
+    if (active !== null)
+      await waitFor(() => processesOf(active!).length === 0, { what: 'the end of the replaced revision' });
+    active = next;
+  });
 });
 
-it('a revision that is healthy after its deployment was deleted elsewhere gets no route', async () => {
+it('a revision that is healthy after another process deleted its deployment gets no route', async () => {
   await held.query(`CREATE TABLE routed (id uuid)`);
   await held.query(`CREATE FUNCTION note_route() RETURNS trigger AS $$
     BEGIN INSERT INTO routed VALUES (NEW.id); RETURN NEW; END $$ LANGUAGE plpgsql`);

@@ -67,7 +67,7 @@ describe('a revision', () => {
     await expect(onDatabase(trespass.href, (client) => client.query('SELECT 1'))).rejects.toThrow(/permission denied/);
   });
 
-  it('replaces the one before once it is healthy, and the old one ends', async () => {
+  it('replaces its predecessor once it is healthy, and the old one ends', async () => {
     const { id, active_revision_id: first } = await platform.createHealthy();
     const old = await startedWith(id);
     const { body } = await change(id, { COLOR: 'blue' });
@@ -89,7 +89,15 @@ describe('a revision', () => {
     expect(before.body.status).toBe('DEPLOYED');
   });
 
-  it('serves while the one before still drains', async () => {
+  it('has in its route the mount prefix that its server reports, unless the prefix is ambiguous', async () => {
+    const { id } = await platform.createHealthy({ secrets: secretsOf({ MOUNT_PREFIX: '/agents' }) });
+    expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: '/agents' });
+    const { body } = await change(id, { MOUNT_PREFIX: '/agents/../threads' });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: null });
+  });
+
+  it('serves while its predecessor still drains', async () => {
     const { id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '1500' }) });
     const old = await startedWith(id);
     const { body } = await change(id, {});
@@ -99,12 +107,12 @@ describe('a revision', () => {
     await untilGone(old.pid);
   });
 
-  it('that cannot start fails with the reason and its last lines, and does not displace the active one', async () => {
+  it('that cannot start fails with the reason and its last lines, and does not replace the active one', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     const serving = await startedWith(id);
     const { body } = await change(id, { FAIL_WITH: 'a missing module' });
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');
-    // Both start at once, and what fails first is told.
+    // Both start at once, and the first failure is reported.
     expect(failed.status_message).toMatch(/^(agent-api|run-worker) ended with code 3/);
     expect(failed.status_message).toContain('cannot load the graph');
     expect((await platform.get(id)).body).toMatchObject({ active_revision_id, latest_revision_id: failed.id });
@@ -119,7 +127,7 @@ describe('a revision', () => {
     expect(childrenOf(platform.service.pid, failed.id)).toEqual([]);
   });
 
-  it('is skipped when a newer one came before its turn', async () => {
+  it('is skipped when a newer one was created before its turn', async () => {
     const { id } = await platform.createHealthy();
     const first = (await change(id, { NEVER_HEALTHY: '1' })).body.latest_revision_id!;
     await platform.untilStatus(id, first, 'DEPLOYING');
@@ -136,7 +144,7 @@ describe('a revision', () => {
     expect(JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!)).toEqual({ COLOR: 'white' });
   });
 
-  it('is made again with its own secrets by a redeploy', async () => {
+  it('is created again with its own secrets by a redeploy', async () => {
     const { id, active_revision_id: first } = await platform.createHealthy({ secrets: secretsOf({ COLOR: 'red' }) });
     const { body } = await change(id, { COLOR: 'blue' });
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
@@ -147,14 +155,14 @@ describe('a revision', () => {
     await waitFor(async () => JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!).COLOR === 'red');
   });
 
-  it('is made by POST to the revisions, whatever changes', async () => {
+  it('is created by POST to the revisions, whatever changes', async () => {
     const { id } = await platform.createHealthy();
     const made = await platform.call<Revision>('POST', `/v2/deployments/${id}/revisions`);
     expect(made).toMatchObject({ status: 201, body: { status: 'CREATING' } });
     await platform.untilStatus(id, made.body.id, 'DEPLOYED');
   });
 
-  it('runs as many agent servers as it asks for, all of them in its route, and one that ends is put back', async () => {
+  it('runs as many agent servers as it requests, all of them in its route, and replaces one that ends', async () => {
     const { id, active_revision_id } = await platform.createHealthy({
       source_config: { project_path: platform.projectDir, resource_spec: { min_scale: 2 } },
     });
@@ -169,7 +177,7 @@ describe('a revision', () => {
     expect(await upstreams()).toContain(before[1]);
   });
 
-  it('runs as many workers as it asks for', async () => {
+  it('runs as many workers as it requests', async () => {
     const { id, active_revision_id } = await platform.createHealthy({
       source_config: { project_path: platform.projectDir, resource_spec: { queue_min_scale: 3, memory_mb: 256 } },
     });
@@ -179,7 +187,7 @@ describe('a revision', () => {
 });
 
 describe('a process of a revision', () => {
-  it('that crashes is started again, and the route follows', async () => {
+  it('that crashes is restarted, and the route follows', async () => {
     const { id } = await platform.createHealthy();
     const before = await startedWith(id);
     const version = (await platform.routeOf(id))!.version;
@@ -190,7 +198,7 @@ describe('a process of a revision', () => {
     expect((await platform.routeOf(id))!.version).toBeGreaterThan(version);
   });
 
-  it('is started again each time it crashes', async () => {
+  it('is restarted each time it crashes', async () => {
     const { id } = await platform.createHealthy();
     for (let crash = 0; crash < 3; crash += 1) {
       const { pid } = await startedWith(id);
@@ -201,7 +209,7 @@ describe('a process of a revision', () => {
 });
 
 describe('a deleted deployment', () => {
-  it('leaves no process, no database, no role, no key in Redis, no log and no route', async () => {
+  it('leaves no process, database, role, Redis key, log or route', async () => {
     const { id } = await platform.createHealthy();
     const { pid, secrets, env } = await startedWith(id);
     const redis = new Redis(platform.redis.url);
@@ -225,7 +233,7 @@ describe('a deleted deployment', () => {
     expect(existsSync(join(platform.folder, 'logs', id))).toBe(false);
   });
 
-  it('does not wait for a start that is under way', async () => {
+  it('does not wait for a start in progress', async () => {
     const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
     await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYING');
     await waitFor(() => childrenOf(platform.service.pid, body.latest_revision_id!).length > 0);
@@ -252,7 +260,7 @@ describe('a deleted deployment', () => {
   });
 });
 
-/** Pids of the processes that a parent runs for a revision. */
+/** Returns the ids of a parent's child processes for a revision. */
 function childrenOf(parent: number, revisionId: string): number[] {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
   return children

@@ -29,12 +29,12 @@ const projectOf = async (id: string): Promise<string> => {
 };
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
-/** A command that says where it is and waits to be let go on. */
+/** Makes a command that reports that it was reached, and waits until the test opens it. */
 function gate(name: string) {
   const path = join(platform.folder, name);
   return {
     command: `echo $$ > ${path}.at && while [ ! -e ${path}.open ]; do sleep 0.05; done`,
-    /** The process id of whoever is there. */
+    /** Resolves with the id of the process that waits. */
     reached: () =>
       waitFor(async () => Number(await readFile(`${path}.at`, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 }),
     open: () => writeFile(`${path}.open`, ''),
@@ -61,7 +61,7 @@ describe('an uploaded source', () => {
     );
   });
 
-  it('is built once for revisions that differ in nothing of it, and what is not used any more is removed', async () => {
+  it('is built once for revisions with equal inputs, and unused builds are removed', async () => {
     const { id } = await createEmpty(platform);
     await deployed(id);
     const first = await projectOf(id);
@@ -76,7 +76,7 @@ describe('an uploaded source', () => {
     expect(existsSync(join(await projectOf(id), 'built'))).toBe(true);
   });
 
-  it('is built where it is gone from the disk', async () => {
+  it('is built again when its build is lost from the disk', async () => {
     const { id } = await createEmpty(platform);
     await deployed(id);
     const project = await projectOf(id);
@@ -96,7 +96,7 @@ describe('an uploaded source', () => {
   });
 });
 
-it('graphs are loaded with the secrets that are kept elsewhere too, which the log does not show', async () => {
+it('graphs are loaded with referenced secrets too, which the log does not show', async () => {
   const folder = join(secretsDir, WORKSPACE, 'models');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'key'), 'value-kept-elsewhere');
@@ -112,11 +112,11 @@ it('graphs are loaded with the secrets that are kept elsewhere too, which the lo
   expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
 });
 
-/** Managers and packages come from a registry, which takes its time. */
+/** Package managers and packages are downloaded from a registry, which takes long. */
 const FETCHED_WITHIN_MS = 60_000;
 
 it.each(lockedProjects())(
-  'what is locked is installed by $manager, of which nothing has to be on this machine',
+  'locked packages are installed by $manager, which this machine need not have',
   async ({ files, configPath, fetched, installed }) => {
     const { id } = await createEmpty(platform);
     const build_command = `${LINK_PACKAGES} && node -p "'ms ' + require('ms/package.json').version"`;
@@ -168,19 +168,22 @@ describe('a build that fails', () => {
       },
       /@langchain\/langgraph-checkpoint 0\.0\.17; the oldest supported version is 1\.0\.0/,
     ],
-    // Last: the deployment keeps its build command.
+    // This one comes last, because the deployment keeps its build command.
     ['its build command', { build_command: 'exit 5' }, /`exit 5` ended with code 5/],
-  ])('by %s says so with the last lines of its log, and what serves goes on', async (_, order, reason) => {
-    const { body } = await deploy(platform, id, order);
-    const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
-    expect(failed.status_message).toMatch(reason);
-    expect(failed.status_message).not.toContain(platform.folder);
-    expect((await platform.get(id)).body.active_revision_id).toBe(active);
-    expect((await platform.routeOf(id))!.upstreams).toHaveLength(1);
-  });
+  ])(
+    'because of %s reports it with the last lines of its log, and the active revision goes on',
+    async (_, order, reason) => {
+      const { body } = await deploy(platform, id, order);
+      const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
+      expect(failed.status_message).toMatch(reason);
+      expect(failed.status_message).not.toContain(platform.folder);
+      expect((await platform.get(id)).body.active_revision_id).toBe(active);
+      expect((await platform.routeOf(id))!.upstreams).toHaveLength(1);
+    },
+  );
 });
 
-it('what a build runs sees nothing of the platform, and of the secrets those that open registries', async () => {
+it('the commands of a build see nothing of the platform, and only the secrets for registries', async () => {
   const { id } = await createEmpty(platform);
   const out = join(platform.folder, 'environment');
   await deployed(id, {
@@ -201,7 +204,7 @@ it('what a build runs sees nothing of the platform, and of the secrets those tha
   expect(platform.service.output()).not.toContain('model-key-value');
 });
 
-it('of revisions that come during a build only the newest is built', async () => {
+it('only the newest of the revisions that are created during a build is built', async () => {
   const { id } = await createEmpty(platform);
   const first = gate('first');
   const building = await deploy(platform, id, { install_command: `${first.command} && ${LINK_PACKAGES}` });
@@ -218,8 +221,8 @@ it('of revisions that come during a build only the newest is built', async () =>
   expect(existsSync(join(platform.folder, 'second'))).toBe(false);
 });
 
-describe('a build under way', () => {
-  it('ends with all it has started when its deployment is deleted', async () => {
+describe('a build in progress', () => {
+  it('ends with all its processes when its deployment is deleted', async () => {
     const { id } = await createEmpty(platform);
     const held = gate('deleted');
     await deploy(platform, id, { install_command: `(${held.command}) & wait` });
@@ -229,7 +232,7 @@ describe('a build under way', () => {
     expect((await platform.get(id)).status).toBe(404);
   });
 
-  it('dies with a control-plane that is killed, and the next one begins it again', async () => {
+  it('ends with a control-plane that is killed, and the next one begins it again', async () => {
     const { id } = await createEmpty(platform);
     const held = gate('killed');
     const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });

@@ -25,21 +25,21 @@ const patched = (id: string, source_tarball_path: string) =>
   });
 
 describe('an upload URL', () => {
-  it('leads through the gateway and is for an object of the deployment', async () => {
+  it('names the gateway, and is for one object of the deployment', async () => {
     const { upload_url, object_path, ...others } = await uploadUrl(platform, deployment.id);
     expect(upload_url).toMatch(/^https:\/\/agents\.example\.com\/v2\/uploads\/[0-9a-f-]{36}\?expires=\d+&signature=/);
     expect(object_path).toMatch(new RegExp(`^deployments/${deployment.id}/sources/[0-9a-f-]{36}\\.tar\\.gz$`));
     expect(others).toEqual({});
   });
 
-  it('comes with the headers it wants for clients that can take them', async () => {
+  it('comes with the required headers for clients that support them', async () => {
     const { body } = await platform.call<UploadUrl>('POST', `/v2/deployments/${deployment.id}/upload-url`, {
       body: { supports_upload_headers: true },
     });
     expect(body.upload_headers).toMatchObject({ 'X-Goog-Content-Length-Range': '0,209715200' });
   });
 
-  it('is not given for a deployment of another workspace, nor to who may not update it', async () => {
+  it('is not issued for a deployment of another workspace, nor to callers who may not update it', async () => {
     const path = `/v2/deployments/${deployment.id}/upload-url`;
     expect(await platform.call('POST', path, { as: { workspace_id: OTHER_WORKSPACE } })).toEqual({
       status: 404,
@@ -50,7 +50,7 @@ describe('an upload URL', () => {
     });
   });
 
-  it('takes an archive without a key, and again while nothing uses it', async () => {
+  it('accepts an archive without a key, and another one while no revision uses it', async () => {
     const { upload_url, object_path } = await uploadUrl(platform, deployment.id);
     expect(await put(platform, upload_url, archive)).toEqual({ status: 200, detail: undefined });
     expect(await put(platform, upload_url, archive, { isChunked: true })).toMatchObject({ status: 200 });
@@ -66,7 +66,7 @@ describe('an upload URL', () => {
         url.pathname = url.pathname.replace(/[^/]+$/, '0192f7a0-0000-7000-8000-0000000000ee');
       },
     ],
-  ])('that was given %s takes nothing', async (_, change) => {
+  ])('with %s accepts nothing', async (_, change) => {
     const { upload_url, object_path } = await uploadUrl(platform, deployment.id);
     const url = new URL(upload_url);
     change(url);
@@ -110,7 +110,7 @@ describe('an upload URL', () => {
 });
 
 describe('a revision', () => {
-  it('takes no path that was not given for its deployment, or that nothing was uploaded to', async () => {
+  it('accepts only a path that was issued for its deployment and has an upload', async () => {
     const other = await createEmpty(platform);
     const foreign = await upload(platform, other.id, PROJECT);
     for (const path of [foreign, '../../etc/passwd', `deployments/${deployment.id}/sources/x.tar.gz`]) {
@@ -127,7 +127,7 @@ describe('a revision', () => {
     });
   });
 
-  it('keeps its archive: nothing is uploaded over it', async () => {
+  it('keeps its archive, which cannot be overwritten', async () => {
     const { id } = await createEmpty(platform);
     const { upload_url, object_path } = await uploadUrl(platform, id);
     await put(platform, upload_url, archive);
@@ -136,7 +136,7 @@ describe('a revision', () => {
   });
 });
 
-it('what nobody used in time is removed, and what a revision uses stays', async () => {
+it('expired archives without a revision are removed, and those with one stay', async () => {
   const { id } = await createEmpty(platform);
   const unused = await upload(platform, id, PROJECT);
   const used = await upload(platform, id, PROJECT);

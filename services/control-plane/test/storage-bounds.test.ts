@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test?.close());
 
-/** Of a deployment in this workspace. */
+/** Creates a deployment in this workspace. */
 async function deploymentIn(workspaceId: string): Promise<string> {
   const { id } = await test.deployment('internal_source');
   await test.database.prisma.deployment.update({ where: { id }, data: { workspaceId } });
@@ -25,7 +25,7 @@ const uploaded = (deploymentId: string, bytes: number | null) =>
     data: { id: randomUUID(), deploymentId, objectPath: randomUUID(), expiresAt: new Date(), bytes },
   });
 
-describe('what is kept', () => {
+describe('stored data', () => {
   const quotaOf = (config: object = {}) =>
     new StorageQuota({
       pool: test.database.pool,
@@ -38,13 +38,13 @@ describe('what is kept', () => {
       },
     });
 
-  it('is bounded for a deployment, sources and images together', async () => {
+  it('have a limit for a deployment, sources and images together', async () => {
     const id = await deploymentIn(randomUUID());
     await uploaded(id, 300);
     await uploaded(id, null);
     await test.database.prisma.registryUpload.create({ data: { id: randomUUID(), deploymentId: id, size: 100 } });
     await test.database.prisma.registryBlob.create({ data: { deploymentId: id, digest: 'a', size: 200, parts: [] } });
-    // There once for all whose images have it.
+    // A base layer counts for no deployment, because all images share it.
     const shared = { digest: 'b', size: 5000, parts: [{ key: 'shared' }] };
     await test.database.prisma.baseLayer.create({ data: shared });
     await test.database.prisma.registryBlob.create({ data: { deploymentId: id, ...shared } });
@@ -57,7 +57,7 @@ describe('what is kept', () => {
     });
   });
 
-  it('is bounded for a workspace, and not by what others keep', async () => {
+  it('have a limit for a workspace, independent of others', async () => {
     const workspace = randomUUID();
     const [one, other] = [await deploymentIn(workspace), await deploymentIn(workspace)];
     await uploaded(one, 900);
@@ -66,7 +66,7 @@ describe('what is kept', () => {
     await expect(quotaOf().check(other, 601)).rejects.toThrow('sources and images of this workspace take 900 bytes');
   });
 
-  it('is bounded for all of them, and by the disk, which says nothing of others', async () => {
+  it('have a limit for the platform and for the disk, whose message says nothing of others', async () => {
     const id = await deploymentIn(randomUUID());
     await uploaded(id, 1);
     for (const config of [{ STORAGE_MAX_BYTES: 1 }, { DISK_MIN_FREE_BYTES: Number.MAX_SAFE_INTEGER }]) {
@@ -75,7 +75,7 @@ describe('what is kept', () => {
   });
 });
 
-it('a layer that there is no room for is refused in words that image tools show, and leaves nothing', async () => {
+it('a layer without room is refused with a message that image tools show, and leaves nothing', async () => {
   const { id, repository, push } = await test.deployment();
   const layer = Buffer.alloc(2 * MEGABYTE, 'a');
   expect((await push.pushBlob(repository, [layer])).status).toBe(201);
@@ -90,7 +90,7 @@ it('a layer that there is no room for is refused in words that image tools show,
   expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(2);
 });
 
-it('a manifest that there is no room for is refused too', async () => {
+it('a manifest without room is refused too', async () => {
   const { id, repository, push } = await test.deployment();
   await test.database.prisma.registryUpload.create({ data: { id: randomUUID(), deploymentId: id, size: 2_999_990 } });
   const mediaType = 'application/vnd.oci.image.manifest.v1+json';
@@ -104,7 +104,7 @@ it('a manifest that there is no room for is refused too', async () => {
   expect(await test.database.prisma.registryManifest.count({ where: { deploymentId: id } })).toBe(0);
 });
 
-it('layers that are received at once are bounded by their buffers', async () => {
+it('the buffers of concurrent layers are limited', async () => {
   const { id, repository, push } = await test.deployment();
   const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
   const { pathname } = new URL(begun.headers.get('location')!, test.origin);

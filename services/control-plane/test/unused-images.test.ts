@@ -33,7 +33,7 @@ const objectsOf = ({ id }: PushedTo) => readdir(join(test.folder, 'objects', 're
 const statusOf = async ({ repository, push }: PushedTo, digest: string) =>
   (await push.send('HEAD', `/v2/${repository}/manifests/${digest}`)).status;
 
-it('images that only old revisions name go with their layers, and what others need stays', async () => {
+it('images that only old revisions name are removed with their layers, and what others need stays', async () => {
   const place = await test.deployment();
   const push = (tag: string, layer: string) => place.push.pushImage(place.repository, tag, Buffer.from(layer));
   const shared = await push('latest', 'a layer that two images have');
@@ -50,13 +50,13 @@ it('images that only old revisions name go with their layers, and what others ne
     [gone, third, shared, fourth, tagged, unnamed].map((each) => statusOf(place, each)),
   );
   expect(statuses).toEqual([404, 404, 200, 200, 200, 200]);
-  // Their layers; the configuration is that of the others, too.
+  // Their layers are removed. The remaining images have the same configuration.
   expect((await objectsOf(place)).length).toBe(before - 2);
   await images.remove();
   expect((await objectsOf(place)).length).toBe(before - 2);
 });
 
-it('the image that serves stays, however old its revision is', async () => {
+it('the serving image stays, however old its revision is', async () => {
   const place = await test.deployment();
   const digests = [];
   for (const layer of ['1', '2', '3', '4']) {
@@ -69,7 +69,7 @@ it('the image that serves stays, however old its revision is', async () => {
   expect(await Promise.all(digests.map((digest) => statusOf(place, digest)))).toEqual([200, 404, 200, 200]);
 });
 
-it('layers that could not be removed with their image go when the storage is back', async () => {
+it('layers that could not be removed with their image are removed when the storage is back', async () => {
   const place = await test.deployment();
   const digests = [];
   for (const layer of ['1', '2', '3']) {

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 let objects: Set<string>;
 let isAway: boolean;
-/** Before an archive is put. */
+/** Called before an archive is stored. */
 let beforePut: () => Promise<void>;
 let removals: ObjectRemovals;
 let uploads: Uploads;
@@ -64,7 +64,7 @@ beforeEach(() => {
   });
 });
 
-/** A deployment with these archives, which were uploaded long ago. */
+/** Creates a deployment with these archives, which were uploaded long ago. */
 async function deploymentWith(paths: string[]): Promise<string> {
   const deploymentId = randomUUID();
   await database.prisma.deployment.create({
@@ -102,7 +102,7 @@ it('an archive that could not be removed is removed later, and no revision may n
   expect([...objects]).toEqual([]);
 });
 
-it('an archive that comes when its upload is withdrawn is removed, and whoever sent it hears of it', async () => {
+it('an archive that arrives while its upload is withdrawn is removed, and the client gets an error', async () => {
   const deploymentId = await deploymentWith(['late']);
   const { id: uploadId } = await database.prisma.sourceUpload.findFirstOrThrow({ where: { deploymentId } });
   const grant = { uploadId, expires: Math.floor(Date.now() / 1000) + 60 };
@@ -114,7 +114,7 @@ it('an archive that comes when its upload is withdrawn is removed, and whoever s
   expect([...objects]).toEqual([]);
 });
 
-describe('a revision and the end of its archive at the same moment', () => {
+describe('a revision that is created while its archive expires', () => {
   const makeRevision = (transaction: Queries, deploymentId: string, path: string) =>
     transaction.revision.create({
       data: {
@@ -128,7 +128,7 @@ describe('a revision and the end of its archive at the same moment', () => {
       },
     });
 
-  it('the archive stays that a revision is about to name', async () => {
+  it('keeps the archive if it was first', async () => {
     const deploymentId = await deploymentWith(['named', 'not named']);
     await database.change(async (transaction) => {
       await checkUploaded(transaction, deploymentId, 'named');
@@ -139,7 +139,7 @@ describe('a revision and the end of its archive at the same moment', () => {
     expect([...objects]).toEqual(['named']);
   });
 
-  it('no revision names an archive that is about to go', async () => {
+  it('is refused if the archive was withdrawn first', async () => {
     const deploymentId = await deploymentWith(['going']);
     const isWaiting = async () => {
       const { rowCount } = await database.pool.query(
@@ -159,7 +159,7 @@ describe('a revision and the end of its archive at the same moment', () => {
   });
 });
 
-it('archives are kept for the newest revisions, the one that serves and what is under way, and not for older ones', async () => {
+it('archives of the newest, the serving and unfinished revisions are kept, and those of older ones are not', async () => {
   const statuses = ['DEPLOYED', 'DEPLOYED', 'BUILD_FAILED', 'BUILDING', 'DEPLOYED', 'DEPLOYED'];
   const paths = statuses.map((_, index) => `archive of ${index + 1}`);
   const deploymentId = await deploymentWith([...paths, 'archive of none']);
@@ -170,7 +170,7 @@ it('archives are kept for the newest revisions, the one that serves and what is 
     status,
     source: 'internal_source',
     sourceConfig: {},
-    // The third was deployed again from the first's.
+    // The third revision is a redeployment of the first.
     sourceRevisionConfig: { source_tarball_path: paths[index === 2 ? 0 : index]! },
   }));
   await database.prisma.revision.createMany({ data: revisions });

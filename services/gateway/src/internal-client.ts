@@ -3,7 +3,7 @@ import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 
-/** The gateway's own calls to one of the platform's services. */
+/** Sends the gateway's own calls to one of the platform's services. */
 export class InternalClient {
   readonly #dispatcher: Dispatcher;
   readonly #base: URL;
@@ -17,7 +17,7 @@ export class InternalClient {
     this.#timeoutMs = options.timeoutMs ?? 3_000;
   }
 
-  /** Resolves or rejects within twice the time limit, also where many wait for a connection. */
+  /** Resolves or rejects within twice the time limit, also where many calls wait for a connection. */
   async call(method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal): Promise<InternalAnswer> {
     return withDeadline(signal, 2 * this.#timeoutMs, async (limited) => {
       const response = await this.#dispatcher.request({
@@ -44,7 +44,7 @@ export interface InternalAnswer {
   body: unknown;
 }
 
-/** @throws when the answer is not what the contract says. */
+/** @throws when the answer does not match the contract. */
 export function checked<T extends TSchema>(schema: T, answer: InternalAnswer): Static<T> {
   if (answer.status !== 200) throw new Error(`unexpected status ${answer.status}`);
   const result = validatorOf(schema)(answer.body);

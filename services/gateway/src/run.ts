@@ -24,34 +24,34 @@ import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
 
 /**
- * How long a connection to an upstream is kept without a request. Well below the window in which a stopping service still takes
- * requests, so that none is sent on a connection that is just being closed.
+ * Milliseconds that an idle connection to an upstream is kept. Well below the window in which a stopping service still
+ * takes requests, so that none is sent on a connection that is just being closed.
  */
 const UPSTREAM_IDLE_MS = 2_000;
 
 /**
- * A storm of new connections is taken one by one, and refused as soon as it is taken: it is better to wait for that than to be
- * tried again after seconds. Systems allow so many.
+ * The listen backlog. A burst of new connections is accepted one by one, and refused as soon as it is accepted: waiting
+ * for that beats a retry after seconds. Systems allow so many.
  */
 const BACKLOG = 4096;
 
-/** To org-access and control-plane each, for the gateway's own questions. */
+/** Connections to org-access and control-plane each, for the gateway's own calls. */
 const INTERNAL_CONNECTIONS = 64;
 
 export interface RunningGateway {
   url: string;
   feed: RouteFeed;
-  /** Resolves when the bus is followed and the routes are as new as that. */
+  /** Resolves when the bus subscription is active and the routes are at least as new. */
   following: Promise<void>;
 }
 
-/** Opens and wires the gateway. Returns when it listens; routes and events arrive in their own time. */
+/** Opens and wires the gateway. Returns when it listens; routes and events arrive later. */
 export async function run(config: Config, context: ServiceContext): Promise<RunningGateway> {
   const { lifecycle, logger } = context;
 
   const dispatcher = new Agent({
     keepAliveTimeout: UPSTREAM_IDLE_MS,
-    // Servers allow more; what counts is for how long they take requests after their stop began.
+    // Servers allow more; the limit is how long they take requests after their stop began.
     keepAliveMaxTimeout: UPSTREAM_IDLE_MS,
     connect: { timeout: 5_000, keepAlive: true, keepAliveInitialDelay: 10_000 },
     pipelining: 1,
@@ -60,7 +60,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const silentUpstreams = new SilentUpstreams({ silentMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
   silentUpstreams.start();
   lifecycle.onStop('silent upstreams', () => silentUpstreams.stop());
-  // A crowd of keys that are not known yet waits here for its turn, and does not fall upon org-access all at once.
+  // Many keys that are not known yet wait here for their turn, so that they do not overwhelm org-access.
   const internal = new Agent({
     connections: INTERNAL_CONNECTIONS,
     keepAliveTimeout: UPSTREAM_IDLE_MS,
@@ -105,7 +105,8 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   lifecycle.onStop('hints of the bus', () => hints.stop());
   const bus = createEventBus(eventBusConfig(config, 'runyard-gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
-  // Not waited for: without the bus the gateway works on, and following begins when the bus is there.
+  // The start does not wait for this: without the bus the gateway works on, and the subscription begins when the bus is
+  // there.
   const following = bus
     .subscribe({
       topics: ['deployments', 'organizations'],
@@ -114,7 +115,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       from: 'latest',
       onEvent: async (event) => hints.onEvent(event),
     })
-    // From here on no event is missed; what happened before has to be asked for.
+    // No event is missed from here on; earlier changes have to be fetched.
     .then(() => feed.refreshNow())
     .catch((error: unknown) => {
       if (!lifecycle.isDraining) logger.error('the event bus cannot be followed', { error });
@@ -164,7 +165,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   return { url, feed, following };
 }
 
-/** Without Redis each replica limits by itself. */
+/** Opens the sharing of rate limits; without Redis each replica limits by itself. */
 function openRateSharing(config: Config, { lifecycle, logger }: ServiceContext): RateSharing | undefined {
   const { REDIS_URI: redisUri, REDIS_KEY_PREFIX: keyPrefix } = config;
   if (redisUri === undefined) return undefined;

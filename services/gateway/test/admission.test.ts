@@ -12,7 +12,7 @@ interface Echo {
   body: string;
 }
 
-describe('who may pass, and as whom', () => {
+describe('the admission of a request', () => {
   let gateway: TestGateway;
   let upstream: FakeServer;
   let route: DeploymentRoute;
@@ -47,7 +47,7 @@ describe('who may pass, and as whom', () => {
   });
 
   describe('to a deployment', () => {
-    it('forwards a principal token and keeps the key to itself', async () => {
+    it('forwards a principal token and not the key', async () => {
       const { headers } = await echo(at(route), { 'x-api-key': key.key });
       expect(headers['x-runyard-principal']).toBe(`token for deployment:${route.deployment_id} of ${key.keyId}`);
       expect(JSON.stringify(headers)).not.toContain(key.key);
@@ -64,7 +64,7 @@ describe('who may pass, and as whom', () => {
       expect(headers.authorization).toBe('Bearer of-the-user');
     });
 
-    it('drops a principal the caller made up', async () => {
+    it('drops a principal that the caller made up', async () => {
       const forged = await echo(at(custom), { 'x-runyard-principal': 'forged' });
       expect(forged.headers['x-runyard-principal']).toBeUndefined();
       const real = await echo(at(route), { 'x-runyard-principal': 'forged', 'x-api-key': key.key });
@@ -103,7 +103,7 @@ describe('who may pass, and as whom', () => {
       expect((await get(`${gateway.url}/deployments/${randomUUID()}/threads`)).status).toBe(401);
     });
 
-    it('is reached by slug, and told how', async () => {
+    it('reaches it by slug, and reports the path that was taken off', async () => {
       const { url, headers } = await echo(`${gateway.url}/deployments/hello/threads/T?x=1`, { 'x-api-key': key.key });
       expect(url).toBe('/threads/T?x=1');
       expect(headers).toMatchObject({
@@ -114,7 +114,7 @@ describe('who may pass, and as whom', () => {
       });
     });
 
-    it('is reached by its name from its own workspace, also where another deployment has that word as slug', async () => {
+    it('reaches it by its name from its own workspace, also where another deployment has that word as slug', async () => {
       const workspace = randomUUID();
       const namesake = deploymentRoute({
         upstreams: [upstream.url],
@@ -149,7 +149,7 @@ describe('who may pass, and as whom', () => {
       expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     });
 
-    it('answers 503 with Retry-After when it has no upstream, and when none answers the door', async () => {
+    it('answers 503 with Retry-After when it has no upstream, and when none accepts a connection', async () => {
       const empty = deploymentRoute({ upstreams: [], workspace_id: route.workspace_id });
       const dead = deploymentRoute({ upstreams: ['http://127.0.0.1:1'], workspace_id: route.workspace_id });
       gateway.controlPlane.routes.push(empty, dead);
@@ -164,7 +164,7 @@ describe('who may pass, and as whom', () => {
       }
     });
 
-    it('tries the next upstream when one does not answer the door', async () => {
+    it('tries the next upstream when one does not accept a connection', async () => {
       const half = deploymentRoute({
         upstreams: ['http://127.0.0.1:1', upstream.url],
         workspace_id: route.workspace_id,
@@ -203,7 +203,7 @@ describe('who may pass, and as whom', () => {
   });
 
   describe("to the platform's services", () => {
-    it('forwards the principal for that service, in the workspace asked for', async () => {
+    it('forwards the principal for that service, in the requested workspace', async () => {
       const { headers, url } = await echo(`${gateway.url}/api-host/v2/deployments?limit=1`, {
         'x-api-key': key.key,
         'X-Tenant-ID': route.workspace_id,
@@ -214,13 +214,13 @@ describe('who may pass, and as whom', () => {
       expect(gateway.orgAccess.questions.at(-1)).toMatchObject({ workspace_id: route.workspace_id });
     });
 
-    it('passes what shows no key, for the service to judge', async () => {
+    it('passes requests without a key, for the service to judge', async () => {
       const { headers } = await echo(`${gateway.url}/login`, { authorization: 'Bearer a.session.token' });
       expect(headers.authorization).toBe('Bearer a.session.token');
       expect(headers['x-runyard-principal']).toBeUndefined();
     });
 
-    it('passes a signed upload with all its headers and asks nobody about keys, also while org-access is away', async () => {
+    it('passes a signed upload with all its headers and checks no key, also while org-access is away', async () => {
       gateway.orgAccess.isAway = true;
       const { headers, url } = await echo(`${gateway.url}/v2/uploads/some?signature=a`, { 'x-api-key': 'not a key' });
       expect(url).toBe('/v2/uploads/some?signature=a');
@@ -281,7 +281,7 @@ describe('who may pass, and as whom', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
   });
 
-  it('answers what is not HTTP with JSON', async () => {
+  it('answers invalid HTTP with JSON', async () => {
     const { port } = new URL(gateway.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.end('NONSENSE\r\n\r\n');

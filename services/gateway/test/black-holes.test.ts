@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const SILENCE_SECONDS = 0.5;
-/** The silence, the look that finds it, the question; twice, since a read is asked again. */
+/** The silence, the look that finds it, and the probe; twice, since a read is tried again. */
 const NOTICED_WITHIN_MS = 2 * 2.25 * SILENCE_SECONDS * 1_000 + 1_000;
 
 let gateway: TestGateway;
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 it.each(['GET', 'POST'])(
-  'a %s that a network swallows is 503 in a bounded time, and the next works',
+  'a %s that a partition cuts off is 503 in a bounded time, and the next works',
   async (method) => {
     answer = (_req, res) => res.end('{}');
     const ask = () => fetch(`${base}/threads/x`, { method, headers, ...(method === 'POST' && { body: '{}' }) });
@@ -49,7 +49,7 @@ it.each(['GET', 'POST'])(
   15_000,
 );
 
-it('an open stream is broken off when its upstream is gone without a word', async () => {
+it('an open stream is broken off when its upstream becomes unresponsive', async () => {
   answer = (_req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: a\n\n');
   const reader = (await fetch(`${base}/runs/stream`, { headers })).body!.getReader();
   await reader.read();
@@ -57,13 +57,13 @@ it('an open stream is broken off when its upstream is gone without a word', asyn
   await expect(reader.read()).rejects.toThrow();
 });
 
-it('an upstream that takes its time is left alone as long as it lives', async () => {
+it('a slow upstream is left alone as long as it lives', async () => {
   answer = (_req, res) => setTimeout(() => res.end('{"late":true}'), 3 * SILENCE_SECONDS * 1_000);
   const response = await fetch(`${base}/threads/x`, { headers });
   expect(await response.json()).toEqual({ late: true });
 });
 
-it('a client that reads slowly is not taken for an upstream that is silent', async () => {
+it('a client that reads slowly does not make its upstream look unresponsive', async () => {
   const chunk = Buffer.alloc(64 * 1024, 'x');
   const chunks = 200;
   answer = (_req, res) => {

@@ -15,12 +15,12 @@ import { startGateway, type TestGateway } from './start-gateway.ts';
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** A gateway in front of one deployment with two processes that answer as each test says. */
+/** These tests have a gateway in front of one deployment with two processes that answer as each test says. */
 describe('a deployment whose processes stop and start', () => {
   let gateway: TestGateway;
   let controlPlane: FakeControlPlane;
   let upstreams: FakeServer[];
-  /** What the processes were asked, by their number: `0 GET /x`. */
+  /** The requests that the processes got, after their number: `0 GET /x`. */
   let asked: string[];
   let answers: Answer[];
   let base: string;
@@ -55,7 +55,7 @@ describe('a deployment whose processes stop and start', () => {
   const post = (further: Record<string, string> = {}) =>
     fetch(`${base}/x`, { method: 'POST', body: 'ab', headers: { ...headers, ...further } });
 
-  it('has what may be repeated done by the other one when the first breaks off', async () => {
+  it('has a repeatable request carried out by the other one when the first breaks off', async () => {
     answers = [breaksOff, well];
     const got = await fetch(`${base}/x`, { headers });
     expect([got.status, await got.text()]).toEqual([200, 'well: ']);
@@ -65,7 +65,7 @@ describe('a deployment whose processes stop and start', () => {
     expect([posted.status, await posted.text()]).toEqual([200, 'well: ab']);
   });
 
-  it('says of what may not be repeated that it may have been done, and when to come back', async () => {
+  it('reports that an unrepeatable request may have been carried out, with Retry-After', async () => {
     answers = [breaksOff, breaksOff];
     const response = await post();
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
@@ -75,7 +75,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('asks an only process again when a connection to it breaks', async () => {
+  it('gets a request again in its only process when a connection to it breaks', async () => {
     controlPlane.routes[0] = { ...controlPlane.routes[0]!, upstreams: [upstreams[0]!.url], version: 2 };
     await gateway.refreshRoutes();
     answers = [
@@ -87,7 +87,7 @@ describe('a deployment whose processes stop and start', () => {
     expect((await fetch(`${base}/x`, { headers })).status).toBe(200);
   });
 
-  it('passes on to the other one what a process that is starting left untouched', async () => {
+  it('gets in the other process what a starting one left untouched', async () => {
     const starting: Answer = (_req, res) => {
       res.writeHead(503, { 'x-runyard-untouched': 'starting', 'retry-after': '1', connection: 'close' }).end('{}');
     };
@@ -103,7 +103,7 @@ describe('a deployment whose processes stop and start', () => {
     ]);
   });
 
-  it('asks a process that closes its connections only when there is no other', async () => {
+  it('gets requests in a process that closes its connections only when there is no other', async () => {
     answers = [(_req, res) => res.setHeader('connection', 'close').end('leaving'), well];
     for (let count = 0; count < 6; count += 1) expect((await post()).status).toBe(200);
     expect(asked.filter((line) => line.startsWith('0'))).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(await (await fetch(`${base}/x`, { headers })).text()).toBe('leaving');
   });
 
-  it('keeps no connection for longer than a stopping process takes requests', async () => {
+  it('has no idle connection for longer than a stopping process takes requests', async () => {
     answers = [well, well];
     const [socket] = (await Promise.all([once(upstreams[0]!.server, 'connection'), post(), post()]))[0] as [
       NodeJS.EventEmitter,
@@ -121,7 +121,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(performance.now() - since).toBeLessThan(4_000);
   });
 
-  it('gets the rest of an answer from the other process, as often as it changes hands', async () => {
+  it('has the rest of an answer sent by the other process, as often as it is handed off', async () => {
     const handsOver =
       (piece: string, path: string, afterId?: string): Answer =>
       (_req, res) => {
@@ -161,7 +161,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(seen[1]!['x-runyard-principal']).toMatch(/^token for deployment:/);
   });
 
-  it('cuts the connection when the rest is refused, so that half an answer never looks like a whole one', async () => {
+  it('has the connection cut when the rest is refused, so that half an answer never looks like a whole one', async () => {
     const handsOver: Answer = (_req, res) => {
       res.write('half');
       res.addTrailers({ 'x-runyard-handover': '/rest' });
@@ -176,7 +176,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(asked.filter((line) => line.endsWith('/rest'))).toHaveLength(2);
   });
 
-  it('looks for the rest for a while when nobody has it yet', async () => {
+  it('is asked for the rest for a while when no process has it yet', async () => {
     let refusals = 0;
     const restarting: Answer = (req, res) => {
       if (req.url !== '/rest') {
@@ -190,7 +190,7 @@ describe('a deployment whose processes stop and start', () => {
     expect(await (await fetch(`${base}/x`, { headers })).text()).toBe('half, whole');
   });
 
-  it('goes to the other one when nothing listens at the first', async () => {
+  it('gets requests in the other one when nothing listens at the first', async () => {
     const closed = createTcpServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as { port: number };
@@ -204,7 +204,7 @@ describe('a deployment whose processes stop and start', () => {
   });
 });
 
-it('a connection for the gateway’s own questions is not kept until its server closes it, perhaps under the next question', async () => {
+it('a connection for the gateway’s own calls is closed before its server closes it, perhaps under the next call', async () => {
   const orgAccess = await FakeOrgAccess.start();
   const line = await FaultLine.to(orgAccess.url);
   const gateway = await startGateway({ orgAccess, env: { ORG_ACCESS_URL: line.url.replace(/\/$/, '') } });
@@ -213,7 +213,7 @@ it('a connection for the gateway’s own questions is not kept until its server 
     401,
   );
   expect(line.openConnections).toBeGreaterThan(0);
-  // It says that it keeps connections for 75 s.
+  // The server says that it keeps connections for 75 s.
   await waitFor(() => line.openConnections === 0, { what: 'the connection to be closed' });
   await gateway.close();
   await line.close();

@@ -32,14 +32,14 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
 
   const request = (on: TestGateway, deployment = route) =>
     fetch(`${on.url}/deployments/${deployment.deployment_id}/threads`, { headers: { 'x-api-key': key.key } });
-  /** Makes the route what control-plane says, and publishes that it changed. */
+  /** Changes the route at control-plane, and publishes that it changed. */
   const announce = (changed: DeploymentRoute) => {
     const { routes } = gateway.controlPlane;
     const others = routes.filter(({ deployment_id }) => deployment_id !== changed.deployment_id);
     routes.splice(0, routes.length, ...others, changed);
     return forge(changed);
   };
-  /** Publishes a route that control-plane knows nothing of. */
+  /** Publishes a route that control-plane does not have. */
   const forge = (changed: DeploymentRoute) =>
     bus.publish('deployments', [
       {
@@ -58,7 +58,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     ]);
   };
 
-  it('a deployment that runs since a moment ago is reached although no event has said so yet', async () => {
+  it('a deployment that started a moment ago is reached although its event has not come yet', async () => {
     const resting = deploymentRoute({ upstreams: [], workspace_id: route.workspace_id });
     gateway.controlPlane.routes.push(resting);
     await announce(route);
@@ -140,7 +140,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     await announce({ ...route, version: 2, upstreams: [] });
     await waitFor(async () => (await request(gateway)).status === 503);
     const seconds = (performance.now() - startedAt) / 1000;
-    // Five a second at most, and the one that was under way.
+    // Five a second at most, and the one that was in flight.
     expect(gateway.controlPlane.snapshots - asked).toBeLessThanOrEqual(5 * seconds + 2);
   });
 
@@ -162,7 +162,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     expect(await reading).toBe('cut');
   });
 
-  it('a revoked key is refused as soon as its event comes, and what it has open is cut', async () => {
+  it('a revoked key is refused as soon as its event comes, and its open exchanges are cut', async () => {
     await announce({ ...route, version: 2, upstreams: [streaming.url] });
     const stream = await waitFor(async () => {
       const response = await request(gateway);
@@ -177,7 +177,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     expect((await request(gateway)).status).toBe(401);
   });
 
-  it('after a restart it knows the routes and follows events again', async () => {
+  it('a restarted gateway knows the routes and follows events again', async () => {
     const added = deploymentRoute({ upstreams: [upstream.url], workspace_id: route.workspace_id });
     await announce(added);
     await waitFor(async () => (await request(gateway, added)).status === 200);
@@ -235,11 +235,11 @@ describe('without an event bus', () => {
     expect((await request()).status).toBe(401);
   });
 
-  it('streams go on while org-access is away', async () => {
+  it('streams continue while org-access is away', async () => {
     const stream = await request(route, '/stream');
     gateway.orgAccess.isAway = true;
     const asked = gateway.orgAccess.questions.length;
-    // Two rounds of asking about the stream's key without an answer.
+    // Two rounds of checks of the stream's key fail.
     await waitFor(() => gateway.orgAccess.questions.length >= asked + 2);
     const reader = stream.body!.getReader();
     const outcome = await Promise.race([
@@ -259,7 +259,7 @@ describe('without an event bus', () => {
     await waitFor(async () => (await request(added)).status === 200);
   });
 
-  it('a deployment that is not where it was is asked after at once, not at the next refresh', async () => {
+  it('a deployment that moved is looked up at once, not at the next refresh', async () => {
     const moved = deploymentRoute({ upstreams: ['http://127.0.0.1:1'] });
     const controlPlane = await FakeControlPlane.start();
     controlPlane.routes.push(moved);

@@ -21,7 +21,7 @@ interface Answer {
   body: { path?: string; headers: Record<string, string> } & Record<string, unknown>;
 }
 
-/** Two deployments behind one gateway: one has a host name of its own beside its slug's. */
+/** These tests have two deployments behind one gateway: one has a host name of its own beside its slug's. */
 describe('the host name of a deployment', () => {
   let gateway: TestGateway;
   let upstream: FakeServer;
@@ -51,7 +51,7 @@ describe('the host name of a deployment', () => {
     } else json(res, 200, { path: req.url, headers: req.headers });
   }
 
-  /** `host` is sent as it is: no name of these tests can be resolved. */
+  /** Sends `host` as it is: no name of these tests can be resolved. */
   async function ask(
     host: string,
     path = '/custom/hello',
@@ -66,7 +66,7 @@ describe('the host name of a deployment', () => {
 
   const principalOf = ({ body }: Answer) => body.headers['x-runyard-principal'];
 
-  it('leads to the deployment at the root of the host, and says so to the deployment', async () => {
+  it('leads to the deployment at the root of the host, and the deployment is told so', async () => {
     const { status, body } = await ask(`hello.${DOMAIN}:2024`, '/custom/hello?x=1');
     expect([status, body.path]).toEqual([200, '/custom/hello?x=1']);
     expect(body.headers).toMatchObject({ 'x-forwarded-host': `hello.${DOMAIN}:2024`, 'x-forwarded-proto': 'http' });
@@ -96,7 +96,7 @@ describe('the host name of a deployment', () => {
     expect(platform.body).toMatchObject({ service: 'control-plane', url: '/v2/deployments' });
   });
 
-  it('may be a name of its own, which control-plane has said', async () => {
+  it('may be a name of its own, which control-plane has published', async () => {
     expect(principalOf(await ask('Chat.acme.test:443'))).toContain(chat.deployment_id);
     expect(principalOf(await ask(`chat.${DOMAIN}`))).toContain(chat.deployment_id);
   });
@@ -129,7 +129,7 @@ describe('the host name of a deployment', () => {
     },
   );
 
-  it('tells a stranger no more than the path does: a deployment of others is as unknown as one that is not there', async () => {
+  it('tells a stranger no more than the path does: a deployment of others is as unknown as one that does not exist', async () => {
     const stranger = gateway.orgAccess.issue(deploymentRoute({ upstreams: [] }).workspace_id);
     const [foreign, unknown] = await Promise.all(
       [`hello.${DOMAIN}`, `nobody.${DOMAIN}`].map((host) =>
@@ -152,7 +152,7 @@ describe('the host name of a deployment', () => {
     expect((await ask(`nobody.${DOMAIN}`)).status).toBe(404);
   });
 
-  it('keeps what needs no key open, pages of other origins told of errors, and preflights to the deployment', async () => {
+  it('keeps keyless paths open, errors readable for pages of other origins, and preflights with the deployment', async () => {
     expect((await ask(`hello.${DOMAIN}`, '/.well-known/agent-card.json', { headers: {} })).status).toBe(200);
     const origin = 'https://page.example';
     const refused = await ask(`hello.${DOMAIN}`, '/threads', { headers: { origin } });
@@ -167,7 +167,7 @@ describe('the host name of a deployment', () => {
     expect((await ask(`hello.${DOMAIN}`, '/ok/../threads', { headers: {} })).status).toBe(404);
   });
 
-  it('streams, and leaves Location as the deployment says it, which is right at the root', async () => {
+  it('streams, and leaves Location as the deployment sends it, which is right at the root', async () => {
     const { hostname, port } = new URL(gateway.url);
     const headers = { host: `hello.${DOMAIN}`, 'x-api-key': key.key };
     const req = request({ hostname, port, path: '/stream', headers }).end();
@@ -211,7 +211,7 @@ describe('the host name of a deployment', () => {
     }
   });
 
-  it('is not known before the routes are, which is said as at the path', async () => {
+  it('is not known before the routes are, and gets the same answer as the path', async () => {
     const controlPlane = await FakeControlPlane.start();
     controlPlane.isAway = true;
     const starting = await startGateway({ controlPlane, env: { DEPLOYMENTS_DOMAIN: DOMAIN } });

@@ -6,8 +6,8 @@ import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } fro
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
-/** A gateway in front of one deployment that answers as each test says. */
-describe('what passes through the gateway', () => {
+/** These tests have a gateway in front of one deployment that answers as each test says. */
+describe('the gateway as a proxy', () => {
   let gateway: TestGateway;
   let upstream: FakeServer;
   let answer: (req: IncomingMessage, res: ServerResponse) => void;
@@ -47,7 +47,7 @@ describe('what passes through the gateway', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('takes the upstream request away when the client leaves', async () => {
+  it('ends the upstream request when the client leaves', async () => {
     let gone!: Promise<unknown>;
     answer = (_req, res) => {
       gone = once(res, 'close');
@@ -59,7 +59,7 @@ describe('what passes through the gateway', () => {
     await gone;
   });
 
-  it('takes the upstream request away when the client leaves before there is an answer', async () => {
+  it('ends the upstream request when the client leaves before there is an answer', async () => {
     let arrived!: () => void;
     const arrival = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -135,7 +135,7 @@ describe('what passes through the gateway', () => {
     expect((await bodyOf(response)).toString()).toBe('100000');
   });
 
-  it('gives the client an answer that comes before its body is through', async () => {
+  it('gives the client an answer that comes before its body is complete', async () => {
     answer = (_req, res) => {
       res.writeHead(422, { 'content-type': 'application/json' }).end('{"detail":"no need to go on"}');
     };

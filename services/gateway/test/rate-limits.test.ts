@@ -8,7 +8,7 @@ import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const KEY_OF_TWO = { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' };
 
-describe('how much a caller may send', () => {
+describe('the rate limits of callers', () => {
   let upstream: FakeServer;
   let route: DeploymentRoute;
   let custom: DeploymentRoute;
@@ -16,7 +16,7 @@ describe('how much a caller may send', () => {
   let gateways: TestGateway[];
   let key: FakeKey;
 
-  /** The first of a test has the fakes behind it, further ones are replicas of it. */
+  /** Starts a gateway: the first of a test has the fakes behind it, further ones are its replicas. */
   const start = async (env: Record<string, string> = {}): Promise<TestGateway> => {
     let [first] = gateways;
     const controlPlane = first?.controlPlane ?? (await FakeControlPlane.start());
@@ -53,7 +53,7 @@ describe('how much a caller may send', () => {
     await redis.close();
   });
 
-  it('a key over its rate is answered 429 with when to come back, and each answer says how much is left', async () => {
+  it('a key over its rate is answered 429 with Retry-After, and each answer reports how much is left', async () => {
     const gateway = await start(KEY_OF_TWO);
     const first = await ask(gateway);
     expect(first.headers.get('ratelimit-policy')).toBe('"key";q=2;w=20, "tenant";q=8000;w=2');
@@ -69,7 +69,7 @@ describe('how much a caller may send', () => {
     expect(await metrics.text()).toContain('http_requests_refused_total{reason="rate_of_key"} 1');
   });
 
-  it('the keys of one workspace share what the workspace may send', async () => {
+  it('are shared by the keys of one workspace', async () => {
     const gateway = await start({ RATE_LIMIT_TENANT_RPS: '0.1', RATE_LIMIT_TENANT_BURST: '2' });
     const second = gateway.orgAccess.issue(route.workspace_id);
     expect(await statuses(2, () => ask(gateway))).toEqual([200, 200]);
@@ -79,7 +79,7 @@ describe('how much a caller may send', () => {
     expect((await ask(gateway, elsewhere.key)).status).toBe(404);
   });
 
-  it('public paths, and callers whom only the deployment knows, are limited by address', async () => {
+  it('count public paths, and callers whom only the deployment knows, by address', async () => {
     const gateway = await start({ RATE_LIMIT_ADDRESS_RPS: '0.1', RATE_LIMIT_ADDRESS_BURST: '2' });
     expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(200);
     const stranger = () => fetch(urlOf(gateway, '/threads', custom), { headers: { authorization: 'Bearer mine' } });
@@ -90,12 +90,12 @@ describe('how much a caller may send', () => {
     expect((await ask(gateway)).status).toBe(200);
   });
 
-  describe('who guesses', () => {
+  describe('for a caller who guesses credentials', () => {
     const FEW_FAILURES = { RATE_LIMIT_FAILURES_RPS: '0.1', RATE_LIMIT_FAILURES_BURST: '2' };
     const guess = (gateway: TestGateway, headers: Record<string, string> = {}) =>
       ask(gateway, `lsv2_sk_${randomUUID()}`, headers);
 
-    it('is refused before org-access is asked, while known keys of the same address go on', async () => {
+    it('refuse it before org-access is asked, while known keys of the same address continue', async () => {
       const gateway = await start(FEW_FAILURES);
       expect((await ask(gateway)).status).toBe(200);
       expect(await statuses(2, () => guess(gateway))).toEqual([401, 401]);
@@ -111,7 +111,7 @@ describe('how much a caller may send', () => {
       expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(200);
     });
 
-    it('is refused wherever the guess goes: the metrics of the gateway, a service, a deployment with its own handler', async () => {
+    it('refuse it wherever the guess goes: the metrics of the gateway, a service, a deployment with its own handler', async () => {
       const gateway = await start(FEW_FAILURES);
       const headers = () => ({ 'x-api-key': `lsv2_sk_${randomUUID()}` });
       expect((await fetch(`${gateway.url}/metrics`, { headers: headers() })).status).toBe(401);
@@ -125,14 +125,14 @@ describe('how much a caller may send', () => {
       }
     });
 
-    it('is counted by what a service answers too, as sign-ins are, and then reaches it no more without a key', async () => {
+    it('count the answers of a service too, as sign-ins are, and then keep it from the service without a key', async () => {
       const gateway = await start(FEW_FAILURES);
       gateway.controlPlane.answersWith = 401;
       const signIn = () => fetch(`${gateway.url}/v2/deployments`, { headers: { authorization: 'Bearer a.session' } });
       expect(await statuses(3, signIn)).toEqual([401, 401, 429]);
     });
 
-    it('cannot look like many by naming other addresses, and is known by its own behind a trusted proxy', async () => {
+    it('ignore the other addresses it names, and count its own behind a trusted proxy', async () => {
       const gateway = await start(FEW_FAILURES);
       const named = () => guess(gateway, { 'x-forwarded-for': `198.51.100.${Math.ceil(Math.random() * 250)}` });
       expect(await statuses(3, named)).toEqual([401, 401, 429]);
@@ -150,14 +150,14 @@ describe('how much a caller may send', () => {
       return answer.status === 429 ? 0 : Number(/"key";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
     };
 
-    it('what one has let through counts at the others', async () => {
+    it('count at the others what one has let through', async () => {
       const [one, other] = [await start(shared(redis.url)), await start(shared(redis.url))];
       expect((await ask(one)).status).toBe(200);
       await waitFor(async () => (await left(other)) === 0, { what: 'the other replica to know' });
       expect((await ask(other)).status).toBe(429);
     });
 
-    it('each limits by itself while Redis is away, and together when it is back', async () => {
+    it('apply in each by itself while Redis is away, and together when it is back', async () => {
       const line = await FaultLine.to(redis.url);
       try {
         await line.refuse();
@@ -178,7 +178,7 @@ describe('how much a caller may send', () => {
       }
     });
 
-    it('no request waits for a Redis that is silent', async () => {
+    it('delay no request while Redis is unresponsive', async () => {
       const line = await FaultLine.to(redis.url);
       try {
         const gateway = await start({ ...shared(line.url), RATE_LIMIT_BURST: '50' });
@@ -186,7 +186,7 @@ describe('how much a caller may send', () => {
         line.swallow();
         const startedAt = performance.now();
         const answers = await Promise.all(Array.from({ length: 51 }, () => ask(gateway)));
-        // Less than the time after which such a Redis is given up.
+        // Less than the time after which an unresponsive Redis is given up.
         expect(performance.now() - startedAt).toBeLessThan(1_000);
         expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
       } finally {

@@ -5,7 +5,7 @@ import { INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-/** Nothing else of the platform is up. */
+/** The rest of the platform is down. */
 const env = {
   ORG_ACCESS_URL: 'http://127.0.0.1:1',
   CONTROL_PLANE_URL: 'http://127.0.0.1:1',
@@ -31,7 +31,7 @@ describe('the gateway as a process of its own', () => {
     expect(service.output()).not.toContain(INTERNAL_TOKEN);
   });
 
-  it('says in one sentence per variable what its configuration lacks, and ends with code 78', async () => {
+  it('reports in one sentence per variable what its configuration lacks, and ends with code 78', async () => {
     service = await startServiceProcess({ entry, env: { RATE_LIMIT_RPS: 'many' }, readyPath: null });
     expect(await service.exited).toEqual({ code: 78, signal: null });
     expect(service.output().trim().split('\n').sort()).toEqual([
@@ -42,13 +42,13 @@ describe('the gateway as a process of its own', () => {
     ]);
   });
 
-  it('says which bus variable is missing', async () => {
+  it('reports which bus variable is missing', async () => {
     service = await startServiceProcess({ entry, env: { ...env, EVENT_BUS: 'kafka' }, secrets, readyPath: null });
     expect((await service.exited).code).toBe(78);
     expect(service.output()).toContain('gateway: KAFKA_BROKERS is required with EVENT_BUS=kafka.');
   });
 
-  it('says that its port is taken, and ends with code 1', async () => {
+  it('reports that its port is taken, and ends with code 1', async () => {
     taken = createServer();
     const { port } = await new Promise<{ port: number }>((resolve) => {
       taken!.listen(0, '127.0.0.1', () => resolve(taken!.address() as { port: number }));

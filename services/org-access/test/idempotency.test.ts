@@ -15,9 +15,9 @@ function post<Body>(path: string, body: unknown, key: string, as = platform.boot
   return platform.call<Body>(as, 'POST', path, body, undefined, { 'idempotency-key': key });
 }
 
-describe('a creation asked for again with its key', () => {
+describe('a creation that is repeated with its key', () => {
   it.each([SERVICE_KEYS, '/api/v1/orgs/current/personal-access-tokens', '/api/v1/api-key'])(
-    'at %s shows the same secret again, makes no other, and leaves it nowhere readable',
+    'at %s returns the same secret, creates no other one, and leaves it readable nowhere',
     async (path) => {
       const [key, description] = [randomUUID(), `once ${randomUUID()}`];
       const answers = await Promise.all(
@@ -34,7 +34,7 @@ describe('a creation asked for again with its key', () => {
     },
   );
 
-  it('belongs to who sent it: another caller makes a key of their own', async () => {
+  it('belongs to its sender: another caller creates a key of their own', async () => {
     const [key, body] = [randomUUID(), { description: 'mine' }];
     const mine = await post<IssuedApiKey>('/api/v1/orgs/current/personal-access-tokens', body, key);
     const other = await platform.issue({ org_role_id: null });
@@ -43,7 +43,7 @@ describe('a creation asked for again with its key', () => {
     expect(theirs.body.key).not.toBe(mine.body.key);
   });
 
-  it('makes one workspace', async () => {
+  it('creates one workspace', async () => {
     const key = randomUUID();
     const make = () => post<Workspace>('/api/v1/workspaces', { display_name: 'Once' }, key);
     const answers = await Promise.all([make(), make(), make()]);
@@ -51,7 +51,7 @@ describe('a creation asked for again with its key', () => {
     expect(answers[0]).toMatchObject({ status: 200, body: { display_name: 'Once' } });
   });
 
-  it('is refused with another body, or with a key that is none', async () => {
+  it('is refused with another body, or with an invalid key', async () => {
     const key = randomUUID();
     await post('/api/v1/workspaces', { display_name: 'One' }, key);
     for (const refused of [
@@ -63,7 +63,7 @@ describe('a creation asked for again with its key', () => {
     }
   });
 
-  it('that was refused is made when it can be', async () => {
+  it('is done if its first attempt was refused', async () => {
     const key = randomUUID();
     const expired = await post(SERVICE_KEYS, { expires_at: '2020-01-01T00:00:00Z' }, key);
     expect(expired.status).toBe(422);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('the settings of an organization', () => {
-  it('begin with single sign-on provisioning and invites switched on', async () => {
+  it('initially have single sign-on provisioning and invites switched on', async () => {
     const { status, body } = await platform.asAdmin<OrganizationInfo>('GET', INFO);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -29,7 +29,7 @@ describe('the settings of an organization', () => {
     });
   });
 
-  it('are the same under both paths, and there after a restart', async () => {
+  it('are the same under both paths, and persist over a restart', async () => {
     const changed = await platform.asAdmin<OrganizationInfo>('PATCH', INFO, {
       jit_provisioning_enabled: false,
       invites_enabled: false,
@@ -48,7 +48,7 @@ describe('the settings of an organization', () => {
     expect(back.body).toMatchObject({ jit_provisioning_enabled: false, invites_enabled: true });
   });
 
-  it('stay as they are where a field is null, missing or unknown', async () => {
+  it('do not change where a field is null, missing or unknown', async () => {
     const before = await platform.asAdmin<OrganizationInfo>('GET', INFO);
     for (const body of [{}, { invites_enabled: null, display_name: null }, { favourite_colour: 'blue', id: 'x' }]) {
       expect(await platform.asAdmin('PATCH', INFO, body)).toEqual(before);
@@ -60,14 +60,14 @@ describe('the settings of an organization', () => {
     ['jit_provisioning_enabled', 1],
     ['display_name', ''],
     ['display_name', 'with/slash'],
-  ])('refuse %s = %j with 422 and its place', async (field, value) => {
+  ])('refuse %s = %j with 422 and its location', async (field, value) => {
     expect(await platform.asAdmin('PATCH', INFO, { [field]: value })).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['body', field], msg: expect.any(String), type: expect.any(String) }] },
     });
   });
 
-  it('refuse what is no object', async () => {
+  it('refuse a body that is no object', async () => {
     expect(await platform.asAdmin('PATCH', INFO, [1])).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['body'] }] },
@@ -93,14 +93,14 @@ describe('the settings of an organization', () => {
     expect((await platform.call(key, 'PATCH', INFO, { invites_enabled: true })).status).toBe(200);
   });
 
-  it('are nobody else’s: without a principal token the answer is 401', async () => {
+  it('require a principal token: without one the answer is 401', async () => {
     expect((await fetch(platform.service.url + INFO)).status).toBe(401);
     const { body } = await platform.verify(platform.bootstrap.api_key, { audience: 'control-plane' });
     const answer = await fetch(platform.service.url + INFO, { headers: { 'x-runyard-principal': body.token } });
     expect(answer.status).toBe(401);
   });
 
-  it('of two organizations are apart', async () => {
+  it('of two organizations are separate', async () => {
     const { key, organizationId } = await anotherOrganization();
     expect((await platform.call<OrganizationInfo>(key, 'GET', INFO)).body.id).toBe(organizationId);
     await platform.call(key, 'PATCH', INFO, { display_name: 'Elsewhere' });
@@ -117,7 +117,7 @@ describe('the settings of an organization', () => {
 });
 
 describe('workspaces', () => {
-  it('are made by administrators and seen by those who reach them', async () => {
+  it('are created by administrators and shown to those who reach them', async () => {
     const made = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Research' });
     expect(made).toMatchObject({ status: 200, body: { display_name: 'Research' } });
     const limited = await platform.issue({ workspaces: [made.body.id] });
@@ -128,7 +128,7 @@ describe('workspaces', () => {
 });
 
 describe('roles', () => {
-  it('are listed, the mightiest first', async () => {
+  it('are listed, the most powerful first', async () => {
     const { body } = await platform.asAdmin<{ display_name: string }[]>('GET', '/api/v1/orgs/current/roles');
     expect(body.map((role) => role.display_name)).toEqual([
       'Organization Admin',
@@ -142,7 +142,7 @@ describe('roles', () => {
   });
 });
 
-/** Organizations are made by signing up, which a key cannot do: here it is put into the database, with a known key. */
+/** Inserts an organization with a known key, because a key cannot sign up an organization. */
 async function anotherOrganization(): Promise<{ organizationId: string; key: string }> {
   const { makeKey, hashKey } = await import('../src/api-keys/key-format.ts');
   const [organizationId, identityId, keyId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
@@ -165,7 +165,7 @@ async function anotherOrganization(): Promise<{ organizationId: string; key: str
 describe('the plan of an organization', () => {
   const ORGANIZATIONS = '/internal/organizations';
 
-  it('is set by whoever runs the platform, and in force with the next token', async () => {
+  it("is set by the platform's operators, and in force with the next token", async () => {
     const { organization_id: id, api_key } = platform.bootstrap;
     const planOf = async () => (await platform.verify(api_key)).body.claims.plan;
     expect(await planOf()).toBe('enterprise');
@@ -185,12 +185,12 @@ describe('the plan of an organization', () => {
     expect((await platform.internal(`${ORGANIZATIONS}/${path(id)}`, body, { method: 'PUT' })).status).toBe(status);
   });
 
-  it('is not for its own administrators to set', async () => {
+  it("cannot be set by the organization's own administrators", async () => {
     const { organization_id: id } = platform.bootstrap;
     expect((await platform.asAdmin('PUT', `${ORGANIZATIONS}/${id}/plan`, { plan: 'enterprise' })).status).toBe(401);
   });
 
-  it('begins as DEFAULT_ORGANIZATION_PLAN says', async () => {
+  it('is initially DEFAULT_ORGANIZATION_PLAN', async () => {
     const fresh = await TestOrgAccess.start({ environment: { DEFAULT_ORGANIZATION_PLAN: 'developer' } });
     try {
       expect((await fresh.verify(fresh.bootstrap.api_key)).body.claims.plan).toBe('developer');

@@ -21,12 +21,12 @@ afterAll(async () => {
 const ready = () => fetch(`${platform.service.url}/ok?check_db=1`).then((answer) => answer.status);
 
 it.each(['refuse', 'swallow'] as const)(
-  'while Postgres is away (%s) org-access lives and says so in time, and works again once it is back',
+  'while Postgres is unavailable (%s) org-access stays up and answers in time, and works again afterwards',
   async (failure) => {
     const key = platform.bootstrap.api_key;
     await line[failure]();
     const startedAt = performance.now();
-    // One reads, the other begins a transaction.
+    // The first request reads, the second begins a transaction.
     const answers = await Promise.all([platform.verify(key), platform.internal('/internal/bootstrap', {}), ready()]);
     expect(performance.now() - startedAt).toBeLessThan(8_000);
     expect(answers).toEqual([

@@ -13,14 +13,15 @@ import type pg from 'pg';
 
 const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
 /**
- * Runs of lost workers that wait again, that had lost too many, that had been cancelled; times that runs were ready and nobody
- * came; results past their time.
+ * `taken_back`: runs of lost workers that are pending again. `given_up`: those that had lost too many. `cancelled`:
+ * those that had been cancelled. `woken`: times that runs were ready and nobody came. `results_removed`: expired
+ * results.
  */
 const SWEPT = ['taken_back', 'given_up', 'cancelled', 'woken', 'results_removed'];
-/** Fine around a lease and the round of a sweep. */
+/** The buckets are fine around a lease and the round of a sweep. */
 const RESUMPTION_MILLISECONDS = [1_000, 2_500, 5_000, 7_500, 10_000, 12_500, 15_000, 20_000, 30_000, 60_000, 300_000];
 
-/** What a worker counts. Names are those operators of agent servers know. */
+/** Counts what a worker does. Operators of agent servers know the names. */
 export class WorkerMetrics {
   readonly attemptsStarted;
   readonly succeeded;
@@ -97,7 +98,7 @@ export class WorkerMetrics {
   }
 }
 
-/** What of the worker is in use right now. */
+/** Reports what the worker has in use right now. */
 export function reportWorkerGauges(
   metrics: Metrics,
   worker: { pools: pg.Pool[]; redis: RedisUse; slots: number; active: () => number; free: () => number },

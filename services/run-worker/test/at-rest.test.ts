@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deployment, openDeployment } from './worker-fixture.ts';
 
 const SECRET = 'the cat is in the kettle';
-/** Everything a run leaves, besides what is searched by. */
+/** Tables that hold what a run leaves, besides the columns that are searched. */
 const TABLES = ['run', 'thread_state', 'checkpoint', 'checkpoint_blob', 'checkpoint_write', 'outbox'];
 
 let deployment: Deployment;
@@ -21,7 +21,7 @@ async function contentOf(table: string): Promise<string> {
 }
 
 describe('with LANGGRAPH_AES_KEY', () => {
-  it('nothing that runs are given or say can be read in the database, and they go on from each other', async () => {
+  it('nothing that runs get or emit can be read in the database, and they continue from each other', async () => {
     const threadId = await deployment.thread();
     for (const log of [[SECRET], ['more']]) {
       await deployment.ended(await deployment.create('echo', { threadId, input: { log } }));
@@ -35,10 +35,10 @@ describe('with LANGGRAPH_AES_KEY', () => {
     expect(contents[3]!.length).toBeGreaterThan(100);
   });
 
-  it('a run on what was encrypted with a lost key fails once, and says why', async () => {
+  it('a run on data that was encrypted with a lost key fails once, with the reason', async () => {
     const threadId = await deployment.thread();
     await deployment.ended(await deployment.create('echo', { threadId, input: { log: [SECRET] } }));
-    // The key is named by the four bytes behind the first.
+    // The four bytes behind the first name the key.
     const lose = `UPDATE checkpoint SET data = overlay(data placing '\\x00000000' from 2 for 4) WHERE thread_id = $1`;
     await deployment.rows(lose, [threadId]);
     const run = await deployment.ended(await deployment.create('echo', { threadId, input: { log: ['more'] } }));

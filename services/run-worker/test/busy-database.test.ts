@@ -18,15 +18,15 @@ async function leaseUntil(): Promise<number> {
 function blockedConnections() {
   return deployment.rows(
     `SELECT 1 FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'runyard-run-worker' AND wait_event_type = 'Lock'`,
+     WHERE datname = current_database() AND application_name LIKE 'runyard-run-worker %' AND wait_event_type = 'Lock'`,
   );
 }
 
-it('runs that wait for a connection longer than the pool lets them are neither given back nor charged', async () => {
+it("runs that wait for a connection longer than the pool's limit are neither given back nor charged", async () => {
   await deployment.startWorker({
     DATABASE_POOL_SIZE: String(CONNECTIONS),
     DATABASE_POOL_TIMEOUT_SECONDS: '0.3',
-    // No statement comes to its time limit here.
+    // No statement reaches its time limit here.
     WORKER_LEASE_SECONDS: '30',
   });
   const [ledger, gate] = [deployment.file(), deployment.file()];
@@ -40,7 +40,7 @@ it('runs that wait for a connection longer than the pool lets them are neither g
   await slow.query('BEGIN; LOCK TABLE store_item IN ACCESS EXCLUSIVE MODE');
   await gate.write('one');
   await waitFor(async () => (await blockedConnections()).length === CONNECTIONS, { what: 'no connection to be free' });
-  // The others wait three times as long as the pool lets them wait.
+  // The others wait three times as long as the pool's limit.
   await deployment.rows('SELECT pg_sleep(1)');
   await slow.query('COMMIT');
   slow.release();
@@ -52,7 +52,7 @@ it('reads of the store that take every connection do not take the lease from the
   const [ledger, gate, gateOfReaders] = [deployment.file(), deployment.file(), deployment.file()];
   const bystander = await deployment.create('watchful', { input: { ledger: ledger.path, gate: gate.path } });
   const readers = await Promise.all(
-    // Twice as many as there are connections: whatever else is asked of them waits for two time limits of statements.
+    // Twice as many as there are connections: any other use of them waits for two time limits of statements.
     Array.from({ length: 2 * CONNECTIONS }, () =>
       deployment.create('recall', { input: { ledger: ledger.path, gate: gateOfReaders.path } }),
     ),

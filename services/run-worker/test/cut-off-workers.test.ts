@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => deployment.close());
 
-/** A worker on lines of its own, with a run that waits at its gate. */
+/** Starts a worker on fault lines of its own, with a run that waits at its gate. */
 async function workerWithRun() {
   const lines = await deployment.lines();
   await deployment.startWorker({ DATABASE_URI: lines.DATABASE_URI.url, REDIS_URI: lines.REDIS_URI.url });
@@ -19,7 +19,7 @@ async function workerWithRun() {
   return { lines, run, ledger, gate };
 }
 
-it('a worker cut off from Postgres alone stops its runs when its lease is over, and takes others when it is back', async () => {
+it('a worker cut off from Postgres alone stops its runs when its lease has ended, and takes others when it is back', async () => {
   const { lines, run, ledger, gate } = await workerWithRun();
   lines.DATABASE_URI.swallow();
   await waitFor(async () => (await ledger.lines()).includes('told to stop'), { what: 'the run to be stopped' });
@@ -43,7 +43,7 @@ it('a worker cut off from Postgres alone stops its runs when its lease is over, 
   });
 });
 
-it('a worker cut off from Redis alone ends its runs, takes others, and tells their ends when it is back', async () => {
+it('a worker cut off from Redis alone ends its runs, takes others, and publishes their ends when it is back', async () => {
   const { lines, run, gate } = await workerWithRun();
   lines.REDIS_URI.swallow();
   await gate.write('one');
@@ -55,7 +55,7 @@ it('a worker cut off from Redis alone ends its runs, takes others, and tells the
   for (const each of [run, next]) expect((await deployment.events(each)).at(-1)).toMatchObject({ kind: 'run.end' });
 });
 
-it('a run goes on through an outage of Postgres shorter than the lease: what it writes waits', async () => {
+it('a run continues through an outage of Postgres shorter than the lease: its writes wait', async () => {
   const { lines, run, gate } = await workerWithRun();
   await lines.DATABASE_URI.refuse();
   await gate.write('one');
@@ -64,7 +64,7 @@ it('a run goes on through an outage of Postgres shorter than the lease: what it 
   expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 1 });
 });
 
-it('an outage longer than the lease counts against no run: it is dropped, and goes on when Postgres is back', async () => {
+it('an outage longer than the lease counts against no run: it is dropped, and continues when Postgres is back', async () => {
   const { lines, run, ledger, gate } = await workerWithRun();
   await lines.DATABASE_URI.refuse();
   await waitFor(async () => (await ledger.lines()).includes('told to stop'), { what: 'the run to be stopped' });

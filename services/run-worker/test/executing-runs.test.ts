@@ -35,7 +35,7 @@ describe('a run', () => {
     expect(json(thread.values)).toEqual({ gate: '', log: ['one'] });
   });
 
-  it('moves the time of its thread’s state with each checkpoint, while it is under way', async () => {
+  it('moves the time of its thread’s state with each checkpoint, while it is in flight', async () => {
     const [ledger, gate] = [deployment.file(), deployment.file()];
     const run = await deployment.create('watchful', { input: { ledger: ledger.path, gate: gate.path } });
     await waitFor(async () => (await ledger.lines()).length === 1, { what: 'the first step' });
@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
   });
 
-  it('goes on from the state of the run before it, and runs of a thread keep their order', async () => {
+  it('continues from the state of the run before it, and runs of a thread keep their order', async () => {
     const threadId = await deployment.thread();
     const runs = await Promise.all(Array.from({ length: 4 }, () => deployment.create('echo', { threadId })));
     const ended = await Promise.all(runs.map((run) => deployment.ended(run)));
@@ -71,7 +71,7 @@ describe('a run', () => {
     }
   });
 
-  it('that fails tells its error without the secrets in it', async () => {
+  it('that fails reports its error without the secrets in it', async () => {
     const run = await deployment.create('boom');
     const events = await deployment.events(run);
     expect(events.map(({ kind }) => kind).slice(-2)).toEqual(['error', 'run.end']);
@@ -84,7 +84,7 @@ describe('a run', () => {
     expect(await threadOf(run.threadId)).toMatchObject({ status: 'error', error });
   });
 
-  it('that interrupts is a success, its thread waits for the answer and goes on with it', async () => {
+  it('that interrupts is a success, its thread waits for the answer and continues with it', async () => {
     const run = await deployment.create('approval');
     expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
     const thread = await threadOf(run.threadId);
@@ -105,7 +105,7 @@ describe('a run', () => {
 });
 
 describe('a cancelled run', () => {
-  it('stops when its worker is told, and its thread says why', async () => {
+  it('stops when its worker is notified, and its thread has the reason', async () => {
     const ledger = deployment.file();
     const run = await deployment.create('endless', { input: { ledger: ledger.path } });
     await waitFor(async () => (await ledger.lines()).includes('waiting'));
@@ -126,7 +126,7 @@ describe('a cancelled run', () => {
     const run = await deployment.create('endless', { input: { ledger: ledger.path } });
     await waitFor(async () => (await ledger.lines()).includes('waiting'));
     await deployment.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, 'rollback', 'asked to');
-    // For the client that made it: what it had come to. Nothing of it is kept.
+    // The end carries the last values for the client that created the run. Nothing of it is kept.
     expect((await deployment.events(run)).at(-1)!.data).toMatch(/^\{"rolled_back":true,"status":"interrupted"/);
     await waitFor(async () => (await deployment.engine.getRun(run.threadId, run.runId)) === undefined);
     expect(await deployment.rows('SELECT 1 FROM checkpoint WHERE thread_id = $1', [run.threadId])).toEqual([]);

@@ -33,7 +33,7 @@ it('a worker with one slot executes a run that waits for a run that waits for a 
   expect(logOf(ended)).toEqual(['the innermost', 'level 1', 'level 2', 'level 3']);
 });
 
-it('runs that wait do not take the slots from what they wait for, however many stand in line before it', async () => {
+it('runs that wait do not take the slots from those they wait for, however many are in line before them', async () => {
   const parents = await Promise.all(
     Array.from({ length: 8 }, () => deployment.create('nested', { input: { levels: 2 } })),
   );

@@ -10,7 +10,7 @@ afterEach(() => deployment.close());
 
 const json = (bytes: unknown) => JSON.parse((bytes as Buffer).toString());
 
-/** A run of `steps` that stands in its second step, with the first one's checkpoint written. */
+/** Starts a run of `steps` that waits in its second step, with the first one's checkpoint written. */
 async function runInSecondStep() {
   const [ledger, gate] = [deployment.file(), deployment.file()];
   await gate.write('one');
@@ -23,7 +23,7 @@ async function runInSecondStep() {
   return { run, ledger, openGate: () => gate.write('one two three') };
 }
 
-it('a killed worker’s run goes on from its last checkpoint on another one', async () => {
+it('a killed worker’s run continues from its last checkpoint on another one', async () => {
   const first = await deployment.startWorkerProcess();
   const { run, ledger, openGate } = await runInSecondStep();
   await deployment.startWorker();
@@ -39,7 +39,7 @@ it('a killed worker’s run goes on from its last checkpoint on another one', as
   expect(metadata.map(({ data }) => JSON.parse(data).attempt)).toEqual([1, 2]);
 });
 
-it('a worker that stood still for longer than its lease writes nothing more when it wakes up', async () => {
+it('a worker that was suspended for longer than its lease writes nothing more when it wakes up', async () => {
   const first = await deployment.startWorkerProcess();
   const { run, ledger, openGate } = await runInSecondStep();
   await deployment.startWorker();
@@ -47,7 +47,7 @@ it('a worker that stood still for longer than its lease writes nothing more when
   await waitFor(async () => (await ledger.lines()).filter((line) => line === 'two').length === 2, {
     what: 'the second attempt',
   });
-  // Its graph host is not stopped: it hurries on while nobody takes what it writes.
+  // Its graph host is not suspended: it runs on while nobody takes its writes.
   await openGate();
   expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
   process.kill(first.pid, 'SIGCONT');
@@ -63,7 +63,7 @@ it('a worker that stood still for longer than its lease writes nothing more when
   expect(json((await deployment.ended(next)).result).log).toEqual(['one', 'two', 'three', 'one']);
 });
 
-it('a worker that is asked to stop hands its run back in time, and another one goes on at once', async () => {
+it('a stopping worker hands its run back in time, and another one continues at once', async () => {
   const first = await deployment.startWorkerProcess({
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
     WORKER_LEASE_SECONDS: '60',
@@ -80,7 +80,7 @@ it('a worker that is asked to stop hands its run back in time, and another one g
   expect(failures).toBe(0);
 });
 
-it('a worker that is asked to stop lets its run end within the grace period and takes no other', async () => {
+it('a stopping worker lets its run end within the grace period and takes no other', async () => {
   const worker = await deployment.startWorkerProcess({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20' });
   const { run, openGate } = await runInSecondStep();
   const stopping = worker.stop({ graceMs: 25_000 });
@@ -92,7 +92,7 @@ it('a worker that is asked to stop lets its run end within the grace period and 
   expect(await deployment.engine.getRun(late.threadId, late.runId)).toMatchObject({ status: 'pending' });
 });
 
-it('a run that takes its host down every time is given up with a named error, and the worker goes on', async () => {
+it('a run that crashes its host every time is given up with a named error, and the worker continues', async () => {
   await deployment.startWorker();
   const ledger = deployment.file();
   const run = await deployment.create('poison', { input: { ledger: ledger.path } });
@@ -104,14 +104,14 @@ it('a run that takes its host down every time is given up with a named error, an
   expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
 });
 
-it('a run that blocks its host is given up by name, and others are executed while it does', async () => {
+it('a run that blocks its host is given up by name, and others are executed meanwhile', async () => {
   await deployment.startWorker({ BG_JOB_MAX_RETRIES: '1', GRAPH_HOST_SILENT_SECONDS: '12' });
   const ledger = deployment.file();
   const run = await deployment.create('loop', { input: { ledger: ledger.path } });
   await waitFor(async () => (await ledger.lines()).length === 1, { what: 'the host to be blocked' });
   const other = await deployment.ended(await deployment.create('echo'));
   expect(other).toMatchObject({ status: 'success' });
-  // The blocked host may have had it, and did not get to it.
+  // The blocked host may have got it, and did not begin it.
   const [charged] = await deployment.rows('SELECT failures, is_suspect FROM run WHERE run_id = $1', [other.runId]);
   expect(charged).toEqual({ failures: 0, is_suspect: false });
   expect(await deployment.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'running', attempt: 1 });
@@ -125,8 +125,8 @@ it('a run that blocks its host is given up by name, and others are executed whil
   });
 });
 
-it('runs that were in a host with one that takes it down go on and end well', async () => {
-  // One failed attempt would be the end of them: they are not charged with any.
+it('runs that shared a host with one that crashes it resume and end well', async () => {
+  // One failed attempt would end them: they are charged with none.
   await deployment.startWorker({ BG_JOB_MAX_RETRIES: '1' });
   const gate = deployment.file();
   const ledger = deployment.file();

@@ -11,7 +11,10 @@ afterEach(() => deployment.close());
 type Where = 'node' | 'both' | 'inside' | 'memory';
 type Interrupt = { id: string };
 
-/** How far the resumed run gets before its worker is killed: what its gate lets pass, and what it notes where it stands. */
+/**
+ * The point that the resumed run reaches before its worker is killed: the steps that its gate lets pass, and the last
+ * note in its ledger.
+ */
 const MOMENTS = {
   'before it reaches the interrupt': { passes: '', stands: 'asking' },
   'in the node that has its answer': { passes: 'ask', stands: 'answered' },
@@ -19,7 +22,7 @@ const MOMENTS = {
 };
 const OPEN = 'ask answer inside after';
 
-/** An answer as a client sends it, and what it makes of the answers that the graph sees. */
+/** An answer as a client sends it, with the resume value that it makes of the interrupts of the graph. */
 const plain = (value: unknown) => ({ value, resume: () => value });
 const byId = (value: unknown) => ({
   value,
@@ -29,7 +32,7 @@ type Answer = ReturnType<typeof plain> | ReturnType<typeof byId>;
 
 const resultOf = ({ result }: { result: unknown }) => JSON.parse(String(result));
 
-/** A thread that waits for an answer, asked at `where`. */
+/** Returns a thread that waits for an answer, asked at `where`. */
 async function askedThread(where: Where, durability: string) {
   const [ledger, gate] = [deployment.file(), deployment.file()];
   await gate.write(OPEN);
@@ -39,7 +42,7 @@ async function askedThread(where: Where, durability: string) {
   return { threadId: run.threadId, asked, ledger, gate };
 }
 
-/** Answers the thread on a worker that will be killed, and gives what is to be seen in the end. */
+/** Answers the thread on a worker that will be killed, and returns what has to be visible in the end. */
 async function answerAndStand(where: Where, answer: Answer, moment: keyof typeof MOMENTS, durability: string) {
   const { threadId, asked, ledger, gate } = await askedThread(where, durability);
   const before = (await ledger.lines()).length;
@@ -85,11 +88,11 @@ it('the answer to an interrupt is applied once although the worker is killed bef
   );
 });
 
-it('a run that began at an earlier checkpoint goes on in its branch although its worker is killed', async () => {
+it('a run that began at an earlier checkpoint continues in its branch although its worker is killed', async () => {
   const first = await deployment.startWorkerProcess();
   const { threadId, ledger, gate } = await askedThread('node', 'async');
   const [asking] = await deployment.rows('SELECT checkpoint_id FROM thread_state WHERE thread_id = $1', [threadId]);
-  // The thread goes another way.
+  // The thread takes another branch.
   const input = { where: 'inside', ledger: ledger.path, gate: gate.path };
   await deployment.ended(await deployment.create('interview', { threadId, input }));
   await gate.write('');

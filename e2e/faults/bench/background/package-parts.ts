@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { BackgroundPart } from '../start-stop-storm.ts';
 import { EVERY_MS, nothing, type PartServers, stoppedBy } from './part-servers.ts';
 
-/** What services have from packages. */
+/** Returns the background parts that services have from packages. */
 export function packageParts({ pool, database, redis, keyPrefix }: PartServers): BackgroundPart[] {
   const context = { logger, metrics: new Metrics({ processMetrics: false }) };
   const bus = { kind: 'redis', url: redis, prefix: keyPrefix } satisfies EventBusConfig;
@@ -110,7 +110,7 @@ function streams(open: RunStreams) {
   };
 }
 
-/** With a client that keeps its connection. */
+/** Opens a server with a client that keeps its connection. */
 function server() {
   const context = createContext('bench', { LOG_LEVEL: 'silent', processMetrics: false });
   return {

@@ -107,7 +107,7 @@ export const cases: ParityCase[] = [
   }),
 ];
 
-/** A run that is over, and the token of its feedback URL. */
+/** Returns an ended run, and the token of its feedback URL. */
 async function issued({ direct }: ParityContext) {
   const { thread_id } = await direct.client.threads.create();
   const answer = await direct.call('waitRun', {

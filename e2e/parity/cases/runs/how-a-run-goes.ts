@@ -15,7 +15,7 @@ import {
   waitingRun,
 } from './making-runs.ts';
 
-/** When, where and how durably a run goes. */
+/** Cases of when, where and how durably a run executes. */
 export const cases: ParityCase[] = [
   ...runFieldCases({
     field: 'multitask_strategy',
@@ -30,7 +30,7 @@ export const cases: ParityCase[] = [
   ...runFieldCases({
     field: 'multitask_strategy',
     operations: WITHOUT_THREAD,
-    promise: 'the strategy is kept with the run',
+    promise: 'the strategy is kept with the run, whose thread is its own and never busy',
     run: async (context) => {
       const { made } = await mirrored(context, { multitask_strategy: 'interrupt' });
       expect((await recordOf(context, made)).multitask_strategy).toBe('interrupt');
@@ -134,14 +134,14 @@ export const cases: ParityCase[] = [
   }),
 ];
 
-/** Where a trace arrives only LangSmith sees. */
+/** Returns cases for traces, whose arrival only LangSmith sees. */
 function tracedElsewhere(): ParityCase[] {
   return ['langsmith_tracer', 'langsmith_tracer.project_name', 'langsmith_tracer.example_id'].flatMap((field) =>
     EVERY_WAY.map((operation) =>
       shownElsewhere({
         operation,
         field: `${operation === 'createRunBatch' ? 'body[]' : 'body'}.${field}`,
-        promise: 'sends the trace of a run to the project and the example it was created for',
+        promise: 'a run sends its trace to the requested LangSmith project and example',
         test: 'packages/graph-host/src/tracing.test.ts',
       }),
     ),
@@ -174,7 +174,7 @@ function checkpointCases(): ParityCase[] {
   );
 }
 
-/** A thread with two runs, and the checkpoint between them. */
+/** Creates a thread with two runs, and returns the checkpoint between them. */
 async function threadWithPast(context: ParityContext): Promise<{ threadId: string; checkpointId: string }> {
   const { client } = context.direct;
   const threadId = await newThread(context);

@@ -14,7 +14,7 @@ export interface MadeRun {
   runId: string;
 }
 
-/** A case for a field of run bodies, in a batch too, where every item has it. */
+/** Returns cases for a field of run bodies, in a batch too, where every item has it. */
 export function runFieldCases({ field, operations = EVERY_WAY, ...rest }: RunFieldCase): FieldCase[] {
   const single = operations.filter((operation) => operation !== 'createRunBatch');
   return [
@@ -31,7 +31,7 @@ export async function newThread({ direct }: ParityContext): Promise<string> {
   return (await direct.client.threads.create()).thread_id;
 }
 
-/** Asks the operation under test for a run; on a thread of its own unless one is given. */
+/** Requests a run by the operation under test; on a thread of its own unless one is given. */
 export async function ask(context: ParityContext, body: Body, options: { threadId?: string; query?: Body } = {}) {
   const { operation } = context;
   const threadId = ON_THREAD.includes(operation) ? (options.threadId ?? (await newThread(context))) : undefined;
@@ -42,7 +42,7 @@ export async function ask(context: ParityContext, body: Body, options: { threadI
   });
 }
 
-/** The same, accepted, and over where the operation waits for that. */
+/** Requests a run that has to be accepted; it has ended where the operation waits for that. */
 export async function make(...[context, body, options]: Parameters<typeof ask>): Promise<MadeRun> {
   const answer = await ask(context, body, options);
   expect(answer.status, answer.text).toBe(200);
@@ -51,7 +51,7 @@ export async function make(...[context, body, options]: Parameters<typeof ask>):
   return { answer, ...(await placeOf(context, answer.headers)) };
 }
 
-/** The run that an answer's `Content-Location` names. */
+/** Returns the run that an answer's `Content-Location` names. */
 export async function placeOf({ direct }: ParityContext, headers: Headers): Promise<Omit<MadeRun, 'answer'>> {
   const [, , threadId, runId] =
     /^(\/threads\/([^/]+))?\/runs\/([^/]+)$/.exec(headers.get('content-location') ?? '') ?? [];
@@ -60,7 +60,7 @@ export async function placeOf({ direct }: ParityContext, headers: Headers): Prom
   return { threadId: (await direct.call('getStatelessRun', { params: { run_id: runId } })).body.thread_id, runId };
 }
 
-/** What the run came to, as a join tells it. */
+/** Returns the run's result, as a join answers it. */
 export async function resultOf({ direct }: ParityContext, { threadId, runId }: MadeRun) {
   return (await direct.call('joinRun', { params: { thread_id: threadId, run_id: runId } })).body;
 }
@@ -69,20 +69,20 @@ export async function recordOf({ direct }: ParityContext, { runId }: MadeRun) {
   return (await direct.call('getStatelessRun', { params: { run_id: runId } })).body;
 }
 
-/** A run of the graph `mirror`, to its end. */
+/** Runs the graph `mirror` to its end. */
 export async function mirrored(context: ParityContext, body: Body, options: { threadId?: string } = {}) {
   const made = await make(context, { assistant_id: 'mirror', input: { text: 'hi' }, ...body }, options);
   return { made, values: await resultOf(context, made) };
 }
 
-/** A run on a thread that stays pending for an hour. */
+/** Creates a run on a thread that stays pending for an hour. */
 export async function waitingRun({ direct }: ParityContext, threadId?: string) {
   const { thread_id } = threadId ? { thread_id: threadId } : await direct.client.threads.create();
   const run = await direct.client.runs.create(thread_id, 'mirror', { input: { text: 'later' }, afterSeconds: 3600 });
   return { thread_id, run_id: run.run_id };
 }
 
-/** A run on a thread that went well. */
+/** Creates a run on a thread and waits for its success. */
 export async function endedRun({ direct }: ParityContext) {
   const { thread_id } = await direct.client.threads.create();
   const { run_id } = await direct.client.runs.create(thread_id, 'mirror', { input: { text: 'over' } });
@@ -90,7 +90,7 @@ export async function endedRun({ direct }: ParityContext) {
   return { thread_id, run_id };
 }
 
-/** A run that has begun and goes on for so many seconds, if it is let. */
+/** Creates a run that has begun and lasts for so many seconds unless it is cancelled. */
 export async function longRun({ direct }: ParityContext, { seconds = 10 } = {}) {
   const { thread_id } = await direct.client.threads.create();
   const input = { name: 'long', steps: 20, stepMs: seconds * 50 };

@@ -89,7 +89,7 @@ export const cases: ParityCase[] = [
   ),
 ];
 
-/** A thread with three runs, oldest first, none of which has begun. */
+/** Creates a thread with three runs, oldest first, none of which has begun. */
 async function threadWithRuns(context: ParityContext) {
   const threadId = await newThread(context);
   const runIds: string[] = [];

@@ -14,5 +14,5 @@ const inner = new StateGraph(State)
   .addEdge('expert', END)
   .compile();
 
-/** Asks from inside a graph within it, and says which answers it takes. */
+/** Asks from inside an inner graph, and declares the schema of the answers that it takes. */
 export const graph = new StateGraph(State).addNode('desk', inner).addEdge(START, 'desk').addEdge('desk', END).compile();

@@ -13,12 +13,12 @@ interface DeployOptions {
   stopping: AbortSignal;
 }
 
-/** How long a revision that served before may take to serve again after a restart. */
+/** Milliseconds that an active revision may take to serve again after a restart. */
 const resumeMs = 45_000;
 
 /**
- * Makes the project a deployment, as any client would, and waits until it answers. At a later start the deployment is there
- * already and only has to come up again. Gives all deployments of the platform, the project's first.
+ * Deploys the project as any client would, and waits until it answers. At a later start the deployment exists and only
+ * has to come up again. Returns all deployments of the platform, the project's first.
  */
 export async function deployProject(options: DeployOptions): Promise<[ReadyDeployment, ...ReadyDeployment[]]> {
   const { client, project } = options;
@@ -49,7 +49,7 @@ async function resume(deployment: Deployment, options: DeployOptions): Promise<D
   if (deployment.active_revision_id && deployment.active_revision_id === deployment.latest_revision_id) {
     if (await answers(deployment, options, resumeMs)) return deployment;
   }
-  // The latest revision never served, or serves no more: a new one says what is wrong with the project as it is now.
+  // The latest revision never served, or serves no more: a new one shows what is wrong with the project as it is now.
   const revision = await options.client.call<Revision>('POST', `/v2/deployments/${deployment.id}/revisions`, {});
   await untilDeployed(deployment, revision.id, options);
   await untilAnswers(deployment, options, resumeMs);
@@ -74,7 +74,7 @@ async function untilDeployed(deployment: Deployment, revisionId: string | null, 
   }
 }
 
-/** The route to a new revision reaches the gateway a moment after the revision is deployed. */
+/** Waits for the gateway, which gets the route to a new revision a moment after the revision is deployed. */
 async function untilAnswers(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<void> {
   if (await answers(deployment, options, timeoutMs)) return;
   throw new InfrastructureError(`${deployment.name} is deployed but does not answer through the gateway.`);

@@ -8,7 +8,7 @@ import { detectInstallation, fetchTool, type Installation, ProjectError, variabl
 import type { Progress } from '../progress.ts';
 import type { Project } from './read-project.ts';
 
-/** What installs a project's dependencies, or null when all of them are there. @throws InfrastructureError */
+/** Returns how to install a project's dependencies, or null when all of them are there. @throws InfrastructureError */
 export async function missingInstallation(folder: string): Promise<Installation | null> {
   const manifest = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
   try {
@@ -24,7 +24,7 @@ export async function missingInstallation(folder: string): Promise<Installation 
   }
 }
 
-/** @param cache folder that package managers are fetched into */
+/** @param cache folder for downloaded package managers */
 export async function installProjectDependencies(
   project: Project,
   { cache, progress, stopping }: { cache: string; progress: Progress; stopping: AbortSignal },
@@ -47,7 +47,7 @@ async function runToItsEnd(
 ): Promise<void> {
   const { cwd, env, stopping, failed } = options;
   stopping.throwIfAborted();
-  // In a process group of its own, so that what npm starts ends with it.
+  // A process group of its own makes everything that npm starts end with it.
   const child = spawn(command, {
     cwd,
     // `npm start --silent` silences npm itself, not the reason why an install fails.
@@ -68,7 +68,7 @@ async function runToItsEnd(
   throw new InfrastructureError(`${failed} (${command}: ${code}):\n${end}`);
 }
 
-/** Whether a package is found from a folder the way Node looks for it; workspaces keep theirs further up. */
+/** Returns whether a package is found from a folder the way Node looks for it; workspaces keep theirs further up. */
 function resolves(name: string, folder: string): boolean {
   for (let parent = folder; ; parent = dirname(parent)) {
     if (existsSync(join(parent, 'node_modules', name, 'package.json'))) return true;

@@ -39,7 +39,7 @@ describe('createDatabases', () => {
     await admin.close();
   });
 
-  it('gives each service a database that no other service can enter, and finds it again', async () => {
+  it('creates for each service a database that no other service can enter, and finds it again', async () => {
     const admin = await createTestDatabase();
     const dataDir = dataFolder();
     const options = { adminUrl: admin.url, dataDir, prefix, names };
@@ -52,7 +52,7 @@ describe('createDatabases', () => {
     foreign.pathname = new URL(first['one-service']).pathname;
     await expect(query(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied for database/);
 
-    // A new data folder on a kept server: other passwords, the same data.
+    // The data folder is new on a kept server: it has other passwords and the same data.
     const second = await createDatabases({ ...options, dataDir: dataFolder() });
     expect(await query(second['one-service'], 'SELECT value FROM mine')).toEqual([{ value: 1 }]);
     await admin.close();

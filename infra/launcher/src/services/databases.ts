@@ -3,8 +3,8 @@ import { keptSecret } from '@runyard/local-infra';
 import pg from 'pg';
 
 /**
- * A database of its own for each service that keeps one, with a role that owns it and reaches no other. Idempotent; the
- * role's password is set at every start, so a data folder that was thrown away does not lock a kept server.
+ * Creates a database of its own for each service that keeps one, with a role that owns it and reaches no other.
+ * Idempotent; the role's password is set at every start, so a deleted data folder does not lock a kept server.
  */
 export async function createDatabases<Name extends string>(options: {
   adminUrl: string;
@@ -14,7 +14,7 @@ export async function createDatabases<Name extends string>(options: {
   names: readonly Name[];
 }): Promise<Record<Name, string>> {
   const client = new pg.Client({ connectionString: options.adminUrl, application_name: 'runyard-launcher' });
-  client.on('error', () => {}); // The statement under way tells; without a listener it would end the process.
+  client.on('error', () => {}); // The statement in flight reports the error; without a listener it would end the process.
   await client.connect();
   try {
     const urls = {} as Record<Name, string>;
@@ -39,7 +39,7 @@ async function createDatabase(
   const verb = (await exists('pg_roles', 'rolname')) ? 'ALTER' : 'CREATE';
   await client.query(`${verb} ROLE ${identifier} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
   if (!(await exists('pg_database', 'datname'))) {
-    // An administrator that is no superuser may only give to roles it is a member of.
+    // An administrator that is no superuser may only grant ownership to roles it is a member of.
     await client.query(`GRANT ${identifier} TO CURRENT_USER`);
     await client.query(`CREATE DATABASE ${identifier} OWNER ${identifier}`);
     await client.query(`REVOKE CONNECT ON DATABASE ${identifier} FROM PUBLIC`);

@@ -3,14 +3,16 @@ import { InfrastructureError } from '@runyard/local-infra';
 import type { Progress } from '../progress.ts';
 import { ServiceEndedError, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
 
-/** Pauses before the first, second, … start after an end. One more end than this and the service is given up. */
+/**
+ * Milliseconds of the pauses before the first, second, … restart. One more end than this and the service is given up.
+ */
 const pausesMs = [250, 500, 1_000, 2_000, 4_000];
-/** A service that ran this long has recovered: its next end is a first one again. */
+/** Milliseconds after which a service has recovered: its next end is a first one again. */
 const recoveredMs = 60_000;
 
 /**
- * Starts a service and starts it again, on the same port, whenever it ends without being told to. Each end is said in one
- * line. A service that does not come up the first time is not tried again: that is for the person who starts it to know.
+ * Starts a service and restarts it, on the same port, whenever it ends unasked. Each end is reported in one line. A
+ * service that does not come up the first time is not retried: the person who starts it has to know.
  */
 export async function keepService(options: ServiceOptions & { progress: Progress }): Promise<ServiceProcess> {
   const { name, progress } = options;
@@ -20,7 +22,7 @@ export async function keepService(options: ServiceOptions & { progress: Progress
   let current: ServiceProcess | undefined = await starting;
 
   const unexpectedEnd = keepGoing();
-  unexpectedEnd.catch(() => {}); // Whoever waits for it gets the rejection; before that it must not end the process.
+  unexpectedEnd.catch(() => {}); // Whoever awaits it gets the rejection; before that it must not end the process.
 
   async function keepGoing(): Promise<never> {
     let ends = 0;
@@ -52,18 +54,18 @@ export async function keepService(options: ServiceOptions & { progress: Progress
     unexpectedEnd,
     async stop() {
       stopping.abort();
-      // Also one that is just being started, which gives up and ends what it has.
+      // This also stops one that is just starting, which gives up and ends its processes.
       await (await starting).stop();
     },
   };
 }
 
-/** How it ended: a service that was never up ends with the reason of that. */
+/** Returns how it ended: a service that was never up ends with the reason of that. */
 async function endOf(service: ServiceProcess | undefined): Promise<Error> {
   return (await service?.unexpectedEnd.catch((error: Error) => error)) ?? new Error('it was stopped');
 }
 
-/** A start that failed counts as an end. */
+/** Returns a placeholder for a failed start, which counts as an end. */
 function failedStart(name: string, error: Error): ServiceProcess {
   const unexpectedEnd = Promise.reject(error);
   unexpectedEnd.catch(() => {});

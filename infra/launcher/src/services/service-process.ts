@@ -10,20 +10,20 @@ export interface ServiceOptions extends ServiceSettings {
   supervisor: Supervisor;
   repository: string;
   logDir: string;
-  /** Gives up a start that is under way. */
+  /** Gives up a start in flight. */
   stopping?: AbortSignal;
 }
 
 export interface ServiceProcess {
   name: string;
-  /** Absent while it does not run. */
+  /** Undefined while it is not running. */
   readonly pid: number | undefined;
-  /** Rejects with the end of the log when the service ends before it was told to. */
+  /** Rejects with the end of the log when the service ends unasked. */
   unexpectedEnd: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** A service that ended without being told to. */
+/** A service ended unasked. */
 export class ServiceEndedError extends InfrastructureError {
   override name = 'ServiceEndedError';
   /** The signal or exit code. */
@@ -37,7 +37,7 @@ export class ServiceEndedError extends InfrastructureError {
   }
 }
 
-/** How long a service may take to answer: it applies its migrations first. */
+/** Milliseconds that a service may take to answer: it applies its migrations first. */
 const startMs = 60_000;
 
 /** Starts a service's bundle and waits until it answers. */
@@ -59,10 +59,10 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
       RUNYARD_PARENT_FD: '4',
     },
     logFile,
-    // The second one is never written to: its end tells the service that the launcher is gone.
+    // The second one is never written to: its end tells the service that the launcher has ended.
     extraPipes: 2,
   });
-  // A pipe, because an environment can be read by every process of the same user.
+  // Secrets go through a pipe, because every process of the same user can read an environment.
   const secretsPipe = running.child.stdio[3] as Writable;
   secretsPipe.on('error', () => {}); // The service ended early, which is noticed below.
   secretsPipe.end(JSON.stringify(options.secrets));
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     if (stopping) return new Promise(() => {});
     throw new ServiceEndedError(name, String(signal ?? code), logFile, await lastLines(logFile, 15));
   });
-  unexpectedEnd.catch(() => {}); // Whoever waits for it gets the rejection; before that it must not end the process.
+  unexpectedEnd.catch(() => {}); // Whoever awaits it gets the rejection; before that it must not end the process.
   const stop = async () => {
     stopping = true;
     await running.stop(options.stopMs);
@@ -105,7 +105,10 @@ async function untilAnswers(client: PlatformClient, options: ServiceOptions, log
   }
 }
 
-/** What a service sees of the caller's environment: that of the machine and how to log, nothing that configures it by accident. */
+/**
+ * Returns what a service sees of the caller's environment: the machine's variables and how to log, and nothing that
+ * configures it by accident.
+ */
 function inherited(): NodeJS.ProcessEnv {
   const { LOG_LEVEL, LOG_JSON } = process.env;
   return { ...machineEnvironment(process.env), LOG_LEVEL, LOG_JSON };

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { takeExclusiveFile } from './exclusive-file.ts';
 
 /**
- * A folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It appears complete or not
- * at all, and two processes that want it at once fill it once.
+ * Returns a folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It
+ * appears complete or not at all, and two processes that need it at once fill it once.
  */
 export async function cachedFolder(
   name: string,
@@ -19,7 +19,7 @@ export async function cachedFolder(
   const folder = join(cache, `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
   if (await exists(folder)) return folder;
   await mkdir(cache, { recursive: true });
-  // One lock for all folders: they are filled by the same tool, whose own cache two at once may spoil.
+  // One lock covers all folders: they are filled by the same tool, whose own cache two at once may spoil.
   const lock = await lockOf(join(cache, 'fill.lock'));
   try {
     if (await exists(folder)) return folder;

@@ -15,7 +15,10 @@ export interface KafkaInstallation {
 
 const oldestJava = 17;
 
-/** A Kafka 4 distribution on the PATH, else the libraries from the Maven registry; else the reason why there is none. */
+/**
+ * Returns a Kafka 4 distribution on the PATH, else the libraries from the Maven registry; else the reason why there is
+ * none.
+ */
 export async function findKafka(context: ServerContext): Promise<KafkaInstallation | { missing: string }> {
   const java = await findJava(context.environment);
   if ('missing' in java) return java;
@@ -41,7 +44,7 @@ async function findJava(environment: NodeJS.ProcessEnv): Promise<{ program: stri
   return { program };
 }
 
-/** The `libs` folder beside a `kafka-server-start.sh` on the PATH, when it is Kafka 4. */
+/** Returns the `libs` folder beside a `kafka-server-start.sh` on the PATH, when it is Kafka 4. */
 async function installedLibraries(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const script =
     (await findOnPath('kafka-server-start.sh', environment)) ?? (await findOnPath('kafka-server-start', environment));

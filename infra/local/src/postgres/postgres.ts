@@ -13,7 +13,7 @@ import { checkPostgres, queryPostgres } from './connection.ts';
 import { type PostgresInstallation, postgresInstallations } from './installations.ts';
 
 export interface PostgresServer extends StartedServer {
-  /** Connection string of an account that may create databases and roles. */
+  /** The connection string of an account that may create databases and roles. */
   adminUrl: string;
 }
 
@@ -21,8 +21,8 @@ const superuser = 'runyard';
 const variable = 'RUNYARD_POSTGRES_URL';
 
 /**
- * Durable as a server should be (`fsync` and `synchronous_commit` stay on), sized for one machine: every service and worker
- * has its pool, and just-in-time compilation costs more than it gives on short statements.
+ * Settings for a durable server (`fsync` and `synchronous_commit` stay on), sized for one machine: every service and
+ * worker has its pool, and just-in-time compilation costs more than it saves on short statements.
  */
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -52,7 +52,7 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   await untilAnswers({
     server,
     logFile: launch.logFile,
-    // Long, because after a crash the server first replays its log.
+    // The time is long, because after a crash the server first replays its log.
     timeoutMs: 60_000,
     ask: () => queryPostgres(adminUrl, 'SELECT 1'),
   });
@@ -61,7 +61,7 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   return { origin, adminUrl, stop: async () => void (await server.stop(10_000)) };
 }
 
-/** A data folder can only be opened by the major version that made it. */
+/** Chooses the installation: only the major version that created a data folder can open it. */
 async function chooseInstallation(context: ServerContext, dataFolder: string): Promise<PostgresInstallation | null> {
   const made = await readFile(join(dataFolder, 'PG_VERSION'), 'utf8').then(
     (text) => Number(text),
@@ -102,7 +102,7 @@ async function startInstalled(installation: PostgresInstallation, launch: Launch
     cwd: '/',
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
     logFile: launch.logFile,
-    // "Fast" shutdown: does not wait for clients to leave.
+    // This signal means "fast" shutdown: it does not wait for clients to leave.
     stopSignal: 'SIGINT',
   });
 }
@@ -114,7 +114,7 @@ async function initialise(
   data: string,
 ): Promise<void> {
   launch.context.progress('Postgres: creating its data folder, once');
-  // A folder that an interrupted start left half-made.
+  // An interrupted start left the folder half-made.
   await rm(data, { recursive: true, force: true });
   const passwordFile = join(launch.folder, 'initial-password');
   await writeFile(passwordFile, launch.password, { mode: 0o600 });
@@ -136,7 +136,10 @@ async function initialise(
   if (!made.ok) throw new InfrastructureError(`Postgres could not create its data folder: ${made.stderr.trim()}`);
 }
 
-/** `global/pg_control` is among the last files initdb writes, `PG_VERSION` among the first. */
+/**
+ * Returns whether the folder is complete: `global/pg_control` is among the last files initdb writes, `PG_VERSION` among
+ * the first.
+ */
 async function hasData(data: string): Promise<boolean> {
   return readFile(join(data, 'global/pg_control')).then(
     () => true,
@@ -145,8 +148,8 @@ async function hasData(data: string): Promise<boolean> {
 }
 
 /**
- * A server that was killed leaves `postmaster.pid`. Postgres sees through that unless another process has the number now; as
- * this folder has one owner, and that one has stopped its leftovers, the file cannot be anybody's.
+ * Removes the `postmaster.pid` of a killed server. Postgres ignores it unless another process has the number now; as
+ * this folder has one owner, and that one has stopped its leftovers, the file cannot belong to a live server.
  */
 async function forgetDeadOwner(data: string): Promise<void> {
   await rm(join(data, 'postmaster.pid'), { force: true });

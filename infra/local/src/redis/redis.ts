@@ -38,7 +38,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
       `There is no Redis here (${found.missing}): install redis-server 6.2 or newer, or set ${variable} to a server that may be used, or start Docker.`,
     );
   }
-  // The password stands in a private file because a command line can be read by everybody.
+  // The password is in a private file because everybody can read a command line.
   await writePrivateFile(configFile, redisConfig({ port, password, folder }, Boolean(docker)));
   const server =
     'program' in found
@@ -74,8 +74,8 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
 }
 
 /**
- * Wake-ups and event streams are kept in an append-only file. `noeviction` is a must: a Redis that may throw keys away
- * under memory pressure throws queues away.
+ * Returns the configuration. Wake-ups and event streams are kept in an append-only file. `noeviction` is required: a
+ * Redis that may evict keys under memory pressure evicts queues.
  */
 function redisConfig(server: { port: number; password: string; folder: string }, inContainer: boolean): string {
   return [
@@ -91,10 +91,10 @@ function redisConfig(server: { port: number; password: string; folder: string },
   ].join('\n');
 }
 
-/** The server's version; throws one sentence when it cannot be used. */
+/** Returns the server's version; throws one sentence when it cannot be used. */
 async function checkRedis(url: string, name: string): Promise<string> {
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, retryStrategy: () => null });
-  redis.on('error', () => {}); // The call's own error tells what happened.
+  redis.on('error', () => {}); // The call's own error reports the cause.
   try {
     await redis.connect();
     const info = await redis.info();

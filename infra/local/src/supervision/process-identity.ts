@@ -8,7 +8,7 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-/** Who has this process id now, or null if nobody. */
+/** Returns the process that has this id now, or null. */
 export async function identify(pid: number): Promise<ProcessIdentity | null> {
   const startedAt = process.platform === 'linux' ? await startTicks(pid) : await startDate(pid);
   return startedAt ? { pid, startedAt } : null;
@@ -21,7 +21,7 @@ export async function isAlive(process: ProcessIdentity): Promise<boolean> {
 async function startTicks(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (!stat) return null;
-  // The second field, the command in parentheses, may hold spaces and parentheses of its own.
+  // The second field, the command in parentheses, may contain spaces and parentheses of its own.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, startTime] = [fields[0], fields[19]];
   return state === 'Z' || !startTime ? null : startTime;

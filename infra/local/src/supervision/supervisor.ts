@@ -12,15 +12,15 @@ import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 
 /**
- * Owns a data folder and every process started for it. What it promises: one owner of a folder at a time; no child outlives
- * its owner, also one that was killed (see the guard) or whose guard was killed with it (the next owner stops what the
- * record of processes names). Children run in sessions of their own: a Ctrl-C in the terminal reaches only the owner, which
- * stops them in the right order.
+ * Owns a data folder and every process started for it. It promises that a folder has one owner at a time, and that no
+ * child outlives its owner, also one that was killed (see the guard) or whose guard was killed with it (the next owner
+ * stops what the record of processes names). Children run in sessions of their own: a Ctrl-C in the terminal reaches
+ * only the owner, which stops them in the right order.
  */
 export interface Supervisor {
   readonly dataDir: string;
   start(options: StartOptions): Promise<SupervisedProcess>;
-  /** Gives the folder back. Processes that still run are stopped, the last started first. */
+  /** Releases the folder. Processes that are still running are stopped, the last started first. */
   close(): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export interface StartOptions {
   args: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Output is appended here. */
+  /** The file to which output is appended. */
   logFile: string;
-  /** Pipes beyond the standard three, at `child.stdio[3]` and on. */
+  /** The number of pipes beyond the standard three, at `child.stdio[3]` and on. */
   extraPipes?: number;
   uid?: number;
   gid?: number;
@@ -58,7 +58,7 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
   const guard = startGuard();
   const running = new Map<SupervisedProcess, ProcessRecord>();
   let closing = false;
-  // One write at a time, each with the newest content.
+  // Writes come one at a time, each with the newest content.
   let recorded = Promise.resolve();
   const record = (): Promise<void> => {
     recorded = recorded.then(() => writePrivateFile(recordFile, JSON.stringify([...running.values()], null, 2)));
@@ -106,7 +106,7 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
   };
 }
 
-/** Stops what an owner that was killed left behind. Only a process that is still the very one recorded is touched. */
+/** Stops what a killed owner left behind. It touches only a process that is still the very one recorded. */
 async function stopLeftovers(recordFile: string): Promise<void> {
   const records: ProcessRecord[] = await readFile(recordFile, 'utf8')
     .then(JSON.parse)

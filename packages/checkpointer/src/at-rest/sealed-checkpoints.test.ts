@@ -33,7 +33,7 @@ const put = {
 const kept = () => Buffer.from(memory.stored!.checkpoint.data).toString('latin1');
 
 describe('a checkpoint', () => {
-  it('is encrypted where it is kept, and comes back as it was', async () => {
+  it('is encrypted where it is stored, and read as it was', async () => {
     const checkpoints = sealedCheckpoints(memory, own);
     await checkpoints.put(put);
     expect(kept()).not.toContain(SECRET);
@@ -43,7 +43,7 @@ describe('a checkpoint', () => {
   it.each([
     ['another key', other],
     ['no key', PLAIN],
-  ])('that was encrypted cannot be read with %s, and that is said', async (_, atRest) => {
+  ])('that was encrypted cannot be read with %s, and the error says so', async (_, atRest) => {
     await sealedCheckpoints(memory, own).put(put);
     const reader = sealedCheckpoints(memory, atRest);
     const refused = { reason: 'unreadable', message: expect.stringContaining('LANGGRAPH_AES_KEY') };
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     await expect(reader.list({ threadId: 't' } as never)).rejects.toMatchObject(refused);
   });
 
-  it('stays as it is without a key, and is read after there is one', async () => {
+  it('stays unencrypted without a key, and can be read after there is one', async () => {
     await sealedCheckpoints(memory, PLAIN).put(put);
     expect(kept()).toBe(SECRET);
     expect((await sealedCheckpoints(memory, own).get('t', '', 'c'))?.checkpoint).toEqual(put.checkpoint);

@@ -14,19 +14,22 @@ import { channelHistories } from './channel-histories.ts';
 import { isUuid } from './is-uuid.ts';
 import { untilAvailable } from './until-available.ts';
 
-/** A checkpoint and where its values are, for those who put its children. */
+/** A checkpoint and the places of its values, which puts of its children need. */
 export interface ReadCheckpoint {
   stored: StoredCheckpoint;
   blobs: ChannelBlobs;
 }
 
-/** Who made a checkpoint, as its metadata says. */
+/** The run and assistant that made a checkpoint, from its metadata. */
 export interface CheckpointOrigin {
   runId: string;
   assistantId: string | null;
 }
 
-/** A row of the answer: a checkpoint, a blob that at least one of them names, a write made at one of them, or one replaced there. */
+/**
+ * A row of the result: a checkpoint, a blob that at least one of them names, a write at one of them, or one that was
+ * replaced there.
+ */
 interface Row {
   kind: 'checkpoint' | 'blob' | 'write' | 'replaced';
   thread_id: string;
@@ -42,15 +45,15 @@ interface Row {
   version: string | null;
   task_id: string | null;
   idx: number | null;
-  /** The write is one of the run that reads. */
+  /** True when the write is one of the reading run. */
   is_own: boolean | null;
 }
 
 /**
- * Checkpoints, their channel values and their writes in one round trip, whatever their number. A blob that several of the
- * checkpoints share comes once.
+ * Reads checkpoints, their channel values and their writes in one round trip, however many they are. A blob that
+ * several of the checkpoints share is sent once.
  *
- * @param run parameter with the id of the run that reads, null for none: what it has replaced comes too
+ * @param run parameter with the id of the reading run, null for none: the writes that it has replaced are read too
  */
 const wholeCheckpointsFor = (run: string) => `
   SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns AS ns, checkpoint_id AS id, data_type AS type, data,
@@ -93,18 +96,18 @@ const GET_NEWEST = {
   ) ${wholeCheckpointsFor('$3')}`,
 };
 
-/** Reads need no fence: what is committed was written by who owned the thread at the time. */
+/** Reads need no fence: committed rows were written by the owner of the thread at that time. */
 export class CheckpointReader {
   readonly #pool: pg.Pool;
   readonly #retryMs: number;
 
-  /** @param retryMs how long a read is tried again while Postgres cannot be reached */
+  /** @param retryMs milliseconds for which a read is retried while Postgres is unavailable */
   constructor(pool: pg.Pool, retryMs = 0) {
     this.#pool = pool;
     this.#retryMs = retryMs;
   }
 
-  /** @param runId the run that reads, if it is one */
+  /** @param runId the reading run, if any */
   async get(
     threadId: string,
     namespace: string,
@@ -143,7 +146,7 @@ export class CheckpointReader {
     return this.#read(() => channelHistories(this.#pool, key, channels));
   }
 
-  /** Id of a thread's newest checkpoint of the root graph. */
+  /** Returns the id of a thread's newest checkpoint of the root graph. */
   async newestId(threadId: string): Promise<string | undefined> {
     const { rows } = await this.#pool.query<{ checkpoint_id: string }>({
       name: 'checkpoint_newest_id',
@@ -154,7 +157,10 @@ export class CheckpointReader {
     return rows[0]?.checkpoint_id;
   }
 
-  /** Which run made the newest checkpoint of a thread's root graph that a run made; of a copied thread it is a run of another. */
+  /**
+   * Returns the run that made the newest checkpoint by a run in a thread's root graph. In a copied thread it is a run
+   * of the source.
+   */
   async newestOrigin(threadId: string): Promise<CheckpointOrigin | undefined> {
     const { rows } = await this.#pool.query<{ run_id: string; assistant_id: string | null }>({
       name: 'checkpoint_newest_origin',
@@ -223,7 +229,7 @@ function rowsByCheckpoint(rows: Row[], kind: Row['kind']): Map<string, Row[]> {
   return byCheckpoint;
 }
 
-/** What the run that reads has written is left out, and what it wrote over is back. */
+/** Returns the interrupts without those of the reading run, and with those that it replaced. */
 function interruptsBeforeRun(written: Row[], replaced: Row[]): Row[] | undefined {
   const interrupts = written.filter(isOfInterrupt);
   if (!interrupts.some((row) => row.is_own)) return undefined;
@@ -238,7 +244,7 @@ function checkpointName({ thread_id, ns, id }: Row): string {
   return JSON.stringify([thread_id, ns, id]);
 }
 
-/** By task and, within a task, by index: an order that does not depend on when they were stored. */
+/** Returns writes by task and, within a task, by index: the order does not depend on when they were stored. */
 function pendingWrites(rows: Row[]): PendingWrite[] {
   return rows
     .sort((a, b) => compareText(a.task_id ?? '', b.task_id ?? '') || (a.idx ?? 0) - (b.idx ?? 0))

@@ -4,18 +4,18 @@ import type { CheckpointOperation, PutOperation, Writer, WritesOperation } from 
 import { PackedBytes } from './packed-bytes.ts';
 
 /**
- * The rows of one flush as columns, the form in which one statement takes any number of them.
- * A key that comes twice is one row, since a statement may not touch a row twice: of checkpoints and
- * their blobs the last, of writes the last where `index` is negative and the first elsewhere.
+ * The rows of one flush as columns, the form in which one statement accepts any number of them. A key that occurs twice
+ * becomes one row, since a statement may not touch a row twice: the last one of checkpoints and blobs, and of writes
+ * the last one where `index` is negative and the first one elsewhere.
  */
 export class FlushRows {
   readonly #bytes = new PackedBytes();
-  /** Each fence once, in the order its first operation came; rows name theirs by position, counted from 1. */
+  /** Each fence once, in the order of its first operation; rows name theirs by position, counted from 1. */
   readonly #fences = new Map<string, { position: number; writer: Writer }>();
   readonly #puts = new Map<string, { fence: number; operation: PutOperation }>();
   readonly #writes = new Map<string, { fence: number; put: WritesOperation['put']; write: WriteRow }>();
 
-  /** Answers the position of the operation's fence. A deletion brings nothing but that. */
+  /** Returns the position of the operation's fence. A deletion adds nothing else. */
   add(operation: CheckpointOperation): number {
     const fence = this.#fenceOf(operation.writer);
     if (operation.kind === 'deleteThread') return fence;
@@ -32,13 +32,13 @@ export class FlushRows {
     return fence;
   }
 
-  /** The parameters of `FLUSH`, in its order. */
+  /** Returns the parameters of `FLUSH`, in its order. */
   parameters(): unknown[] {
     const columns = [this.#checkpointColumns(), this.#blobColumns(), this.#writeColumns()];
     return [...this.fences(), ...columns.flatMap((rows) => Object.values(rows)), this.#bytes.toBuffer()];
   }
 
-  /** The parameters of `DELETE_THREADS`. */
+  /** Returns the first parameters of `DELETE_PARTS`. */
   fences(): unknown[] {
     const fences = [...this.#fences.values()].map(({ writer }) => writer.fence);
     return [
@@ -98,7 +98,7 @@ export class FlushRows {
     };
     for (const { fence, operation } of this.#puts.values()) {
       const { key, blobs } = operation.put;
-      // A channel listed twice counts once.
+      // A channel that is listed twice counts once.
       for (const { channel, version, value } of new Map(blobs.map((blob) => [blob.channel, blob])).values()) {
         if (!value) continue;
         columns.fence.push(fence);

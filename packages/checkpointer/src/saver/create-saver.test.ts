@@ -10,7 +10,7 @@ const config = (checkpointId?: string) => ({
   configurable: { thread_id: THREAD, checkpoint_ns: '', checkpoint_id: checkpointId },
 });
 
-/** Notes what reaches it; answers reads with what it is told to. */
+/** Records what reaches it, and answers reads with what the test sets. */
 class RecordingBackend implements CheckpointBackend {
   readonly calls: string[] = [];
   readonly puts: CheckpointPut[] = [];
@@ -34,7 +34,7 @@ class RecordingBackend implements CheckpointBackend {
   }
 }
 
-/** A serializer that is done with a value when told to. */
+/** A serializer that finishes a value when the test says so. */
 class SlowSerializer implements SerializerProtocol {
   readonly #serde = new MemorySaver().serde;
   readonly #held = new Map<unknown, () => void>();
@@ -57,8 +57,8 @@ function checkpoint(values: Record<string, unknown>, versions: Record<string, nu
   return { ...emptyCheckpoint(), id: uuid6(0), channel_values: values, channel_versions: versions };
 }
 
-describe('order', () => {
-  it('a checkpoint does not overtake writes that take longer to serialize', async () => {
+describe('the saver', () => {
+  it('sends a checkpoint after writes that take longer to serialize', async () => {
     const backend = new RecordingBackend();
     const serde = new SlowSerializer();
     const saver = createSaver(checkpointModule, backend, { serde });
@@ -75,7 +75,7 @@ describe('order', () => {
     expect(backend.calls).toEqual(['writes task', `put ${next.id}`, `delete ${THREAD}`]);
   });
 
-  it('what cannot be serialized is refused with all that was called after it', async () => {
+  it('refuses a value that cannot be serialized, and everything called after it', async () => {
     const backend = new RecordingBackend();
     const saver = createSaver(checkpointModule, backend, { serde: new SlowSerializer() });
     const results = await Promise.allSettled([
@@ -107,13 +107,13 @@ describe('a put', () => {
     expect(JSON.parse(Buffer.from(data ?? []).toString()).channel_values).toEqual({});
   });
 
-  it('says of a changed channel without a value that it is empty', async () => {
+  it('reports a changed channel without a value as empty', async () => {
     const backend = new RecordingBackend();
     await createSaver(checkpointModule, backend).put(config(), checkpoint({}, { a: 2 }), METADATA, { a: 2 });
     expect(backend.puts[0]?.blobs).toEqual([{ channel: 'a', version: '2' }]);
   });
 
-  it('sends everything when it does not know what the parent holds, or the parent holds other versions', async () => {
+  it("sends everything when it does not know the parent's versions, or they differ", async () => {
     const backend = new RecordingBackend();
     const saver = createSaver(checkpointModule, backend);
     await saver.put(config('never-seen'), checkpoint({ a: 1, b: 2 }, { a: 5, b: 1 }), METADATA, { b: 1 });
@@ -124,7 +124,7 @@ describe('a put', () => {
     expect(backend.puts[2]?.blobs.map(({ channel }) => channel)).toEqual(['a']);
   });
 
-  it('sends everything of a copy that has no parent', async () => {
+  it('sends everything of a copy without a parent', async () => {
     const backend = new RecordingBackend();
     const saver = createSaver(checkpointModule, backend);
     await saver.put(config(), checkpoint({ a: 1 }, { a: 1 }), { ...METADATA, source: 'fork' }, {});
@@ -142,7 +142,7 @@ describe('a put', () => {
     expect(Buffer.from(backend.puts[0]?.blobs[0]?.value?.data ?? []).toString()).toBe('[1]');
   });
 
-  it('makes searchable metadata also when the serializer hides it', async () => {
+  it('makes searchable metadata even when the serializer hides it', async () => {
     const backend = new RecordingBackend();
     const hiding: SerializerProtocol = {
       dumpsTyped: async () => ['sealed', new Uint8Array([1])],
@@ -154,13 +154,13 @@ describe('a put', () => {
   });
 });
 
-it('a saver shows as its name in JSON, not as what it holds', () => {
+it('the JSON of a saver is its name, not its content', () => {
   expect(JSON.stringify({ saver: createSaver(checkpointModule, new RecordingBackend()) })).toBe(
     '{"saver":"[RunyardSaver]"}',
   );
 });
 
-it('raw bytes come as bytes of their own', async () => {
+it('raw bytes arrive as a copy', async () => {
   const backend = new RecordingBackend();
   const read = Buffer.from([9, 1, 2, 9]).subarray(1, 3);
   const { serde } = new MemorySaver();

@@ -19,7 +19,7 @@ it('messages become messages again', async () => {
   expect(ai.content).toBe('hello');
 });
 
-it('a class that is not listed stays the plain data it is stored as, also inside a message', async () => {
+it('a class that is not listed stays plain data, even inside a message', async () => {
   const prompt = ChatPromptTemplate.fromMessages([['human', 'hi {name}']]);
   const plain = JSON.parse(JSON.stringify(prompt));
   expect(await throughStorage({ prompt })).toEqual({ prompt: plain });
@@ -27,11 +27,11 @@ it('a class that is not listed stays the plain data it is stored as, also inside
   const read = (await throughStorage({ message })) as { message: AIMessage };
   expect(read.message).toBeInstanceOf(AIMessage);
   expect(read.message.additional_kwargs).toEqual({ prompt: plain });
-  // Stored once more it is what it was.
+  // Stored once more, it is unchanged.
   expect(await throughStorage(await throughStorage({ prompt }))).toEqual({ prompt: plain });
 });
 
-it('a listed class is made again, and with true every class that can be', async () => {
+it('a listed class is revived, and with `true` every class that can be', async () => {
   const prompt = ChatPromptTemplate.fromMessages([['human', 'hi {name}']]);
   expect(await throughStorage(prompt, [['langchain_core', 'prompts']])).toBeInstanceOf(ChatPromptTemplate);
   expect(await throughStorage(prompt, [['langchain_core', 'prompts', 'chat', 'AnotherTemplate']])).toEqual(
@@ -40,7 +40,7 @@ it('a listed class is made again, and with true every class that can be', async 
   expect(await throughStorage(prompt, true)).toBeInstanceOf(ChatPromptTemplate);
 });
 
-it('what clients write into state cannot make it unreadable', async () => {
+it('values that clients write into state cannot make it unreadable', async () => {
   for (const value of [
     payload(['langchain_core', 'messages', 'NoSuchMessage']),
     payload(['langchain', 'llms', 'openai', 'OpenAI'], { apiKey: { lc: 1, type: 'secret', id: ['KEY'] } }),

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 
 /**
- * Which classes stored values may become again, as paths of modules: `[["langchain_core", "messages"]]`. `true`: whatever
- * LangChain can load.
+ * Classes that stored values may become again, as paths of modules: `[["langchain_core", "messages"]]`. `true`:
+ * everything that LangChain can load.
  */
 export type RevivableModules = true | readonly (readonly string[])[];
 
-/** Classes that only hold data. State is full of them, and making one runs nothing but assignments. */
+/** Classes that only hold data. State is full of them, and creating one runs nothing but assignments. */
 const HOLD_DATA: readonly (readonly string[])[] = [
   ['langchain_core', 'messages'],
   ['langchain_core', 'documents'],
@@ -19,9 +19,10 @@ const HOLD_DATA: readonly (readonly string[])[] = [
 const CONSTRUCTOR = '"lc":1';
 
 /**
- * A serializer that makes objects of listed classes only; other constructor payloads are read as the plain data they are stored
- * as. Any client may put such a payload into state, and LangChain's loader would construct what it names, with its arguments.
- * So is one that cannot be loaded: it would make the whole state unreadable.
+ * Wraps a serializer so that it creates objects of listed classes only; other constructor payloads stay the plain data
+ * that was stored. Any client may put such a payload into state, and LangChain's loader would construct the named class
+ * with its arguments. Payloads that cannot be loaded stay data too: otherwise they would make the whole state
+ * unreadable.
  */
 export function guardedSerde(serde: SerializerProtocol, modules: RevivableModules = []): SerializerProtocol {
   if (modules === true) return serde;
@@ -35,7 +36,8 @@ export function guardedSerde(serde: SerializerProtocol, modules: RevivableModule
     async loadsTyped(type, data) {
       if (type !== 'json') return serde.loadsTyped(type, data);
       const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
-      // Nearly always every payload is of a listed class, written the way LangChain writes it: then nothing is parsed twice.
+      // Nearly always every payload is of a listed class, written the way LangChain writes it: then nothing is parsed
+      // twice.
       const listed = harmless.reduce((sum, form) => sum + occurrences(text, form), 0);
       try {
         if (occurrences(text, CONSTRUCTOR) === listed) return await serde.loadsTyped(type, text);
@@ -47,7 +49,7 @@ export function guardedSerde(serde: SerializerProtocol, modules: RevivableModule
   };
 }
 
-/** Loads with the payloads chosen kept as data: while the serializer looks at them they do not look like payloads. */
+/** Loads with the chosen payloads kept as data: they are disguised while the serializer reads them. */
 async function loadInert(
   serde: SerializerProtocol,
   text: string,
@@ -60,7 +62,7 @@ async function loadInert(
   return unmark(await serde.loadsTyped('json', JSON.stringify(marked)), mark, new Set());
 }
 
-/** What LangChain writes for an object: of a class, a secret, or something that cannot be written. */
+/** An object as LangChain writes it: of a class, a secret, or something that cannot be serialized. */
 interface Payload {
   lc: 1;
   type: unknown;

@@ -31,14 +31,14 @@ it.each([
   ['empty', []],
   ['none', []],
   ['constructor', []],
-])('%s leads to %j', (path, texts) => {
+])('the path %s returns %j', (path, texts) => {
   expect(textsAt(book, parseTextPath(path))).toEqual(texts);
 });
 
-it('$ is the whole value as JSON', () => {
+it('the path $ returns the whole value as JSON', () => {
   expect(textsAt({ a: 1 }, parseTextPath('$'))).toEqual([JSON.stringify({ a: 1 }, null, 2)]);
 });
 
-it.each(['', 'a[', 'a[x]', 'a.{b', 'a..b', '.a', 'a.', '{}', '{a,}'])('%j is no path', (path) => {
+it.each(['', 'a[', 'a[x]', 'a.{b', 'a..b', '.a', 'a.', '{}', '{a,}'])('%j is an invalid path', (path) => {
   expect(() => parseTextPath(path)).toThrow('is not a path');
 });

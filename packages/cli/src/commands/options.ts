@@ -1,7 +1,7 @@
 import type { LogLevel } from '@runyard/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** Options of every command that speaks to a platform. */
+/** Adds the options of every command that calls a platform. */
 export function addConnectionOptions(command: Command): Command {
   return command
     .option('--host-url <url>', 'where the platform is (RUNYARD_URL, LANGGRAPH_HOST_URL)')
@@ -15,7 +15,7 @@ export function jsonOption(what: string): Option {
   return new Option('--json', `${what} as JSON, one object per line`).default(false, 'lines for people');
 }
 
-/** Some text: what a script leaves empty by mistake must not mean something else. */
+/** Refuses an empty text, which a script may pass by mistake. */
 export function someText(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It is empty.');
@@ -23,7 +23,7 @@ export function someText(text: string): string {
 
 const POINT_IN_TIME = /^(\d{4}-\d\d-\d\d)(?:[tT ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?([zZ]|[+-]\d\d(?::?\d\d)?)?)?$/;
 
-/** A whole number in a range. */
+/** Parses a whole number in a range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -32,7 +32,10 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-/** A date, or a date with a time, as the platform takes it. Without a zone it is UTC, as the times that are shown are. */
+/**
+ * Parses a date, or a date with a time, into the form of the platform. Without a zone it is UTC, like the times that
+ * are shown.
+ */
 export function pointInTime(text: string): string {
   const [, date, time = '', zone = ''] = POINT_IN_TIME.exec(text.trim()) ?? [];
   const hours = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;

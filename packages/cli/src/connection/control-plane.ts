@@ -17,22 +17,24 @@ import { Refusal } from './refusals.ts';
 
 export interface ControlPlaneOptions {
   http: Http;
-  /** Where the platform is; may end in a path. */
+  /** Base URL of the platform; may have a path. */
   url: string;
   apiKey: string;
   tenantId: string | undefined;
-  /** Asks for the workspace, where there is somebody to ask. */
+  /** Asks the user for the workspace, if somebody can answer. */
   askForTenant: () => Promise<string | undefined>;
 }
 
-/** Logs of a deployment's servers, or of the build of one revision. */
+/** The logs of a deployment's servers, or of the build of one revision. */
 export type LogStream =
   | { type: 'deploy'; deploymentId: string; revisionId: string | undefined }
   | { type: 'build'; deploymentId: string; revisionId: string };
 
 const PAGE = 100;
 
-/** The control plane's operations as far as the command needs them. Refusals are thrown in words. */
+/**
+ * Calls the control plane's operations that the command needs. Throws refusals as errors with a message for the user.
+ */
 export class ControlPlane {
   readonly url: string;
   readonly #options: ControlPlaneOptions;
@@ -44,7 +46,7 @@ export class ControlPlane {
     this.#tenantId = options.tenantId;
   }
 
-  /** All deployments of the workspace whose name contains the text, newest first. */
+  /** Returns all deployments of the workspace whose name contains the text, newest first. */
   async listDeployments(filter: { nameContains?: string; name?: string } = {}): Promise<Deployment[]> {
     const query: Record<string, string> = {};
     if (filter.name !== undefined) query.name = filter.name;
@@ -56,7 +58,7 @@ export class ControlPlane {
       const { resources } = await this.#call<DeploymentList>('GET', `/v2/deployments?${new URLSearchParams(page)}`);
       const before = found.size;
       for (const deployment of resources) found.set(deployment.id, deployment);
-      // The second condition: a platform that does not page gives the same again and again.
+      // The second condition ends the loop for a platform that does not page and returns the same again and again.
       if (resources.length < PAGE || found.size === before) return [...found.values()];
     }
   }
@@ -73,7 +75,7 @@ export class ControlPlane {
     return withId(await this.#call<Deployment>('POST', '/v2/deployments', body), 'POST /v2/deployments');
   }
 
-  /** Not repeated where it may have arrived: each makes a revision. @throws UnknownOutcome */
+  /** Is not repeated when the request may have arrived, because each one makes a revision. @throws UnknownOutcome */
   patchDeployment(id: string, body: DeploymentPatch): Promise<Deployment> {
     return this.#call('PATCH', `/v2/deployments/${encodeURIComponent(id)}`, body);
   }
@@ -95,7 +97,7 @@ export class ControlPlane {
     return `/v2/deployments/${encodeURIComponent(deploymentId)}/revisions/${encodeURIComponent(revisionId)}`;
   }
 
-  /** The project of these paths is the deployment. */
+  /** These paths call the deployment a project. */
   readLogs({ type, deploymentId, revisionId }: LogStream, request: LogRequest): Promise<LogPage> {
     const revision = revisionId === undefined ? '' : `/revisions/${encodeURIComponent(revisionId)}`;
     return this.#call('POST', `/v1/projects/${encodeURIComponent(deploymentId)}${revision}/${type}_logs`, request);
@@ -138,7 +140,7 @@ export class ControlPlane {
         accept: 'application/json',
         ...(this.#tenantId && { 'x-tenant-id': this.#tenantId }),
         ...(text !== undefined && { 'content-type': 'application/json' }),
-        // The same in every try, so that what is created is created once.
+        // Every try has the same key, so that a creation happens once.
         ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
       },
       ...(text !== undefined && { body: () => text }),

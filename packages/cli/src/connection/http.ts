@@ -3,22 +3,22 @@ import { withDeadline } from '@runyard/deadline';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 
-/** Waits before the further tries; a server's `Retry-After` counts more. */
+/** Milliseconds before further tries; a longer `Retry-After` of the server wins. */
 const RETRY_DELAYS_MS = [250, 1_000, 3_000];
 const RETRY_AFTER_MAX_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Answers of a platform, or of what stands before it, that is away or has no room at the moment. */
+/** Status codes of a platform, or of a proxy before it, that is unavailable or overloaded at the moment. */
 const TRY_AGAIN_LATER = new Set([429, 502, 503, 504]);
 
 export interface HttpRequest {
   method: Dispatcher.HttpMethod;
   url: string;
   headers: Record<string, string>;
-  /** Made anew for each try. */
+  /** Creates the body anew for each try. */
   body?: () => NonNullable<Dispatcher.DispatchOptions['body']>;
-  /** The request may be made again although the first may have been carried out. */
+  /** True when the request may be repeated although the first one may have been executed. */
   isRepeatable: boolean;
-  /** Default: 30 s. */
+  /** Milliseconds; default 30 s. */
   timeoutMs?: number;
 }
 
@@ -27,12 +27,12 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** It is not known whether the request arrived; it was not to be repeated. */
+/** Nobody knows whether the request arrived, and it must not be repeated. */
 export class UnknownOutcome extends CliError {}
 
 /**
- * Requests with tries: a connection that cannot be made is tried again always, one that breaks and an answer that says "later"
- * when the request may be repeated.
+ * Sends requests with retries. A connection that cannot be opened is always retried; one that breaks, or an answer to
+ * try later, is retried when the request may be repeated.
  */
 export class Http {
   readonly #interrupted: AbortSignal;
@@ -113,7 +113,7 @@ export class Http {
   }
 }
 
-/** Signed URLs prove themselves by their query: it is not for screens and logs. */
+/** Removes the query: signed URLs carry their proof in it, which must not reach screens and logs. */
 function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '');
 }

@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Surroundings } from '../surroundings.ts';
 
-/** Asks the person at the keyboard. Questions go to the error stream: the output belongs to the command's results. */
+/** Asks the user. Questions go to the error stream, because the output stream is for the command's results. */
 export class Questions {
-  /** Whether there is somebody to ask, who wants to be asked. */
+  /** True when there is a terminal, and the user wants to be asked. */
   readonly mayAsk: boolean;
   readonly #surroundings: Surroundings;
 
@@ -14,12 +14,12 @@ export class Questions {
     this.mayAsk = wanted && surroundings.stdin.isTTY === true;
   }
 
-  /** Undefined when there is nobody to ask. */
+  /** Returns undefined when nobody can be asked. */
   async ask(question: string): Promise<string | undefined> {
     return this.mayAsk ? this.#read(`${question}: `, this.#surroundings.stderr) : undefined;
   }
 
-  /** What is typed is not shown. */
+  /** Does not show what is typed. */
   async askSecret(question: string): Promise<string | undefined> {
     if (!this.mayAsk) return undefined;
     const { stderr } = this.#surroundings;
@@ -35,7 +35,7 @@ export class Questions {
     const lines = createInterface({ input: stdin, output, terminal: true });
     try {
       const asked = new AbortController();
-      // With a terminal Ctrl-C is a key, not a signal.
+      // A terminal sends Ctrl-C as a key, not as a signal.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       lines.once('close', () => asked.abort());
       const signal = AbortSignal.any([interrupted, asked.signal]);

@@ -1,7 +1,7 @@
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** An answer with an error status, in words. */
+/** An answer with an error status, with a message for the user. */
 export class Refusal extends CliError {
   readonly status: number;
   readonly detail: string;
@@ -13,13 +13,13 @@ export class Refusal extends CliError {
     this.detail = detail;
   }
 
-  /** A key of the whole organization has to say in which workspace. */
+  /** True when the request needs a workspace, as with a key of the whole organization. */
   get asksForWorkspace(): boolean {
     return this.status === 403 && this.detail.includes('requires workspace specification');
   }
 }
 
-/** The platform is away, or what stands before it says so. */
+/** Returns whether the platform is unavailable, or a proxy before it says so. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === ExitCode.unreachable;
 }
@@ -45,7 +45,7 @@ function exitCodeOf(status: number): number {
 
 const TEXT_MAX = 2_000;
 
-/** `detail` of an error body, be it a sentence or a list of faults; any other body as it is. */
+/** Returns the `detail` of an error body, which is a sentence or a list of faults; any other body as it is. */
 function detailOf(text: string): string {
   let body: unknown;
   try {

@@ -7,7 +7,7 @@ import { Http } from './http.ts';
 import { Questions } from './questions.ts';
 import { API_KEY_VARIABLES, type Flags, readSettings } from './settings.ts';
 
-/** Flags of every command that speaks to a platform. */
+/** Flags of every command that calls a platform. */
 export interface ConnectionFlags extends Flags {
   /** False with `--no-input`. */
   input: boolean;
@@ -22,8 +22,10 @@ export interface Connection {
 }
 
 /**
+ * Finds the platform and the key, and returns a client for it.
+ *
  * @param project variables of the project in the folder
- * @throws CliError when it is not known where the platform is, or who asks
+ * @throws CliError when there is no address or no key
  */
 export async function signIn(options: {
   flags: ConnectionFlags;
@@ -55,7 +57,7 @@ export async function signIn(options: {
   return { controlPlane, http, apiKey, questions };
 }
 
-/** For commands that look at deployments, wherever they are run: a project in the folder may say where the platform is. */
+/** Connects commands that read deployments, in any folder: a project in it may name the platform. */
 export async function withControlPlane<T>(
   flags: ConnectionFlags,
   surroundings: Surroundings,

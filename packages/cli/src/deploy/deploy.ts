@@ -31,7 +31,7 @@ export interface DeployFlags extends ConnectionFlags {
   tag: string;
   /** False with `--no-wait`. */
   wait: boolean;
-  /** Seconds. */
+  /** Seconds to wait. */
   timeout: number;
 }
 
@@ -44,7 +44,7 @@ interface Work {
 }
 
 /**
- * From a folder to a deployment that runs it: made when there is none of its name, else updated in place.
+ * Deploys a folder: creates the deployment when there is none of its name, else updates it in place.
  *
  * @returns the exit code
  */
@@ -96,7 +96,7 @@ async function deployWith(work: Work): Promise<number> {
   return follow(work, mode, await makeRevision(connection.controlPlane, id, body));
 }
 
-/** An image that is there is neither installed nor built. @throws CliError */
+/** Refuses flags for a build when an existing image is deployed. @throws CliError */
 function refuseWhatIsPassedOver(flags: DeployFlags): void {
   if (flags.image === undefined) return;
   const names = { installCommand: '--install-command', buildCommand: '--build-command', baseImage: '--base-image' };
@@ -108,7 +108,7 @@ function given<Name extends keyof DeployFlags>(flags: DeployFlags, names: Record
   return (Object.keys(names) as Name[]).filter((name) => flags[name] !== undefined).map((name) => names[name]);
 }
 
-/** By flag, by variable, else the folder's. */
+/** Takes the name from the flag, the variable or the folder. */
 function nameOf({ flags, surroundings, project, steps }: Work): string {
   const wanted = flags.name ?? lookUp(NAME_VARIABLES, project.env, surroundings.env);
   const name = deploymentNameOf(wanted ?? basename(project.folder));
@@ -155,7 +155,7 @@ async function createDeployment(
   return created;
 }
 
-/** Waits for the revision, unless nobody wants to, and says what became of it. */
+/** Waits for the revision, unless the user does not want that, and reports the result. */
 async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: Changed): Promise<number> {
   const { flags, surroundings, connection, steps } = work;
   const { controlPlane } = connection;

@@ -23,7 +23,7 @@ export interface LocalBuildOptions {
   project: Project;
   deploymentId: string;
   secrets: Secret[];
-  /** An image that is there already: nothing is built. */
+  /** An existing image: nothing is built. */
   image: string | undefined;
   baseImage: string | undefined;
   imageName: string;
@@ -34,7 +34,7 @@ export interface LocalBuildOptions {
   interrupted: AbortSignal;
 }
 
-/** Builds a project's image on this machine, pushes it, and gives the change that has the platform run it. */
+/** Builds a project's image on this machine, pushes it, and returns the change that deploys it. */
 export async function pushImage(options: LocalBuildOptions): Promise<DeploymentPatch> {
   const { engine } = options;
   const scratch = await mkdtemp(join(tmpdir(), 'runyard-image-'));
@@ -53,7 +53,9 @@ export async function pushImage(options: LocalBuildOptions): Promise<DeploymentP
   }
 }
 
-/** From the same files that would be uploaded: what ignore files name and where secrets come from is in no image. */
+/**
+ * Builds from the same files that would be uploaded: the image contains no ignored files and no file of the secrets.
+ */
 async function build(tag: string, scratch: string, options: LocalBuildOptions): Promise<void> {
   const { engine, steps, project } = options;
   steps.begin('Building the image');
@@ -72,7 +74,7 @@ async function build(tag: string, scratch: string, options: LocalBuildOptions): 
   await engine.build({ folder, dockerfile, tag, onLine });
 }
 
-/** @returns the image by its digest, where the engine knows it */
+/** @returns the image by its digest, if the engine knows it */
 async function push(image: string, scratch: string, options: LocalBuildOptions): Promise<string> {
   const { engine, steps } = options;
   const { token, registry_url: url, username = 'oauth2accesstoken' } = await pushToken(options);

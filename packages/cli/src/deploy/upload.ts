@@ -6,10 +6,13 @@ import { Refusal } from '../connection/refusals.ts';
 import type { Progress } from '../output/progress-event.ts';
 import { type Archive, MEBIBYTE } from '../project/archive.ts';
 
-/** A slow line gets its time: at 128 KiB/s an archive of the largest size is up in half an hour. */
+/** Allows slow connections: at 128 KiB/s an archive of the largest size is uploaded in half an hour. */
 const TIMEOUT_MS = 30 * 60_000;
 
-/** Puts an archive where the platform said, without a key: the URL proves itself. Again from its start when the connection breaks. */
+/**
+ * Uploads an archive to the platform's URL without a key, because the URL is signed. Starts over when the connection
+ * breaks.
+ */
 export async function uploadArchive(options: {
   http: Http;
   target: UploadUrl;
@@ -33,7 +36,7 @@ export async function uploadArchive(options: {
   progress.tell({ event: 'upload_progress', size_mb: inMebibytes(archive.bytes), pct: 100 });
 }
 
-/** Tells each percent that has gone out, the last one only when the archive is kept. */
+/** Reports each percent that was sent, the last one only when the archive is stored. */
 function counter({ bytes }: Archive, progress: Progress): Transform {
   let sent = 0;
   let told = -1;

@@ -6,7 +6,7 @@ import { LogTail, orNone } from '../logs/log-tail.ts';
 import { formatElapsed, type Progress } from '../output/progress-event.ts';
 
 const HEARTBEAT_MS = 10_000;
-/** Lines of the server's log that are shown when it does not come up. */
+/** Number of lines of the server's log that are shown when it does not start. */
 const LAST_LINES = 30;
 
 const ENDS: ReadonlySet<RevisionStatus> = new Set([
@@ -32,16 +32,16 @@ export interface WaitOptions {
   progress: Progress;
   deploymentId: string;
   revisionId: string;
-  /** Whether the platform builds it, and has a log of that. */
+  /** True when the platform builds the revision, and has a build log. */
   isBuiltRemotely: boolean;
-  /** Show what the server logs while it starts. */
+  /** True when to show the server's log while it starts. */
   verbose: boolean;
   timeoutMs: number;
   pollMs: number;
   interrupted: AbortSignal;
 }
 
-/** Follows a revision to its end, telling its statuses and its build log; null when it takes longer than `timeoutMs`. */
+/** Follows a revision to its end and reports its statuses and build log; null when it takes longer than `timeoutMs`. */
 export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
   const { controlPlane, progress, deploymentId, revisionId, interrupted } = options;
   const began = Date.now();
@@ -60,7 +60,7 @@ export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
       progress.tell({ event, status, elapsed_seconds: seconds(), message });
       told = Date.now();
     }
-    // Once more after the build, for its last lines.
+    // The log is read once more after the build, for its last lines.
     const isBuilding = shown === null || shown === 'BUILDING' || !BUILT.has(shown);
     if (options.isBuiltRemotely && isBuilding && BUILT.has(status)) tellLines(progress, await orNone(build.next()));
     if (options.verbose && /^DEPLOY/.test(status)) tellLines(progress, await orNone(server.next()));
@@ -72,7 +72,7 @@ export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
   }
 }
 
-/** Null while the platform is away: it is asked again, since the wait has an end of its own. */
+/** Returns null while the platform is unavailable: the caller asks again until its own timeout. */
 async function orNull(asking: Promise<Revision>): Promise<Revision | null> {
   try {
     return await asking;

@@ -17,7 +17,7 @@ export interface DevFlags {
 const LAUNCHER = 'infra/bootstrap.mjs';
 
 /**
- * Runs the platform of a checkout with the project, as `npm start` there does, until it is interrupted.
+ * Runs the platform of a checkout with the project, like `npm start` there, until it is interrupted.
  *
  * @returns the exit code of the platform
  */
@@ -30,7 +30,7 @@ export async function dev(flags: DevFlags, surroundings: Surroundings): Promise<
   return runToItsEnd([launcher, ...args], surroundings);
 }
 
-/** @throws CliError when there is none */
+/** @throws CliError when there is no checkout */
 function checkoutFolder(named: string | undefined): string {
   if (named) {
     if (existsSync(join(named, LAUNCHER))) return named;
@@ -48,7 +48,7 @@ function checkoutFolder(named: string | undefined): string {
   );
 }
 
-/** Inside the project, and out of the way of git and of archives. */
+/** Creates the folder inside the project, ignored by git and by archives. */
 async function projectDataFolder(project: string): Promise<string> {
   const folder = join(project, LOCAL_DATA_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -56,10 +56,10 @@ async function projectDataFolder(project: string): Promise<string> {
   return folder;
 }
 
-/** The platform stops by itself when it is told to, and this waits for that: nothing may be left behind. */
+/** Waits until the platform has stopped by itself, so that nothing is left behind. */
 async function runToItsEnd(args: string[], { cwd, env, interrupted }: Surroundings): Promise<number> {
   const child = spawn(process.execPath, args, { cwd, env: { ...env, INIT_CWD: cwd }, stdio: 'inherit' });
-  // From a terminal Ctrl-C reaches it too, and only the first one counts there.
+  // Ctrl-C in a terminal reaches the platform too, which counts only the first signal.
   const stop = () => child.kill(interrupted.reason.exitCode === ExitCode.interrupted ? 'SIGINT' : 'SIGTERM');
   if (interrupted.aborted) stop();
   interrupted.addEventListener('abort', stop, { once: true });

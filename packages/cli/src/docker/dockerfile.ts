@@ -10,9 +10,9 @@ import {
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { Project } from '../project/project.ts';
 
-/** Where the project lies in its image. */
+/** Folder of the project in its image. */
 const PROJECT = '/deps/project';
-/** Where package managers do. Not of the project, which looks for packages above itself. */
+/** Folder of package managers. It is outside the project, which looks for packages in the folders above itself. */
 const TOOLS = '/tmp/package-managers';
 
 export interface DockerfileOptions {
@@ -24,10 +24,10 @@ export interface DockerfileOptions {
 }
 
 /**
- * The Dockerfile of a project's image. Graphs and the handler of `auth` stand in variables too, as in images that other
- * commands build: whoever runs the image need not look inside.
+ * Returns the Dockerfile of a project's image. Variables have the graphs and the handler of `auth` too, as in images of
+ * other tools: their users need not look inside.
  *
- * @throws CliError when nothing known here installs the project
+ * @throws CliError when no supported package manager can install the project
  */
 export async function dockerfileOf(project: Project, options: DockerfileOptions): Promise<string> {
   const { config } = project;
@@ -35,7 +35,8 @@ export async function dockerfileOf(project: Project, options: DockerfileOptions)
   const variables = Object.entries(sections).filter(([, section]) => section !== undefined);
   return [
     `FROM ${options.baseImage}`,
-    // Before WORKDIR, which would make the folder for root alone: it is installed and run by another.
+    // COPY comes before WORKDIR, which would create the folder for root alone; another user installs and runs the
+    // project.
     `COPY --chown=node:node . ${PROJECT}`,
     `WORKDIR ${PROJECT}`,
     ...variables.map(([name, section]) => `ENV ${name}=${quoted(JSON.stringify(section))}`),
@@ -48,7 +49,7 @@ export async function dockerfileOf(project: Project, options: DockerfileOptions)
   ].join('\n');
 }
 
-/** Each command with the package managers that it and those before it need at hand: none but npm is in the base image. */
+/** Precedes each command with the installation of package managers that it needs: the base image has only npm. */
 async function runLines({ folder, installCommand, buildCommand }: DockerfileOptions): Promise<string[]> {
   const installation = installCommand === undefined ? await detectInstallation(folder, folder) : null;
   const commands: { command: string; tool: PackageTool | null }[] = [];
@@ -58,12 +59,12 @@ async function runLines({ folder, installCommand, buildCommand }: DockerfileOpti
   if (buildCommand !== undefined) {
     commands.push({ command: buildCommand, tool: await toolOfCommand(buildCommand, folder) });
   }
-  // What builds a project is mostly among its packages for development, which an image for production leaves out.
+  // Build tools are mostly development packages, which a production installation leaves out.
   const before = buildCommand === undefined ? [] : ['unset NODE_ENV'];
   const tools = new Map<string, PackageTool>();
   const lines: string[] = [];
   for (const { command, tool } of commands) {
-    // What the packages were installed with is what builds them.
+    // A build uses the package manager of the installation.
     if (tool && !tools.has(tool.name)) {
       tools.set(tool.name, tool);
       lines.push(fetchLine(tool));

@@ -3,11 +3,11 @@ import { CliError } from '../cli-error.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { type Ran, runProgram } from './run-program.ts';
 
-/** What images of a deployment are built from; docs/images.md says how it is made. */
+/** Base image of deployments; docs/images.md says how it is built. */
 export const BASE_IMAGE = 'runyard/agent-server:20';
 const PLATFORM = 'linux/amd64';
 
-/** The container engine of this machine, by its `docker` command. */
+/** The container engine of this machine, called by its `docker` command. */
 export class Engine {
   readonly #surroundings: Pick<Surroundings, 'env' | 'interrupted'>;
 
@@ -15,7 +15,7 @@ export class Engine {
     this.#surroundings = surroundings;
   }
 
-  /** A sentence why no image can be built from the base on this machine, or null. */
+  /** Returns a sentence why no image can be built from the base on this machine, or null. */
   async obstacle(baseImage: string | undefined): Promise<string | null> {
     if ((await this.#run(['info', '--format', '{{.ServerVersion}}'])).code !== 0) {
       return 'no container engine runs on this machine.';
@@ -23,7 +23,7 @@ export class Engine {
     if (arch() !== 'x64' && (await this.#run(['buildx', 'version'])).code !== 0) {
       return `images are for ${PLATFORM}, and the engine of this machine has no buildx to build them.`;
     }
-    // One that is named is pulled when it is not here; the default is never: nobody but oneself publishes it.
+    // A named base image is pulled when it is missing; the default one is not, because nobody publishes it.
     const isHere = baseImage !== undefined || (await this.#run(['image', 'inspect', BASE_IMAGE])).code === 0;
     return isHere
       ? null
@@ -34,7 +34,7 @@ export class Engine {
   async build(options: { folder: string; dockerfile: string; tag: string; onLine: (line: string) => void }) {
     const { folder, dockerfile, tag, onLine } = options;
     const command = arch() === 'x64' ? ['build'] : ['buildx', 'build', '--platform', PLATFORM, '--load'];
-    // Its lines were told as they came.
+    // The lines of the build were reported as they came.
     const { code } = await this.#run([...command, '-f', '-', '-t', tag, folder], { input: dockerfile, onLine });
     if (code !== 0) throw new CliError(`The image could not be built (docker build: ${code}).`);
   }
@@ -55,7 +55,7 @@ export class Engine {
     return this.#run(['--config', configDir, 'push', image], { env, ...(onLine && { onLine }) });
   }
 
-  /** The name of a pushed image by its digest; undefined where the engine does not know it. */
+  /** Returns the name of a pushed image by its digest; undefined when the engine does not know it. */
   async digestOf(image: string): Promise<string | undefined> {
     const repository = image.slice(0, image.lastIndexOf(':'));
     const { code, stdout } = await this.#run(['image', 'inspect', '--format', '{{json .RepoDigests}}', image]);
@@ -67,7 +67,7 @@ export class Engine {
     await this.#run(['image', 'rm', name]);
   }
 
-  /** With another folder of configuration the command would forget which engine is the current one. */
+  /** Sets DOCKER_HOST, because with another configuration folder the command would not know the current engine. */
   async #sameEngine(): Promise<Record<string, string | undefined>> {
     const { env } = this.#surroundings;
     if (env.DOCKER_HOST) return env;

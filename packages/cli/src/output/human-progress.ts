@@ -5,13 +5,13 @@ import { formatElapsed, type Progress, type ProgressEvent, type ResultEvent } fr
 const CLEAR_LINE = '\r\u001b[2K';
 
 /**
- * Lines for people. On a terminal the last line is redrawn: the status with its time, the upload with its percentage. Elsewhere
- * only what changes is written.
+ * Prints lines for the user. On a terminal the last line is redrawn: the status with its time, the upload with its
+ * percentage. Elsewhere only changes are written.
  */
 export class HumanProgress implements Progress {
   readonly #out: OutputStream;
   readonly #paint: ReturnType<typeof painter>;
-  /** Gives the line that is drawn for the moment alone. */
+  /** Returns the temporary last line. */
   #moment: (() => string) | null = null;
   readonly #ticking: NodeJS.Timeout | undefined;
 
@@ -81,7 +81,7 @@ export class HumanProgress implements Progress {
     return lines.join('\n');
   }
 
-  /** Writes a line, and below it what is to be drawn from now on; undefined leaves that as it is. */
+  /** Writes a line, and sets the temporary line below it; undefined keeps that. */
   #write(line: string | null, moment?: (() => string) | null): void {
     if (this.#moment && this.#out.isTTY) this.#out.write(CLEAR_LINE);
     if (line !== null) this.#out.write(`${line}\n`);

@@ -9,13 +9,13 @@ import { CliError, ExitCode } from '../cli-error.ts';
 import { LOCAL_DATA_FOLDER } from '../connection/settings.ts';
 import type { Project } from './project.ts';
 
-/** Bytes of an archive from which on it is worth a word. */
+/** Bytes of an archive that cause a warning. */
 const LARGE = 50 * 1024 * 1024;
-/** What the platform takes. */
+/** The platform's limit in bytes. */
 const TOO_LARGE = 200 * 1024 * 1024;
 export const MEBIBYTE = 1024 * 1024;
 
-/** Made anew wherever a project is built, or nobody's business. */
+/** Files that every build creates anew, or that must not leave the machine. */
 const NEVER_TAKEN = new Set([
   'node_modules',
   '.git',
@@ -29,7 +29,7 @@ const NEVER_TAKEN = new Set([
 ]);
 
 export interface Archive {
-  /** How many it holds. */
+  /** Number of files in the archive. */
   files: number;
   path: string;
   bytes: number;
@@ -38,10 +38,10 @@ export interface Archive {
 }
 
 /**
- * A gzipped tar of a project's files: less what `.dockerignore` and `.gitignore` name, less symbolic links, and less the file
- * that its secrets come from, which travel apart from it.
+ * Makes a gzipped tar of a project's files, without those that `.dockerignore` and `.gitignore` name, symbolic links,
+ * and the file of its secrets, which are sent separately.
  *
- * @throws CliError when it would be larger than the platform takes, or lack `langgraph.json`
+ * @throws CliError when it would exceed the platform's limit, or lack `langgraph.json`
  */
 export async function archiveProject(project: Project, signal: AbortSignal): Promise<Archive> {
   const { files, links } = await filesOf(project, signal);
@@ -55,9 +55,9 @@ export async function archiveProject(project: Project, signal: AbortSignal): Pro
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const path = join(folder, 'source.tar.gz');
-    // Portable: no owners and times of this machine, so that the same files give the same archive.
+    // Portable archives have no owners and times, so that the same files give the same archive.
     const options = { gzip: true, portable: true, noDirRecurse: true, follow: false, cwd: project.folder, file: path };
-    // A name that begins with @ would stand for an archive whose entries are taken over.
+    // A name that begins with @ would include the entries of that archive.
     await create(
       options,
       files.map((file) => (file.startsWith('@') ? `./${file}` : file)),
@@ -101,7 +101,7 @@ async function workspaceWarnings(folder: string): Promise<string[]> {
   ];
 }
 
-/** From the project's folder, with `/`, in a fixed order. */
+/** Lists paths relative to the project's folder, with `/`, in a fixed order. */
 async function filesOf(project: Project, signal: AbortSignal): Promise<{ files: string[]; links: string[] }> {
   const rules = ignore().add([...(await linesOf(project, '.dockerignore')), ...(await linesOf(project, '.gitignore'))]);
   const found: { files: string[]; links: string[] } = { files: [], links: [] };
@@ -130,7 +130,7 @@ async function walk(inside: string, { project, rules, found, signal }: Walk): Pr
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = inside + entry.name;
     if (NEVER_TAKEN.has(entry.name) || path === project.envFile) continue;
-    // What lies in a folder that is ignored cannot be taken back by a later rule: so it is with git.
+    // A later rule cannot include a file in an ignored folder again, as in git.
     if (rules.ignores(entry.isDirectory() ? `${path}/` : path)) continue;
     if (entry.isDirectory()) await walk(`${path}/`, { project, rules, found, signal });
     else if (entry.isSymbolicLink()) found.links.push(path);

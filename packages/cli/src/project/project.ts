@@ -3,17 +3,17 @@ import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path
 import { parse as parseDotenv } from 'dotenv';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 
-/** A LangGraph project on this machine, as far as deploying it goes. None of its code is loaded. */
+/** A LangGraph project on this machine, as far as deploying needs it. None of its code is loaded. */
 export interface Project {
-  /** Where its configuration file lies; absolute. */
+  /** Absolute path of the configuration file's folder. */
   folder: string;
-  /** From the folder to the configuration file. */
+  /** Path of the configuration file relative to the folder. */
   configPath: string;
-  /** What the file holds; only its graphs are looked at here. */
+  /** The content of the file; only its graphs are checked here. */
   config: ProjectConfig;
-  /** Variables of its code: the map of the `env` key, or what its dotenv file or `.env` holds. */
+  /** Variables for its code: the map of the `env` key, or the content of its dotenv file or `.env`. */
   env: Record<string, string>;
-  /** The dotenv file these come from, from the folder; null when they come from none. */
+  /** Path of the dotenv file relative to the folder; null when the variables come from none. */
   envFile: string | null;
   /** One sentence each. */
   warnings: string[];
@@ -28,8 +28,10 @@ export interface ProjectConfig {
 const CONFIG_NAME = 'langgraph.json';
 
 /**
+ * Reads a project.
+ *
  * @param path the project's folder or configuration file
- * @throws CliError with what is wrong
+ * @throws CliError that names the fault
  */
 export async function openProject(path: string): Promise<Project> {
   const found = await stat(path).catch(() => null);
@@ -40,14 +42,14 @@ export async function openProject(path: string): Promise<Project> {
   return { folder, configPath: basename(file), config, ...(await readEnv(config.env, folder)) };
 }
 
-/** The variables of a folder that need not be a project, for commands that only look for a key and an address. */
+/** Reads the variables of any folder, for commands that only need a key and an address. */
 export async function readFolderEnv(folder: string): Promise<Record<string, string>> {
   const text = await readFile(resolve(folder, CONFIG_NAME), 'utf8').catch(() => '{}');
   let config: { env?: unknown } | null = null;
   try {
     config = JSON.parse(text);
   } catch {
-    // `deploy` says what is wrong with the file; to look at a deployment one does without it.
+    // `deploy` reports a broken file; commands that read deployments do not need it.
   }
   return (await readEnv(config?.env, folder)).env;
 }
@@ -86,7 +88,7 @@ async function readEnv(env: unknown, folder: string): Promise<Env> {
   const name = isNamed ? env : '.env';
   const path = resolve(folder, name);
   const none = (warning: string): Env => ({ env: {}, envFile: null, warnings: [warning] });
-  // A project from elsewhere must not get at other files of this machine.
+  // A foreign project must not read other files of this machine.
   if (!isInside(folder, path))
     return none(`"env" of langgraph.json names ${name}, outside the project: it is not read.`);
   const text = await readFile(path, 'utf8').catch(() => null);

@@ -24,7 +24,7 @@ export const API_KEY = 'lsv2_sk_test';
 
 export interface Asked {
   method: string;
-  /** Without the query. */
+  /** The path without the query. */
   path: string;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
@@ -33,12 +33,15 @@ export interface Asked {
 }
 
 type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
-/** `cut`: the connection ends without an answer. `cut after`: the same, once the request is carried out. */
+/**
+ * A fault to simulate. `cut`: the connection ends without an answer. `cut after`: the same, after the request was
+ * executed.
+ */
 type Fault = 'cut' | 'cut after' | Answer;
 
 /**
- * A control plane as the contracts say, as strict as they are: a path, query or body they do not know is refused with 422 and
- * remembered in `violations`.
+ * A fake control plane that is as strict as the contracts: it refuses a path, query or body they do not know with 422
+ * and records it in `violations`.
  */
 export class FakeControlPlane {
   readonly asked: Asked[] = [];
@@ -48,10 +51,10 @@ export class FakeControlPlane {
   /** Archives by object path. */
   readonly uploads = new Map<string, Buffer>();
   readonly logs: { build: LogEntry[]; deploy: LogEntry[] } = { build: [], deploy: [] };
-  /** What a revision goes through, one status per time it is asked for; the last one stays. */
+  /** Statuses of a revision, one per request; the last one stays. */
   statuses: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING', 'DEPLOYING', 'DEPLOYED'];
   statusMessage: string | null = null;
-  /** Called when a status is shown. */
+  /** Is called when a status is returned. */
   onStatus: (status: RevisionStatus) => void = () => {};
   apiKey = API_KEY;
   readonly #faults: { method: string; path: RegExp; fault: Fault }[] = [];
@@ -74,7 +77,7 @@ export class FakeControlPlane {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The next such request meets the fault. */
+  /** Makes the next matching request meet the fault. */
   fail(method: string, path: RegExp, fault: Fault): void {
     this.#faults.push({ method, path, fault });
   }
@@ -83,7 +86,7 @@ export class FakeControlPlane {
     return this.asked.filter((asked) => asked.method === method && path.test(asked.path));
   }
 
-  /** Resolves when so many requests to such a path were made. */
+  /** Resolves when this many requests to such a path were made. */
   async asks(count: number, path: RegExp): Promise<void> {
     const made = () => this.asked.filter((asked) => path.test(asked.path)).length;
     await vi.waitUntil(() => made() >= count, { timeout: 10_000, interval: 5 });
@@ -220,7 +223,7 @@ export class FakeControlPlane {
     }
   }
 
-  /** Of levels only the very same; an offset is the place in the log of the last entry of the page before. */
+  /** Matches a level exactly; an offset is the place in the log of the previous page's last entry. */
   #logs(log: LogEntry[], request: LogRequest): Answer {
     const { start_time: start, end_time: end, offset, order, limit } = request;
     const passed = offset ? Number(offset) : null;
@@ -272,7 +275,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-/** What the contract does not say is not to be sent. */
+/** Refuses fields that the contract does not have. */
 function violationOf(operation: Operation, { query, body, headers }: Asked): string | null {
   const known = Object.keys(operation.query?.properties ?? {});
   const unknown = [...query.keys()].filter((name) => !known.includes(name));
@@ -293,7 +296,7 @@ function violationOf(operation: Operation, { query, body, headers }: Asked): str
   return checked.ok ? null : `body ${JSON.stringify(checked.issues)}`;
 }
 
-/** A line that a server printed, a millisecond after the one before. */
+/** Makes a line that a server printed, a millisecond after the previous one. */
 export function logEntry(count: number, change: Partial<LogEntry> = {}): LogEntry {
   return {
     id: `${count}`,

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
 export interface EngineCall {
-  /** Without the folder of `--config`, which has another name each time. */
+  /** Arguments without the folder of `--config`, whose name differs each time. */
   args: string[];
   input?: string;
-  /** Of a build: what lies in the folder that is built. */
+  /** Files in the folder of a build. */
   files?: string[];
   dockerHost?: string;
 }
 
-/** Answers like an engine whose registry gives every image the same digest, and writes down how it was called. */
+/** Answers like an engine whose registry gives every image the same digest, and records its calls. */
 const SCRIPT = `#!${process.execPath}
 const { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -42,7 +42,7 @@ if (words.join(' ').includes('RepoDigests')) {
 }
 `;
 
-/** A `docker` for the front of a PATH. */
+/** A fake `docker` command for the beginning of a PATH. */
 export class DockerStandIn {
   readonly folder = mkdtempSync(join(tmpdir(), 'runyard-cli-docker-'));
 
@@ -54,7 +54,7 @@ export class DockerStandIn {
     this.fail();
   }
 
-  /** The next calls that begin so end with 1. */
+  /** Makes the next calls that begin like this exit with 1. */
   fail(...beginnings: string[]): void {
     writeFileSync(join(this.folder, 'failures.json'), JSON.stringify(beginnings));
   }

@@ -7,12 +7,9 @@ const folder = fileURLToPath(new URL('../../../../docs/api/', import.meta.url));
 const documents = buildDocuments();
 
 describe('the documents in docs/api', () => {
-  it.each(Object.entries(documents))(
-    '%s says what the contracts say (else: npm run generate:docs)',
-    (name, document) => {
-      expect(readFileSync(`${folder}${name}`, 'utf8')).toBe(formatDocument(document));
-    },
-  );
+  it.each(Object.entries(documents))('%s matches the contracts (else: npm run generate:docs)', (name, document) => {
+    expect(readFileSync(`${folder}${name}`, 'utf8')).toBe(formatDocument(document));
+  });
 
   it('are exactly the generated ones', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.keys(documents).sort());

@@ -16,7 +16,7 @@ describe('examples', () => {
   for (const [service, operations] of Object.entries(SERVICE_OPERATIONS)) {
     describe(service, () => {
       it.each(operations.map((operation) => [operation.operationId, operation] as const))(
-        '%s validates',
+        '%s is valid',
         (_, operation) => {
           const { params, query, body } = operation.examples ?? {};
           if (params !== undefined) expectValid(operation.params!, params, 'params');
@@ -33,7 +33,7 @@ describe('examples', () => {
         expect(without.map(({ operationId }) => operationId)).toEqual([]);
       });
 
-      it('have operation ids of their own, and placeholders that are described', () => {
+      it('have unique operation ids, and described placeholders', () => {
         const ids = operations.map(({ operationId }) => operationId);
         expect(new Set(ids).size).toBe(ids.length);
         for (const { path, params, operationId } of operations) {
@@ -50,7 +50,7 @@ describe('examples', () => {
   const events = Object.values(TOPICS).flatMap((topic) => topic.events as readonly TSchema[]);
   const jobs = Object.values(QUEUES).map(({ job }) => job as TSchema);
   it.each([...events, ...jobs].map((schema) => [(schema as { $id?: string }).$id, schema] as const))(
-    '%s validates and exists',
+    '%s is valid and exists',
     (_, schema) => {
       const { examples } = schema as { examples?: unknown[] };
       expect(examples?.length).toBeGreaterThan(0);

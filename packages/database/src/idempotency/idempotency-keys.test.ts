@@ -60,11 +60,11 @@ function asked(keys: string[], body: unknown = 'tea', over: Partial<Principal> =
 
 interface Thing {
   n: number;
-  /** A request of this process shares it, or the key answered it. */
+  /** True when a request of this process shares it, or the stored answer was returned. */
   isRepeated?: boolean;
 }
 
-/** Creates a thing as services do; `before` is held inside of the transaction. */
+/** Creates a thing like a service; `before` is awaited inside the transaction. */
 function create(
   keys: IdempotencyKeys,
   request: ReturnType<typeof asked>,
@@ -85,7 +85,7 @@ function create(
   });
 }
 
-/** Holds whoever waits for it. */
+/** Makes a gate that holds its callers until it is opened. */
 function gate() {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ function gate() {
 }
 
 describe('an idempotency key', () => {
-  it('creates once, and answers every further request as the first, in any process', async () => {
+  it('creates once, and returns the answer of the first request to every further one, in any process', async () => {
     const first = await create(processOf(), asked(['a']));
     const repeated = asked(['a']);
     expect(await create(processOf(), repeated)).toEqual({ n: first.n, isRepeated: true });
@@ -111,7 +111,7 @@ describe('an idempotency key', () => {
     expect(await things()).toEqual(['tea']);
   });
 
-  it('is bound for no longer than what it made is good for', async () => {
+  it('is bound only as long as its creation is valid', async () => {
     const request = asked(['a']);
     const give = (ms: number) =>
       processOf().once(operation, request as unknown as HandlerRequest, {
@@ -126,7 +126,7 @@ describe('an idempotency key', () => {
     expect([await give(0), await give(60_000), await give(70_000)]).toEqual([0, 60_000, 60_000]);
   });
 
-  it('tells who takes it over from one that died over it', async () => {
+  it('tells the next attempt that an earlier one died with it', async () => {
     const claims: boolean[] = [];
     const die = () =>
       processOf().once(operation, asked(['a']) as unknown as HandlerRequest, {
@@ -142,7 +142,7 @@ describe('an idempotency key', () => {
     expect(claims).toEqual([false, true]);
   });
 
-  it('is one of its caller: others, and requests without a key, create their own', async () => {
+  it('belongs to one caller: others, and requests without a key, create their own', async () => {
     const keys = processOf();
     await create(keys, asked(['a'], 'mine'));
     await create(keys, asked(['a'], 'of another key', { identity: 'other' }));
@@ -152,7 +152,7 @@ describe('an idempotency key', () => {
     expect(await things()).toHaveLength(5);
   });
 
-  it('sent with another body is refused, and nothing is made', async () => {
+  it('sent with another body is refused, and nothing is created', async () => {
     const keys = processOf();
     await create(keys, asked(['a']));
     await expect(create(keys, asked(['a'], 'coffee'))).rejects.toMatchObject({
@@ -165,21 +165,21 @@ describe('an idempotency key', () => {
     expect(await things()).toEqual(['tea']);
   });
 
-  it.each([[''], ['""'], ['x'.repeat(256)], ['tee\u00e9'], ['tab\there']])('%j is none', async (key) => {
+  it.each([[''], ['""'], ['x'.repeat(256)], ['tee\u00e9'], ['tab\there']])('%j is invalid', async (key) => {
     await expect(create(processOf(), asked([key]))).rejects.toMatchObject({
       status: 422,
       message: expect.stringContaining('idempotency-key'),
     });
   });
 
-  it('may be quoted as structured headers are, and is given once', async () => {
+  it('may be quoted like a structured header, and must be given once', async () => {
     const first = await create(processOf(), asked(['a "b']));
     expect(await create(processOf(), asked(['"a \\"b"']))).toMatchObject({ n: first.n, isRepeated: true });
     expect(await create(processOf(), asked(['x'.repeat(255)]))).not.toHaveProperty('isRepeated');
     await expect(create(processOf(), asked(['a', 'a']))).rejects.toMatchObject({ status: 422 });
   });
 
-  it('asked for by many at once, in two processes, creates once', async () => {
+  it('requested by many at once, in two processes, creates once', async () => {
     const processes = [processOf(), processOf()];
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => create(processes[index % 2]!, asked(['a']))),
@@ -189,7 +189,7 @@ describe('an idempotency key', () => {
     expect(await things()).toHaveLength(1);
   });
 
-  it('whose first request is under way makes the next wait for it', async () => {
+  it('makes the next request wait while its first one is in flight', async () => {
     const held = gate();
     const first = create(processOf(), asked(['a']), held.pass);
     await held.isReached;
@@ -200,7 +200,7 @@ describe('an idempotency key', () => {
     await other;
   });
 
-  it('is not bound by an error: who waited shares it, and a later request creates', async () => {
+  it('is not bound by an error: waiting requests share it, and a later request creates', async () => {
     const keys = processOf();
     const held = gate();
     const refuse = async () => {
@@ -217,7 +217,7 @@ describe('an idempotency key', () => {
     expect(await things()).toEqual(['coffee']);
   });
 
-  it('that was claimed ahead makes others wait; of a process that died over it, another takes it over', async () => {
+  it('that was claimed in advance makes others wait, and another process takes it over from a dead one', async () => {
     const [one, another] = [processOf(), processOf()];
     let claimed: KeyedRequest | undefined;
     const made = one.once<string, string>(operation, asked(['a']) as unknown as HandlerRequest, {
@@ -246,7 +246,7 @@ describe('an idempotency key', () => {
     expect(JSON.stringify(rows)).not.toContain('secret');
   });
 
-  it('creates anew once its time is over, swept or not', async () => {
+  it('creates again once it has expired, swept or not', async () => {
     await create(processOf(), asked(['a']));
     await create(processOf(), asked(['kept']));
     const expire = `UPDATE idempotency_key SET expires_at = now() WHERE answer IS NOT NULL AND id <> $1`;
@@ -259,7 +259,7 @@ describe('an idempotency key', () => {
   });
 });
 
-it('a key that is bound is not freed by its own request, which did not hear that it had created', async () => {
+it('a bound key is not freed by its own request, which did not learn that it had created', async () => {
   const keys = processOf();
   let made: KeyedRequest | undefined;
   await keys.once(operation, asked(['unheard']) as unknown as HandlerRequest, {
@@ -277,7 +277,7 @@ it('a key that is bound is not freed by its own request, which did not hear that
     repeat: (kept) => kept,
   });
   expect(repeated).toEqual({ n: 7 });
-  // What has been taken back may be made again.
+  // A creation that was undone may be repeated.
   await keys.unbind(made!);
   await create(keys, asked(['unheard']));
   expect(await things()).toEqual(['tea']);

@@ -2,13 +2,14 @@ import type pg from 'pg';
 import type { KeyedRequest } from './keyed-request.ts';
 
 /**
- * The rows of idempotency keys. A key is claimed in the transaction that creates, before anything else is locked and in the order
- * of ids, so that of two processes with the same key the second waits for the first, and two batches never for each other. It
- * is settled with the answer in the same transaction, or claimed only, when more has to be done before there is an answer.
+ * The rows of idempotency keys. A key is claimed in the transaction that creates, before anything else is locked and in
+ * the order of ids. The second of two processes with the same key then waits for the first, and two batches never
+ * deadlock. It is settled with the answer in the same transaction, or only claimed when more work comes before the
+ * answer.
  *
- * The table, to be put into the migrations of the database that uses it:
- * `CREATE TABLE idempotency_key (id bytea PRIMARY KEY, request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea,
- * claimed_at timestamptz NOT NULL, expires_at timestamptz NOT NULL);`
+ * The table, for the migrations of a database that uses it: `CREATE TABLE idempotency_key (id bytea PRIMARY KEY,
+ * request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea, claimed_at timestamptz NOT NULL, expires_at
+ * timestamptz NOT NULL);`
  */
 export interface Queries {
   query<Row>(text: string, values: unknown[]): Promise<Row[]>;
@@ -20,7 +21,7 @@ export const onPg = (client: pg.Pool | pg.ClientBase): Queries => ({
   },
 });
 
-/** Of a generated Prisma client's transaction, what is needed here. */
+/** The part of a generated Prisma client's transaction that this package uses. */
 export interface RawTransaction {
   $queryRawUnsafe<T>(text: string, ...values: unknown[]): PromiseLike<T>;
 }
@@ -39,18 +40,21 @@ export class KeyTakenError extends Error {
   }
 }
 
-/** A claim without an answer is given up by whoever died over it: after this long another attempt may take it over. */
+/**
+ * Milliseconds after which a claim without an answer counts as abandoned by a dead process: another attempt may take it
+ * over.
+ */
 export const CLAIM_MS = 10_000;
 const IS_ABANDONED = `k.answer IS NULL AND k.claimed_at <= clock_timestamp() - interval '${CLAIM_MS} milliseconds'`;
 
 export interface ClaimedKey {
-  /** An earlier attempt has claimed it too and never came to an answer: it may have got as far as to create. */
+  /** True when an earlier attempt claimed it and never answered: it may have created already. */
   wasClaimed: boolean;
 }
 
-/** Claims the keys that are free and answers which, by `claim`. Waits for transactions under way that claim one of them. */
+/** Claims the free keys and returns them by `claim`. Waits for transactions in flight that claim one of them. */
 export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Promise<Map<string, ClaimedKey>> {
-  // A statement must not meet a key twice: the first of them is the one that creates.
+  // A statement must not contain a key twice: the first of them creates.
   const distinct = new Map(requests.toReversed().map((request) => [request.id.toString('hex'), request]));
   const asked = [...distinct.values()];
   const rows = await queries.query<{ claim: string; was_claimed: boolean }>(
@@ -100,12 +104,12 @@ export async function settleKeys(
   if (rows.length < settled.length) throw new KeyTakenError();
 }
 
-/** Frees keys whose creation came to nothing. One that is bound stays so: its creation was not heard of, and took place. */
+/** Frees keys whose creation failed. A bound key stays bound: its creation took place, and the answer was lost. */
 export function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
   return freeKeys(queries, requests, { alsoBound: false });
 }
 
-/** Frees a key also when it is bound: what it was bound to has been taken back. */
+/** Frees a key even when it is bound, after its creation was undone. */
 export function unbindKey(queries: Queries, request: KeyedRequest): Promise<void> {
   return freeKeys(queries, [request], { alsoBound: true });
 }
@@ -123,13 +127,13 @@ async function freeKeys(
   );
 }
 
-/** What is known of a key: the digest of its request, and the answer unless the request is under way. */
+/** A key's row: the digest of its request, and the answer unless the request is in flight. */
 export interface KnownKey {
   digest: Uint8Array;
   answer: Uint8Array | null;
 }
 
-/** Undefined for a key that is free. */
+/** Returns undefined for a free key. */
 export async function findKey(queries: Queries, id: Buffer): Promise<KnownKey | undefined> {
   const [row] = await queries.query<{ request_digest: Uint8Array; answer: Uint8Array | null }>(
     `SELECT k.request_digest, k.answer FROM idempotency_key k
@@ -141,7 +145,7 @@ export async function findKey(queries: Queries, id: Buffer): Promise<KnownKey | 
 
 const BATCH = 1_000;
 
-/** Removes the keys that are past their time. */
+/** Deletes expired keys. */
 export async function removeExpiredKeys(db: pg.Pool): Promise<void> {
   for (;;) {
     const { rowCount } = await db.query(

@@ -2,22 +2,22 @@ import { createHash, randomUUID } from 'node:crypto';
 import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_KEY_LENGTH_MAX, type Operation } from '@runyard/contracts';
 import { type HandlerRequest, UnprocessableError, type ValidationErrorStyle } from '@runyard/service-kit';
 
-/** How answers are kept. */
+/** Encrypts and decrypts stored answers. */
 export interface AnswerSeal {
   seal(bytes: Uint8Array): Buffer;
   open(bytes: Uint8Array): Buffer;
 }
 
-/** A request for a creation that may come again, and is to create once. */
+/** A request for a creation that may be repeated, and must create once. */
 export interface KeyedRequest {
-  /** Whose key it is, for which operations, and the key: as a SHA-256, so that neither can be read from the table. */
+  /** The caller, the group of operations and the key as a SHA-256, so that the table reveals none of them. */
   readonly id: Buffer;
-  /** What is asked for: operation, path, query and body, as a SHA-256 with the key as its salt. */
+  /** Operation, path, query and body as a SHA-256 with the key as its salt. */
   readonly digest: Buffer;
-  /** This attempt (uuid), so that one that was given up cannot finish what another has begun anew. */
+  /** The id of this attempt (uuid): an abandoned attempt must not finish what another has begun again. */
   readonly claim: string;
   readonly keptMs: number;
-  /** The JSON value as it is kept. */
+  /** Encrypts the JSON value for storage. */
   seal(answer: unknown): Buffer;
 }
 
@@ -30,9 +30,9 @@ export interface KeyedRequestOptions {
 type Asked = Pick<HandlerRequest, 'raw' | 'caller' | 'params' | 'query' | 'body'>;
 
 /**
- * Undefined for a request without a key, which costs nothing then.
+ * Returns undefined for a request without a key, which then costs nothing.
  *
- * @throws UnprocessableError for a key that is none
+ * @throws UnprocessableError for an invalid key
  */
 export function keyedRequest(
   operation: Operation,
@@ -56,12 +56,12 @@ export function keyedRequest(
   };
 }
 
-/** The request with its key bound for no longer than this, for what is good for a time only: an answer that is none any more helps nobody. */
+/** Limits how long the key is bound, for answers that expire: an expired answer must not be repeated. */
 export function boundFor(request: KeyedRequest | undefined, ms: number): KeyedRequest | undefined {
   return request && { ...request, keptMs: Math.min(request.keptMs, ms) };
 }
 
-/** About the header of the key, in the words of the service. */
+/** Makes the error about the key's header in the form of the service. */
 export function refusal(message: string, style: ValidationErrorStyle): UnprocessableError {
   const loc = ['header', IDEMPOTENCY_KEY_HEADER];
   const msg = `Header ${IDEMPOTENCY_KEY_HEADER} ${message}`;
@@ -70,7 +70,7 @@ export function refusal(message: string, style: ValidationErrorStyle): Unprocess
 }
 
 const PRINTABLE = new RegExp(`^[\\x20-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
-/** A string as structured headers write it: `"a\"b"`. */
+/** Matches a string of structured headers: `"a\"b"`. */
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 
 function keyOf(given: string[]): string | undefined {

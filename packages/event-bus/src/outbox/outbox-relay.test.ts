@@ -43,7 +43,7 @@ interface Published extends KeyedEvent {
   topic: TopicName;
 }
 
-/** A bus that keeps what is published, in order, and can be away. */
+/** Makes a bus that records what is published, in order, and can be unavailable. */
 function recordingBus(): EventBus & { published: Published[]; isAway: boolean; attempts: number } {
   const published: Published[] = [];
   return {
@@ -78,7 +78,7 @@ const row = (key = 'k') => ({
 const left = async () => Number((await pool.query('SELECT count(*) FROM outbox')).rows[0].count);
 
 describe('OutboxRelay', () => {
-  it('publishes what a transaction wrote, as it was written, and deletes it', async () => {
+  it('publishes rows of a transaction unchanged, and deletes them', async () => {
     const rows = [row('a'), row('b')];
     await outboxInsert(pool, rows);
     start();
@@ -99,7 +99,7 @@ describe('OutboxRelay', () => {
     expect(bus.published.map(({ key }) => key)).toEqual(['kept']);
   });
 
-  it('a kick publishes at once, long before the idle poll', async () => {
+  it('publishes at once after a wake, long before the idle poll', async () => {
     const relay = start({ idleMs: 3_600_000 });
     await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
     await outboxInsert(pool, [row()]);
@@ -107,13 +107,13 @@ describe('OutboxRelay', () => {
     await waitFor(() => bus.published.length === 1, { timeoutMs: 2_000 });
   });
 
-  it('finds what another process wrote without a kick', async () => {
+  it('finds rows of another process without a wake', async () => {
     start({ idleMs: 30 });
     await outboxInsert(pool, [row()]);
     await waitFor(() => bus.published.length === 1);
   });
 
-  it('an id that was taken early and committed late is not passed over', async () => {
+  it('does not skip an id that was assigned early and committed late', async () => {
     const relay = start({ idleMs: 20 });
     const early = await pool.connect();
     await early.query('BEGIN');
@@ -143,7 +143,7 @@ describe('OutboxRelay', () => {
     }
   });
 
-  it('while the bus is away nothing is lost or hurried, and all drains once it is back', async () => {
+  it('loses nothing and slows down while the bus is unavailable, and publishes the backlog once it is back', async () => {
     bus.isAway = true;
     const relay = start();
     const rows = Array.from({ length: 30 }, () => row());
@@ -159,7 +159,7 @@ describe('OutboxRelay', () => {
     expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
   });
 
-  it('of several relays one publishes; when it ends another takes over', async () => {
+  it('publishes from one of several relays, and another takes over when it ends', async () => {
     const [first, second] = [start({ idleMs: 20, leaseMs: 300 }), start({ idleMs: 20, leaseMs: 300 })];
     for (let index = 0; index < 20; index += 1) {
       await outboxInsert(pool, [row()]);
@@ -176,27 +176,27 @@ describe('OutboxRelay', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('a relay that died without giving the duty back is replaced when its lease lapses', async () => {
+  it('replaces a relay that died without releasing the lease when the lease expires', async () => {
     await acquireDuty(pool, { name: 'outbox-relay', holder: randomUUID(), leaseMs: 400 });
     await outboxInsert(pool, [row()]);
     start({ leaseMs: 300 });
     await waitFor(() => bus.published.length === 1);
   });
 
-  it('rows of a topic that a newer version wrote stay for a relay that knows it', async () => {
+  it('leaves rows of a topic that a newer version wrote for a relay that knows it', async () => {
     await pool.query(`INSERT INTO outbox (topic, key, event) VALUES ('from-the-future', 'k', '{}')`);
     await outboxInsert(pool, [row()]);
     start();
-    // A row goes once it is published.
+    // A row is deleted once it is published.
     await waitFor(async () => bus.published.length === 1 && (await left()) === 1);
     const { rows } = await pool.query('SELECT topic FROM outbox');
     expect(rows).toEqual([{ topic: 'from-the-future' }]);
   });
 
-  it('stop publishes what is there, and with the bus away ends without it', async () => {
+  it('publishes the present rows at stop, and ends without that while the bus is unavailable', async () => {
     await outboxInsert(pool, [row()]);
     const relay = start({ idleMs: 3_600_000, batchSize: 5 });
-    // The row of its lease is there before it knows that the lease is its own.
+    // The row of its lease exists before the relay knows that it has the lease.
     await waitFor(() => bus.published.length === 1);
     await outboxInsert(
       pool,
@@ -213,7 +213,7 @@ describe('OutboxRelay', () => {
     expect((await pool.query('SELECT 1 FROM duty')).rowCount).toBe(0);
   });
 
-  it('tells how far the outbox is behind, the same in every process with a relay, and which of them relays', async () => {
+  it('reports the lag of the outbox, the same in every process with a relay, and which of them is active', async () => {
     const [active, standby] = [new Metrics(), new Metrics()];
     bus.isAway = true;
     start({ metrics: active });
@@ -231,7 +231,7 @@ describe('OutboxRelay', () => {
     expect(await standby.text()).toMatch(/outbox_relay_active 0\n/);
   });
 
-  it('a relay that stood still past its lease repeats at most what it had in hand, and no key is ever out of order', async () => {
+  it('repeats at most its batch in flight after stalling past its lease, and keeps every key in order', async () => {
     const rows = Array.from({ length: 6 }, () => row('k'));
     await outboxInsert(pool, rows);
     let wake: (() => void) | undefined;
@@ -255,7 +255,7 @@ describe('OutboxRelay', () => {
     expect(first).toEqual([...rows, later].map(({ event }) => event.id));
   });
 
-  it('what one request to the bus holds is capped in bytes too', async () => {
+  it('limits a request to the bus in bytes too', async () => {
     const rows = Array.from({ length: 12 }, () => ({ ...row('k'), key: 'k' }));
     for (const { event } of rows) Object.assign(event, { padding: 'x'.repeat(100_000) });
     await outboxInsert(pool, rows);
@@ -271,7 +271,7 @@ describe('OutboxRelay', () => {
     expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
   });
 
-  it('over a real bus: from a commit to a subscriber', async () => {
+  it('carries an event from a commit to a subscriber over a real bus', async () => {
     const redis = testRedis();
     const real = createEventBus({ kind: 'redis', url: redis.url, prefix: redis.prefix }, { logger: log.logger });
     const got: CloudEvent[] = [];

@@ -63,7 +63,7 @@ describe('event bus on Redis', () => {
     expect(got).toEqual([first, second]);
   });
 
-  it('goes on with what came since when Redis was emptied', async () => {
+  it('goes on with newer events when Redis was emptied', async () => {
     await subscribe();
     await publish();
     await waitFor(() => got.length === 1);
@@ -72,7 +72,7 @@ describe('event bus on Redis', () => {
     await waitFor(() => got.includes(since));
   });
 
-  it('when the active member ends another takes over, and until then one alone is active', async () => {
+  it('has one active member at a time, and another takes over when it ends', async () => {
     const other = open();
     const active = await subscribe();
     await subscribe(other);
@@ -85,13 +85,13 @@ describe('event bus on Redis', () => {
     await other.close();
   });
 
-  it('drops events that are older than they are kept', async () => {
+  it('drops expired events', async () => {
     const short = createEventBus(
       { kind: 'redis', url: redis.url, prefix: redis.prefix, retentionMs: 1 },
       { logger: recordingLogger().logger },
     );
     await short.publish('organizations', Array.from({ length: 500 }, issued));
-    // Within the same millisecond they are not too old yet.
+    // Within the same millisecond they have not expired yet.
     await waitFor(async () => {
       await short.publish('organizations', [issued()]);
       return (await admin.xlen(stream())) < 200;

@@ -35,7 +35,7 @@ export class RedisBus implements EventBus {
     const stream = streamKey(this.#config.prefix, topic);
     const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
     try {
-      // A transaction: all of them or none, and in this order.
+      // A transaction adds all of them or none, in this order.
       const transaction = this.#redis.multi();
       for (const { key, event } of events) transaction.xadd(stream, '*', 'key', key, 'event', JSON.stringify(event));
       transaction.xtrim(stream, 'MINID', '~', String(oldestKept));

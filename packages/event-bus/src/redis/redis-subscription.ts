@@ -10,20 +10,21 @@ import { openBlockingConnection } from './redis-connection.ts';
 import { streamKey } from './stream-key.ts';
 
 const BLOCK_MS = 2_000;
-/** A read that waits this much longer than it asked to has lost its connection without an error. */
+/** Milliseconds by which a read exceeds its block time when its connection was lost without an error. */
 const SILENCE_MS = 5_000;
 const BATCH = 64;
 const RETRY_PAUSE_MS = 500;
 /**
- * One name for whoever is active: what the last active member had taken and not confirmed is then its successor's own backlog.
+ * Every active member uses the same consumer name, so that entries which the last active member read and did not
+ * confirm are its successor's own backlog.
  */
 const CONSUMER = 'active';
 
 type StreamReply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
 
 /**
- * One member of a consumer group over Redis Streams. Redis hands a group's entries to any member, which would lose the order of a
- * key, so one member at a time is active, by a lease; the others stand by.
+ * One member of a consumer group over Redis Streams. Redis gives a group's entries to any member, which would lose the
+ * order of a key. So a lease makes one member active at a time; the others stand by.
  */
 export class RedisSubscription {
   readonly #redis: Redis;
@@ -50,7 +51,7 @@ export class RedisSubscription {
     });
   }
 
-  /** Resolves when the group exists, and with it its position; goes on trying until closed. */
+  /** Resolves when the group exists, and with it its position; retries until closed. */
   async start(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
@@ -68,7 +69,7 @@ export class RedisSubscription {
 
   async close(): Promise<void> {
     this.#closing.abort(new BusClosedError());
-    // Breaks off the read that waits.
+    // Disconnecting aborts the blocking read.
     this.#reader.disconnect();
     await this.#running;
     await this.#lease.release();
@@ -91,7 +92,7 @@ export class RedisSubscription {
   async #consumeWhileActive(): Promise<void> {
     const stopRenewing = this.#lease.keep();
     try {
-      // First what the last active member left behind, then what is new.
+      // The backlog of the last active member comes first, then new entries.
       let backlogFrom: string[] | undefined = [...this.#streams.keys()].map(() => '0');
       while (!this.#closing.signal.aborted && this.#lease.isHeld) {
         const reply = await this.#read(backlogFrom ?? [...this.#streams.keys()].map(() => '>'), !backlogFrom);
@@ -137,7 +138,7 @@ export class RedisSubscription {
     }
   }
 
-  /** Redis was emptied: all that is in the streams now came afterwards. */
+  /** Recreates the groups after Redis was emptied: everything in the streams now is newer. */
   async #recreateGroups(): Promise<void> {
     this.#logger.warn('the event streams were emptied; going on with what came since');
     await this.#createGroups('0').catch(() => undefined);

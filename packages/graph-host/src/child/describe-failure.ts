@@ -1,11 +1,11 @@
-/** Turns what user code throws while loading into text for its author. */
+/** Makes a text for the author out of what user code throws while it loads. */
 import { GraphLoadError } from '../errors.ts';
 
 const SHOWN_FRAMES = 5;
-/** Where this file lies: frames from here and below are the host's own. */
+/** The folder of this file: frames in and below it are the host's own. */
 const OWN_FILES = new URL('.', import.meta.url).pathname;
 
-/** "Graph "agent" did not load: TypeError: … at src/agent.ts:3:7", paths relative to the project. */
+/** Returns `Graph "agent" did not load: TypeError: … at src/agent.ts:3:7`, with paths relative to the project. */
 export function describeLoadFailure(subject: string, error: unknown, directory: string): string {
   if (error instanceof GraphLoadError) return `${subject} did not load: ${error.message}`;
   const lines = [`${subject} did not load: ${oneError(error)}`, ...framesOf(error)];
@@ -22,7 +22,7 @@ function oneError(error: unknown): string {
   return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** The first frames in the author's own files; stacks are source-mapped by the loader. */
+/** Returns the first frames in the author's own files. The loader has mapped stacks to sources. */
 function framesOf(error: unknown): string[] {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return [];
   return error.stack

@@ -1,4 +1,4 @@
-/** Turns what a graph streams into the events of the v1 stream, one class of event per stream mode. */
+/** Turns what a graph streams into events of the v1 stream, with one class of events per stream mode. */
 import type { StreamedEvent } from './graph-types.ts';
 import { type Message, MessageEvents } from './message-events.ts';
 import { checkpointEvent, type DebugChunk, debugEvent, isSnapshot, taskEvent } from './step-events.ts';
@@ -9,7 +9,7 @@ export interface RenderedEvent {
   mode: string;
   event: string;
   data: string;
-  /** Set on events that a later one with the same key makes superfluous. */
+  /** Key of the event: a later event with the same key makes this one superfluous. */
   supersedes?: string;
 }
 
@@ -20,13 +20,13 @@ export class EventRenderer {
   readonly #asked: ReadonlySet<string>;
   readonly #emit: Emit;
   readonly #taskErrors = new TaskErrors();
-  /** The newest values of each namespace, to which an interrupt is added. */
+  /** The newest values of each namespace; an interrupt is added to them. */
   readonly #values = new Map<string, unknown>();
-  /** Left out when mode `messages` was not asked for. */
+  /** Undefined unless mode `messages` was requested. */
   readonly #messages: MessageEvents | undefined;
-  /** Interrupts of the root graph that were raised since its last values without them. */
+  /** Interrupts of the root graph since its last values without interrupts. */
   readonly rootInterrupts: unknown[] = [];
-  /** True once the root graph stopped at an interrupt, dynamic or static. */
+  /** True when the root graph stopped at an interrupt, dynamic or static. */
   isInterrupted = false;
 
   constructor(askedModes: string[], emit: Emit) {
@@ -39,7 +39,9 @@ export class EventRenderer {
     }
   }
 
-  /** Modes to ask of the graph: `values` always, because the final ones are the run's result. */
+  /**
+   * The modes to request from the graph. `values` is always among them, because the final values are the run's result.
+   */
   get graphModes(): string[] {
     const modes = new Set(['values']);
     for (const mode of this.#asked) {
@@ -49,12 +51,12 @@ export class EventRenderer {
     return [...modes];
   }
 
-  /** Callback handlers that the modes asked for need. */
+  /** Callback handlers that the requested modes need. */
   get callbacks(): object[] {
     return this.#asked.has('tasks') || this.#asked.has('debug') ? [this.#taskErrors.handler] : [];
   }
 
-  /** The root graph's newest values; undefined before any. */
+  /** The root graph's newest values; undefined before the first. */
   get rootValues(): unknown {
     return this.#values.get('');
   }
@@ -74,7 +76,7 @@ export class EventRenderer {
         this.#send('tasks', namespace, taskEvent(payload as Record<string, unknown>, this.#taskErrors));
         break;
       case 'checkpoints':
-        // A lightweight envelope accompanies `values` in some versions; only the full snapshot is an event.
+        // Some versions send a lightweight envelope with `values`; only the full snapshot is an event.
         if (isSnapshot(payload)) this.#send('checkpoints', namespace, checkpointEvent(payload));
         break;
       case 'debug':
@@ -88,7 +90,7 @@ export class EventRenderer {
     }
   }
 
-  /** The graph has come to its end, or to an interrupt. */
+  /** Completes open messages after the graph has ended or was interrupted. */
   end(): void {
     this.#messages?.end();
   }
@@ -129,7 +131,7 @@ export class EventRenderer {
 
   #renderMessage(streamNamespace: string[], [message, metadata]: [Message, Record<string, unknown>]): void {
     if (!isMessage(message)) return;
-    // The runtime names the node's own task last; the namespace of the graph around it is what comes before.
+    // The runtime's last segment is the node's own task; the segments before it name the surrounding graph.
     const namespace = streamNamespace.slice(0, -1);
     if (this.#asked.has('messages-tuple')) {
       this.#emitEvent('messages-tuple', eventName('messages', namespace), [flattenChunk(message), metadata]);
@@ -146,7 +148,10 @@ export class EventRenderer {
   }
 }
 
-/** Runnables and tools pass whatever they like to each other: what has no JSON form is left out, and is no fault of the run. */
+/**
+ * Returns `withoutIt` as JSON when `told` has no JSON form: runnables and tools pass any object to each other, and the
+ * run must not fail for it.
+ */
 function passedJson(told: unknown, withoutIt: unknown): string {
   try {
     return toWireJson(told);
@@ -165,7 +170,7 @@ function interruptsOf(payload: unknown): unknown[] | undefined {
   return Array.isArray(interrupts) ? interrupts : undefined;
 }
 
-/** Clients of every language find the same keys in an interrupt. */
+/** Adds the missing keys of interrupts, so that clients of every language find the same ones. */
 export function withInterruptSchema(payload: unknown): unknown {
   const interrupts = interruptsOf(payload);
   if (interrupts === undefined) return payload;

@@ -1,11 +1,11 @@
-/** Takes one export from a file of the project. */
+/** Imports one export of a file of the project. */
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { GraphLoadError } from '../errors.ts';
 import type { ProjectExport } from '../project/read-project.ts';
 
-/** @throws GraphLoadError when there is no such file or export; whatever the file itself throws */
+/** @throws GraphLoadError when there is no such file or export; errors of the file itself pass through */
 export async function importSymbol(source: ProjectExport, directory: string): Promise<unknown> {
   const shownPath = relative(directory, source.file);
   if (!(await stat(source.file).catch(() => null))?.isFile()) {
@@ -22,7 +22,10 @@ export async function importSymbol(source: ProjectExport, directory: string): Pr
   return exported;
 }
 
-/** A CommonJS file's exports sit on `default` of its namespace, and its own default one level deeper. */
+/**
+ * Returns the export. The exports of a CommonJS file are on `default` of its namespace, its own default one level
+ * deeper.
+ */
 function pick(namespace: Record<string, unknown>, symbol: string): unknown {
   const inner = namespace.default as Record<string, unknown> | undefined;
   const isCommonJs = typeof inner === 'object' && inner !== null && '__esModule' in inner;

@@ -1,6 +1,6 @@
 /**
- * The project's own `@langchain/*` packages, exactly the copies its graph file sees: a second copy of LangGraph has its
- * own symbols and its own async context, and breaks in ways that look like faults of the graph.
+ * Imports the project's own `@langchain/*` packages, exactly the copies that its graph file uses. A second copy of
+ * LangGraph has its own symbols and its own async context, and fails in ways that look like faults of the graph.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,14 +13,14 @@ export interface ProjectModules {
   langgraph: LangGraphModule;
   checkpoint: CheckpointModule;
   langgraphVersion: string;
-  /** A part of `@langchain/core`, for example `tracers/base`, of the copy that LangGraph uses. */
+  /** Imports a part of `@langchain/core`, for example `tracers/base`, from the copy that LangGraph uses. */
   importCore(path: string): Promise<unknown>;
-  /** A part of `@langchain/langgraph`, for example `zod/schema`. */
+  /** Imports a part of `@langchain/langgraph`, for example `zod/schema`. */
   importLangGraph(path: string): Promise<unknown>;
   warnings: string[];
 }
 
-/** The oldest releases whose saver and streams have the form this host speaks. */
+/** The oldest releases whose saver and streams this host supports. */
 const OLDEST = { '@langchain/langgraph': [1, 0], '@langchain/langgraph-checkpoint': [1, 0] } as const;
 
 const loaded = new Map<string, Promise<ProjectModules>>();
@@ -43,7 +43,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
   const checkpointEntry = resolveFrom(fromLangGraph, '@langchain/langgraph-checkpoint', entry);
   checkVersion('@langchain/langgraph-checkpoint', checkpointEntry);
   const warnings = duplicates(require, fromLangGraph, graphFile);
-  // A package has a CommonJS and an ES module form, and each would be a copy of its own: take the one the graph took.
+  // A package has a CommonJS and an ES module form, and each would be a separate copy: use the one that the graph used.
   if (require.cache[entry] !== undefined) {
     const importCore = async (path: string) => fromLangGraph(`@langchain/core/${path}`);
     return {
@@ -90,20 +90,20 @@ function checkVersion(name: keyof typeof OLDEST, entry: string): string {
   return version;
 }
 
-/** The version in the `package.json` above a package's entry file. */
+/** Returns the version in the `package.json` above a package's entry file. */
 function packageVersion(name: string, entry: string): string {
   for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
     try {
       const content = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       if (content.name === name) return String(content.version);
     } catch {
-      // Not the package's root folder yet.
+      // This is not the package's root folder yet.
     }
   }
   return '0.0.0';
 }
 
-/** Packages of which the graph file and LangGraph see different copies. */
+/** Warns about packages of which the graph file and LangGraph use different copies. */
 function duplicates(require: NodeJS.Require, fromLangGraph: NodeJS.Require, graphFile: string): string[] {
   const warnings: string[] = [];
   for (const [name, specifier] of [
@@ -120,7 +120,7 @@ function duplicates(require: NodeJS.Require, fromLangGraph: NodeJS.Require, grap
           'Messages and savers of one are strangers to the other; let one version be installed.',
       );
     } catch {
-      // Not a direct dependency of the project: it cannot have taken another copy.
+      // The project has no direct dependency on it, so it cannot use another copy.
     }
   }
   return warnings;

@@ -1,4 +1,4 @@
-/** Imports the graphs of a project, in every form its author may export them. */
+/** Imports the graphs of a project, in every form in which their authors may export them. */
 import type { SaverOptions } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError } from '../errors.ts';
 import type { Project, ProjectExport, ProjectGraph } from '../project/read-project.ts';
@@ -7,7 +7,7 @@ import type { CompiledGraph, GraphConfig } from './graph-types.ts';
 import { importSymbol } from './import-symbol.ts';
 import { type ProjectModules, projectModules } from './langchain-modules.ts';
 
-/** Told to a factory beside the config, so that it can skip what a mere look at the graph does not need. */
+/** Tells a factory what the graph is made for, so that it can skip work that a mere description does not need. */
 export interface GraphUse {
   accessContext: 'threads.create_run' | 'threads.update' | 'threads.read' | 'assistants.read';
   executionRuntime: { context: unknown } | null;
@@ -17,12 +17,14 @@ export interface LoadedGraph {
   graphId: string;
   description?: string;
   isFactory: boolean;
-  /** Where its author wrote it. */
+  /** The author's export that the graph comes from. */
   source: ProjectExport;
   modules: ProjectModules;
-  /** Of every saver of the graph. */
+  /** Options for every saver of the graph. */
   saverOptions: SaverOptions;
-  /** The compiled graph; a factory is called anew. Never has a checkpointer or store of its own. */
+  /**
+   * Returns the compiled graph; calls a factory anew each time. The graph never has a checkpointer or store of its own.
+   */
   take(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
 }
 
@@ -96,8 +98,8 @@ function describe(value: unknown): string {
 }
 
 /**
- * A compiled-in checkpointer or store is taken off before the first use, and each use passes its own through the config.
- * Setting it per use instead would race: a graph object is shared by all runs.
+ * Removes a compiled-in checkpointer or store before the first use; each use passes its own through the config. Setting
+ * it per use instead would race, because all runs share a graph object.
  */
 function stripper(graphId: string, warn: Warn): (graph: CompiledGraph) => CompiledGraph {
   let hasWarned = false;

@@ -1,6 +1,6 @@
 /**
- * The events of mode `messages`, in the order in which JavaScript servers send them: each message as far as it has come while
- * it is streamed, and whole once it stands in the state.
+ * Makes the events of mode `messages`, in the order in which JavaScript servers send them: each message as far as it
+ * has come while it is streamed, and whole once it is in the state.
  */
 import { flattenMessage, isMessage, isMessageChunk } from './wire-json.ts';
 
@@ -10,7 +10,7 @@ export interface MessageEvent {
   event: string;
   namespace: string[];
   data: unknown;
-  /** Set on events that a later one with the same key makes superfluous. */
+  /** Key of the event: a later event with the same key makes this one superfluous. */
   supersedes?: string;
 }
 
@@ -21,7 +21,7 @@ interface Begun {
 
 export class MessageEvents {
   readonly #emit: (event: MessageEvent) => void;
-  /** Messages that were begun and are not complete, by id, each put together from its chunks. */
+  /** Messages that have begun and are not complete, by id, each concatenated from its chunks. */
   readonly #begun = new Map<string, Begun>();
   readonly #completed = new Set<string>();
 
@@ -29,7 +29,7 @@ export class MessageEvents {
     this.#emit = emit;
   }
 
-  /** Takes a piece of a message, or one that a node returned whole. */
+  /** Adds a chunk of a message, or a message that a node returned whole. */
   add(namespace: string[], message: Message, metadata: Record<string, unknown>): void {
     const { id } = message;
     const isChunk = isMessageChunk(message);
@@ -43,7 +43,7 @@ export class MessageEvents {
     this.#emit({ event: 'messages/partial', namespace, data, supersedes: `messages/partial ${id}` });
   }
 
-  /** A step of a graph is over, so the messages of its new state are whole, and so are those it streamed and did not keep. */
+  /** Completes the messages of the new state after a step, and those that the step streamed and did not keep. */
   endStep(namespace: string[], values: unknown): void {
     const inState = messagesOf(values).filter(({ id }) => !this.#completed.has(id));
     const begun = [...this.#begun].filter(([, { namespace: of }]) => isSame(of, namespace));
@@ -52,7 +52,7 @@ export class MessageEvents {
     this.#complete(namespace, [...inState, ...others]);
   }
 
-  /** The run is over: nothing goes on with messages of its last step. */
+  /** Completes the messages of the last step when the run has ended. */
   end(): void {
     for (const [, { namespace, message }] of [...this.#begun]) this.#complete(namespace, [message as Identified]);
   }
@@ -69,7 +69,7 @@ export class MessageEvents {
 
 type Identified = { id: string };
 
-/** What stands under `messages` in a state, one or several, as far as it has ids. */
+/** Returns the messages with ids that a state has under `messages`: one or several. */
 function messagesOf(values: unknown): Identified[] {
   if (typeof values !== 'object' || values === null || isMessage(values) || !('messages' in values)) return [];
   return [values.messages].flat().filter(isIdentified);

@@ -1,11 +1,11 @@
 /**
- * Events of one run on their way to the parent, held back by byte credits: the parent grants what it has passed on.
- * While there is no credit, events wait here; superseded ones are dropped, and past the limit the run fails.
+ * Holds events of one run until the parent grants byte credits for them; it grants what it has passed on. While there
+ * is no credit, events wait here; superseded ones are dropped, and past the limit the run fails.
  */
 import type { Connection } from '../protocol/connection.ts';
 import type { RenderedEvent } from './event-renderer.ts';
 
-/** Events came faster than anybody took them. */
+/** Events were produced faster than the parent passed them on. */
 export class StreamBufferOverflowError extends Error {
   constructor(limitBytes: number) {
     super(`The run streamed more than ${limitBytes} bytes that could not be delivered`);
@@ -25,9 +25,9 @@ export interface OutboxOptions {
   use: number;
   creditBytes: number;
   bufferBytes: number;
-  /** A larger event is left out. */
+  /** Bytes of the largest event that is sent. A gap event replaces a larger one. */
   eventBytes: number;
-  /** Called once, when the buffer limit is passed. */
+  /** Is called once, when the buffer limit is passed. */
   onOverflow(error: StreamBufferOverflowError): void;
 }
 
@@ -56,7 +56,7 @@ export class Outbox {
     if (supersedes !== undefined) this.#supersede(supersedes, waiting);
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.data.byteLength;
-    // A lone event is never too much: it goes as soon as there is any credit.
+    // A single event is never too much: it is sent as soon as there is any credit.
     if (this.#waitingBytes > this.#options.bufferBytes && this.#waiting.length > 1) {
       this.#overflown = true;
       this.#drop();
@@ -66,7 +66,7 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Sends nothing until as many calls of `release`: what is being prepared has to go first. */
+  /** Sends nothing until `release` was called as many times: a message that is being prepared must be sent first. */
   hold(): void {
     this.#holds++;
   }
@@ -82,8 +82,8 @@ export class Outbox {
   }
 
   /**
-   * Events go at the end of a turn of the event loop and never within: a checkpoint that the graph writes in the same turn
-   * reaches the connection first, and the parent delivers them after it.
+   * Sends events at the end of a turn of the event loop and never within it. A checkpoint that the graph writes in the
+   * same turn reaches the connection first, and the parent delivers the events after it.
    */
   #schedule(): void {
     if (this.#scheduled) return;
@@ -94,7 +94,7 @@ export class Outbox {
     });
   }
 
-  /** Hands waiting events to the connection, as far as the credit goes. */
+  /** Passes waiting events to the connection, as far as the credit allows. */
   #flush(): void {
     if (this.#holds > 0 || this.#waiting.length === 0 || this.#credit <= 0) return;
     const events: [string, string, number][] = [];
@@ -116,7 +116,7 @@ export class Outbox {
     if (this.#waiting.length === 0) this.#onEmpty?.();
   }
 
-  /** Resolves when everything has been handed over. */
+  /** Resolves when no event waits any more. */
   async drained(): Promise<void> {
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
@@ -137,7 +137,7 @@ export class Outbox {
   }
 }
 
-/** Stands for an event that is too large to be delivered, so that nothing is missing in silence. */
+/** Replaces an event that is too large, so that the client sees that one is missing. */
 function leftOut({ event }: RenderedEvent, bytes: number): RenderedEvent {
   const data = JSON.stringify({ reason: 'too_large', after: null, event, bytes });
   return { mode: 'stream.gap', event: 'gap', data };

@@ -4,7 +4,7 @@ import { flattenChunk, toWireJson, UnserializableValueError } from './wire-json.
 
 const asJson = (value: unknown, form?: 'event' | 'state') => JSON.parse(toWireJson(value, form));
 
-it('writes messages anywhere inside as flat objects', () => {
+it('messages at any depth are written as flat objects', () => {
   const call = { name: 'add', args: { a: 1 }, id: 'c1', type: 'tool_call' as const };
   expect(
     asJson({
@@ -29,7 +29,7 @@ it('writes messages anywhere inside as flat objects', () => {
   });
 });
 
-it('keeps what a tool message is about', () => {
+it('a tool message keeps its tool call id, status and artifact', () => {
   const message = new ToolMessage({ content: '42', tool_call_id: 'c1', name: 'add', status: 'success' });
   expect(asJson(message)).toMatchObject({
     type: 'tool',
@@ -40,7 +40,7 @@ it('keeps what a tool message is about', () => {
   });
 });
 
-it('fills in the keys that clients of thread state rely on, and only there', () => {
+it('state, and only state, gets the keys that clients of thread state rely on', () => {
   const defaults = { name: null, example: false, tool_calls: [], invalid_tool_calls: [], usage_metadata: null };
   expect(asJson(new AIMessage('x'), 'state')).toMatchObject(defaults);
   expect(asJson(new HumanMessage('x'), 'state')).toMatchObject({ name: null, example: false });
@@ -48,7 +48,7 @@ it('fills in the keys that clients of thread state rely on, and only there', () 
   expect(asJson(new AIMessage('x'))).not.toHaveProperty('usage_metadata');
 });
 
-it('names a piece as a chunk while it streams, and as a whole message in state', () => {
+it('a chunk keeps its name while it streams, and becomes a message in state', () => {
   const chunk = new AIMessageChunk({ content: 'Hel', id: 'm' });
   expect(flattenChunk(chunk as never)).toMatchObject({
     type: 'AIMessageChunk',
@@ -59,12 +59,12 @@ it('names a piece as a chunk while it streams, and as a whole message in state',
   expect(asJson({ messages: [chunk] }).messages[0]).toMatchObject({ type: 'ai', content: 'Hel' });
 });
 
-it('does not copy or change what holds no message', () => {
+it('a value without messages is neither copied nor changed', () => {
   const value = { a: [1, { b: new Date(0) }], u: undefined };
   expect(toWireJson(value)).toBe('{"a":[1,{"b":"1970-01-01T00:00:00.000Z"}]}');
 });
 
-it('says in a sentence why a value has no JSON form', () => {
+it('the error for a value without a JSON form says why', () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   expect(() => toWireJson(circle)).toThrow(UnserializableValueError);

@@ -12,7 +12,7 @@ function bundle(files: Record<string, string>, { shared = ['badges'], signal = n
 }
 
 describe('components of a project', () => {
-  it('are bundled with their styles; react and what is shared come from the page', async () => {
+  it('are bundled with their styles; react and shared modules come from the page', async () => {
     const bundles = await bundle({ 'my-agent': './card.jsx' });
     const files = new Map(bundles.get('my-agent')?.map(({ basename, contents }) => [basename, text(contents)]));
     expect([...files.keys()].sort()).toEqual(['entrypoint.css', 'entrypoint.js']);
@@ -41,7 +41,7 @@ describe('components of a project', () => {
     expect(answers).toEqual(['root-1', 'root-1', { type: 'p', props: { className: 'card', children: '* Hi' } }]);
   });
 
-  it('that cannot be bundled are told with their place, all at once', async () => {
+  it('that cannot be bundled are all reported at once, with file and line', async () => {
     const files = {
       broken: './broken.jsx',
       gone: './gone.jsx',
@@ -58,7 +58,7 @@ describe('components of a project', () => {
     ]);
   });
 
-  it('are given up when the service stops', async () => {
+  it('are not bundled any further when the service stops', async () => {
     const error = await bundle({ agent: './card.jsx' }, { signal: AbortSignal.abort() }).catch((cause: Error) => cause);
     expect((error as Error).message).toBe('The process that bundles the components of "ui" ended (SIGKILL).');
   });

@@ -19,11 +19,11 @@ export interface BundleUiOptions {
   directory: string;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
-  /** Whom the bundler runs as; default: this process's user. */
+  /** The user that the bundler runs as; default: this process's user. */
   user?: HostUser | undefined;
-  /** What the bundler prints, for example warnings. */
+  /** Receives what the bundler prints, for example warnings. */
   onLog(line: HostLog): void;
-  /** Ends the work. */
+  /** Aborts the work. */
   signal: AbortSignal;
   timeoutMs?: number;
 }
@@ -66,7 +66,7 @@ async function bundled({
   logLines(child.stderr as Readable, (message) => onLog({ level: 'warn', message }));
   try {
     const request: BundleRequest = { directory, files: ui.files, shared: ui.shared };
-    // An end without an answer is told below.
+    // A missing answer is reported below.
     child.send(request, () => {});
     const ended = once(child, 'exit').then(([code, by]) => ({
       faults: [withoutAnswer(signal, timeoutMs, by ?? code)],
@@ -88,7 +88,7 @@ function withoutAnswer(signal: AbortSignal, timeoutMs: number, end: string | num
   return `The process that bundles the components of "ui" ended (${end}).`;
 }
 
-/** Bundled, it lies beside the service's main file; from source, where it is written. */
+/** Returns the entry, next to the service's bundle or, when nothing is bundled, in the source folder. */
 function childEntry(): string {
   const isSource = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(isSource ? '../ui-bundler/main.ts' : './graph-host-ui.js', import.meta.url));

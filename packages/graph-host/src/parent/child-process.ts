@@ -1,4 +1,6 @@
-/** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
+/**
+ * Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
@@ -9,7 +11,7 @@ import type { HostUser } from './host-user.ts';
 export interface SpawnedChild {
   process: ChildProcess;
   socket: Duplex;
-  /** Why the process is gone, once it is. */
+  /** Resolves with the reason when the process has exited. */
   exited: Promise<string>;
 }
 
@@ -18,17 +20,23 @@ export interface SpawnOptions {
   environment: Record<string, string>;
   heapLimitMb: number | undefined;
   user: HostUser | undefined;
-  /** A line the child printed past its own capture: a library that writes to the descriptor itself, V8's last words. */
+  /**
+   * Receives a line that the child printed past its own capture: from a library that writes to the descriptor, or from
+   * V8.
+   */
   onOutput(level: 'info' | 'error', line: string): void;
 }
 
-/** A larger young generation: graphs make much that is soon garbage, and collecting it less often is an eighth of the CPU. */
+/**
+ * Graphs make much short-lived garbage. With a larger young generation it is collected less often, which saves an
+ * eighth of the CPU.
+ */
 const YOUNG_GENERATION = '--max-semi-space-size=32';
-/** Below this heap limit it would be most of the heap. */
+/** Smaller heaps keep V8's default: the larger young generation would be most of the heap. */
 const ROOMY_HEAP_MB = 512;
 
 const LAST_WORDS_MS = 200;
-/** Of -1000 (never) to 1000 (first of all). */
+/** The score goes from -1000 (never killed) to 1000 (killed first). */
 const OOM_SCORE = '500';
 
 export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutput }: SpawnOptions): SpawnedChild {
@@ -37,7 +45,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
     [
       ...(heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`]),
       ...((heapLimitMb ?? ROOMY_HEAP_MB) >= ROOMY_HEAP_MB ? [YOUNG_GENERATION] : []),
-      // Packages are resolved from the project's files, as its own imports are.
+      // Packages must be resolved from the project's files, as its own imports are.
       '--experimental-import-meta-resolve',
       '--disable-warning=ExperimentalWarning',
       '--import',
@@ -53,7 +61,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
     child.once('error', (error) => resolve(failedStart(error, projectDir, user)));
     child.once('exit', (code, signal) => {
       const reason = signal ? `ended by ${signal}` : `exited with code ${code}`;
-      // Its last words may still be in the pipe; a process it started may keep that open for good.
+      // Its last lines may still be in the pipe. A process that it started may keep the pipe open for good.
       child.once('close', () => resolve(reason));
       setTimeout(() => resolve(reason), LAST_WORDS_MS).unref();
     });
@@ -67,7 +75,7 @@ function failedStart(error: NodeJS.ErrnoException, projectDir: string, user: Hos
   return `could not be started: ${error.message}`;
 }
 
-/** When the machine has no memory left, Linux is to take the process with the project's code, not its parent. */
+/** Makes Linux kill the process with the project's code, not its parent, when the machine runs out of memory. */
 function offerToKernel(pid: number): void {
   writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { unpackVectors } from '../protocol/vectors.ts';
 import type { EmbedRequest, GraphHost } from '../types.ts';
 import { loadError } from './remote-errors.ts';
 
-/** A model that does not answer must not hold up the caller for ever. */
+/** Milliseconds. A model that does not answer must not block the caller for ever. */
 const TIMEOUT_MS = 60_000;
 
 /** @throws GraphLoadError when the embeddings cannot be had, BackendError `embedding_failed` when they fail */
@@ -30,7 +30,7 @@ export async function embedTexts(
   }
 }
 
-/** The embeddings of a project as its store asks them. Whatever goes wrong is a failure of the embeddings alone. */
+/** Returns the project's embeddings for its store. Every error becomes a failure of the embeddings alone. */
 export function embeddingsOf(host: Pick<GraphHost, 'embed'>, source: EmbeddingsSource): Embed {
   return async (texts, as) => {
     try {

@@ -1,6 +1,6 @@
 /**
- * One run as its parent sees it. Events wait here behind the checkpoints that were sent before them, are delivered one
- * batch at a time, and only then give the child new credit.
+ * One run as its parent sees it. Events wait here for the checkpoints that were sent before them. They are delivered
+ * one batch at a time, and only then does the child get new credit.
  */
 import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
 import type { Connection } from '../protocol/connection.ts';
@@ -26,9 +26,9 @@ export class ParentRun {
   readonly #batches: Batch[] = [];
   #isDelivering = false;
   #lastPut = 0;
-  /** Puts whose commit is awaited, in the order they were sent. */
+  /** Puts that are not committed yet, in the order they were sent. */
   readonly #pendingPuts = new Set<number>();
-  /** The child's word, kept until everything before it has been delivered. */
+  /** The child's outcome, kept until everything before it has been delivered. */
   #outcome: RunOutcome | undefined;
 
   constructor(connection: Connection, use: number, handlers: RunHandlers) {
@@ -84,7 +84,10 @@ export class ParentRun {
     void this.#deliver();
   }
 
-  /** Another attempt owns the thread, or storage is away: this attempt cannot go on, and its end is not the graph's fault. */
+  /**
+   * Ends this attempt when another attempt owns the thread or storage is unavailable. The graph is not to blame for
+   * that.
+   */
   receiveStorageError(error: BackendError): void {
     if (error.reason !== 'fenced' && error.reason !== 'unavailable') return;
     this.abort(error.message);
@@ -93,19 +96,22 @@ export class ParentRun {
     this.cutShort(error.reason === 'fenced' ? { kind: 'fenced' } : { kind: 'lost', cause, reason });
   }
 
-  /** The child is gone, and the run with it. */
+  /** Ends the run after the child has exited. */
   loseChild(outcome: RunOutcome): void {
     this.cutShort(outcome);
     this.#resolveStopped();
   }
 
-  /** Ends the run at once with an outcome the child does not know: events still waiting are not delivered. */
+  /** Ends the run at once with an outcome that the child does not know. Waiting events are not delivered. */
   cutShort(outcome: RunOutcome): void {
     this.#dropBatches();
     this.#settle(outcome);
   }
 
-  /** The child still gets its credit: without it, it would wait for ever to say that it has stopped. */
+  /**
+   * Drops the waiting events. The child still gets its credit: without it, it would wait for ever to say that it has
+   * stopped.
+   */
   #dropBatches(): void {
     for (const { bytes } of this.#batches.splice(0)) this.#grant(bytes);
   }
@@ -141,7 +147,7 @@ export class ParentRun {
     return oldestPending === undefined || oldestPending > next.afterPut;
   }
 
-  /** All batches that may go now, as one. */
+  /** Takes all batches that may be delivered now, as one. */
   #takeDeliverable(): Batch {
     const first = this.#batches.shift() as Batch;
     while (this.#isDeliverable()) {

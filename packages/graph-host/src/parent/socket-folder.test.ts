@@ -12,7 +12,7 @@ const isThere = (path: string) =>
     () => false,
   );
 
-/** As a process that was killed leaves it: with the sockets it listened at. */
+/** Makes a folder as a killed process leaves it: with the sockets it listened on. */
 async function deserted(named: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'socket-folder-'));
   const listening = `require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
@@ -23,7 +23,7 @@ async function deserted(named: string): Promise<string> {
   return path;
 }
 
-it('the folder of a process that was killed is removed by the next one, and none of a process that lives', async () => {
+it('a process removes the folders of killed processes, and none of a live process', async () => {
   const living = await SocketFolder.open();
   const path = dirname(living.newPath());
   const left = await deserted(path);
@@ -34,7 +34,7 @@ it('the folder of a process that was killed is removed by the next one, and none
   expect(await isThere(path)).toBe(false);
 });
 
-it('a folder of sockets opens to its user alone', async () => {
+it('only its user can enter a folder of sockets', async () => {
   const folder = await SocketFolder.open();
   const { mode } = await stat(dirname(folder.newPath()));
   expect(mode & 0o777).toBe(0o700);

@@ -5,18 +5,21 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostUser } from './host-user.ts';
 
-/** While nobody listens in it yet. */
+/** The prefix of a folder in which nobody listens yet. */
 const BEGUN = 'runyard-new-';
-/** Names the machine: on a disk that several share, the sockets of the others are silent although somebody listens. */
+/**
+ * The prefix names the machine: on a shared disk, the sockets of other machines refuse connections although somebody
+ * listens.
+ */
 const MADE = `runyard-${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}-`;
 
 /**
- * A folder for sockets that only its user can enter: this process's, or the one that the project's code runs as, whose home it is
- * then. Named pipes have no folder.
+ * A folder for sockets that only its user can enter: the user of this process, or the one that the project's code runs
+ * as. For the latter it is the home folder too. Named pipes have no folder.
  *
- * A process that is killed leaves its folder behind, and the next one of the user removes it. What tells the two apart is not an
- * id, which another process or another container may have by now, but a socket: whoever has a folder listens in it from before
- * the folder has its name until the process ends. A folder in which nobody listens is nobody's.
+ * A killed process leaves its folder behind, and the next process of the user removes it. A socket tells the two cases
+ * apart, because another process or container may have the same id by now. The owner of a folder listens in it from
+ * before the folder has its name until the process ends. A folder in which nobody listens has no owner.
  */
 export class SocketFolder {
   readonly #path: string | null;
@@ -45,7 +48,7 @@ export class SocketFolder {
     }
   }
 
-  /** A path where nobody listens yet. Short: the limit of a socket's path is about a hundred bytes. */
+  /** Returns a path where nobody listens yet. It is short: the limit of a socket's path is about a hundred bytes. */
   newPath(): string {
     return this.#path === null ? `\\\\.\\pipe\\runyard-${randomUUID()}` : join(this.#path, newName());
   }
@@ -55,9 +58,12 @@ export class SocketFolder {
     if (this.#user) await chown(socketPath, this.#user.uid, this.#user.gid);
   }
 
-  /** Of an environment for the folder's user: who runs as somebody else has no home of its own. */
+  /**
+   * Sets HOME and TMPDIR in the environment of the folder's user. Another user has no home of its own, and must not
+   * keep temporary files where others could replace them, or where they would stay behind.
+   */
   withHome(environment: Record<string, string>): Record<string, string> {
-    return this.#user && this.#path !== null ? { ...environment, HOME: this.#path } : environment;
+    return this.#user && this.#path !== null ? { ...environment, HOME: this.#path, TMPDIR: this.#path } : environment;
   }
 
   async remove(): Promise<void> {
@@ -70,14 +76,14 @@ function newName(): string {
   return randomUUID().slice(0, 8);
 }
 
-/** Hangs up on everybody, and keeps no process alive. */
+/** Listens, closes every connection, and keeps no process alive. */
 async function listen(socketPath: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy()).unref();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
-  // Without descriptors left it cannot hang up; whoever asks has its answer all the same.
+  // Without free descriptors it cannot close connections; a successful connect is answer enough.
   server.on('error', () => undefined);
   return server;
 }
@@ -94,20 +100,20 @@ async function isDeserted(path: string): Promise<boolean> {
   try {
     const folder = await lstat(path);
     const uid = process.getuid?.();
-    // Root has given its folders to others.
+    // Root gives its folders to other users.
     if (!folder.isDirectory() || (folder.uid !== uid && uid !== 0)) return false;
     const heard = await Promise.all((await readdir(path)).map((name) => isHeard(join(path, name))));
     return !heard.includes(true);
   } catch {
-    // It went meanwhile, or is not for us to look into.
+    // The folder was removed in the meantime, or this user may not read it.
     return false;
   }
 }
 
-/** What a connection meets where nobody listens any more. */
+/** Errors of a connection to a socket where nobody listens any more. */
 const SILENT: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
 
-/** Whether somebody listens, or may: whatever is not a plain refusal counts as an answer. */
+/** Returns whether somebody listens, or may: everything but a plain refusal counts as an answer. */
 function isHeard(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

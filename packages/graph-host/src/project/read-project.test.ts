@@ -16,7 +16,7 @@ async function project(content: unknown) {
   return readProject(directory, 'langgraph.json');
 }
 
-it('reads graphs as text and as an object, relative to the file', async () => {
+it('graphs are read as text and as an object, relative to the file', async () => {
   const { graphs } = await project({ graphs: { a: './src/a.ts:graph', b: { path: 'b.js', description: 'B' } } });
   expect(graphs).toEqual([
     { graphId: 'a', file: join(directory, 'src/a.ts'), symbol: 'graph' },
@@ -24,13 +24,13 @@ it('reads graphs as text and as an object, relative to the file', async () => {
   ]);
 });
 
-it('takes the last colon as the one before the export', () => {
+it('the last colon of a source separates the export', () => {
   expect(parseSource('C:\\app\\a.ts:graph', '/x').symbol).toBe('graph');
   expect(parseSource('./a.ts', '/x')).toEqual({ file: '/x/a.ts', symbol: 'default' });
   expect(parseSource('./a.ts:', '/x').symbol).toBe('default');
 });
 
-it('takes variables from a map or a dotenv file, and tells when the file is not there', async () => {
+it('variables are read from a map or a dotenv file, and a missing file is reported', async () => {
   const graphs = { a: './a.ts' };
   expect((await project({ graphs, env: { KEY: 'v' } })).env).toEqual({ KEY: 'v' });
   await writeFile(join(directory, '.env'), 'A=1\n# comment\nB="two words"\n');
@@ -41,7 +41,7 @@ it('takes variables from a map or a dotenv file, and tells when the file is not 
   });
 });
 
-it('names every key it does not know, and says which are for Python', async () => {
+it('a warning names every unknown key, and says which are for Python', async () => {
   const { warnings } = await project({
     graphs: { a: './a.ts' },
     python_version: '3.11',
@@ -55,7 +55,7 @@ it('names every key it does not know, and says which are for Python', async () =
   ]);
 });
 
-it('names keys inside a section that it does not know, and keys that change nothing here', async () => {
+it('a warning names unknown keys inside a section, and keys without effect', async () => {
   const { warnings } = await project({
     graphs: { a: './a.ts' },
     http: { colour: 1, cors: { allow_origin: 'x' } },
@@ -68,7 +68,7 @@ it('names keys inside a section that it does not know, and keys that change noth
   ]);
 });
 
-it('takes a section from its variable instead of from the file, also when there is no file', async () => {
+it('a section is read from its variable instead of the file, even when there is no file', async () => {
   await writeFile(
     join(directory, 'langgraph.json'),
     JSON.stringify({ graphs: { a: './a.ts' }, http: { app: './a.ts' } }),
@@ -81,7 +81,7 @@ it('takes a section from its variable instead of from the file, also when there 
   await expect(readProject(directory, 'langgraph.json', { LANGGRAPH_HTTP: '{' })).rejects.toThrow(/LANGGRAPH_HTTP/);
 });
 
-it('tells which variables are asked for and not set, and which other Node.js the project is for', async () => {
+it('a warning names required variables that are not set, and another Node.js version of the project', async () => {
   const { warnings } = await project({ graphs: { a: './a.ts' }, env: ['NOT_SET_ANYWHERE'], node_version: '2' });
   expect(warnings).toEqual([
     'langgraph.json: "env" asks for the variable NOT_SET_ANYWHERE, and it is not set.',
@@ -89,7 +89,7 @@ it('tells which variables are asked for and not set, and which other Node.js the
   ]);
 });
 
-it('tells that cookies are never let in from everywhere', async () => {
+it('a warning says that cookies are never accepted from every origin', async () => {
   const cors = (rules: object) =>
     project({ graphs: { a: './a.ts' }, http: { cors: { allow_credentials: true, ...rules } } });
   for (const rules of [{}, { allow_origins: ['*'] }]) {
@@ -102,7 +102,7 @@ it('tells that cookies are never let in from everywhere', async () => {
   }
 });
 
-it('says in a sentence what is wrong with the file', async () => {
+it('the error for an invalid file says what is wrong', async () => {
   await expect(project('{')).rejects.toThrow(/langgraph.json is not valid JSON/);
   await expect(project({})).rejects.toThrow(/must be an object with a "graphs" key/);
   await expect(project({ graphs: {} })).rejects.toThrow(/graphs/);
@@ -113,7 +113,7 @@ it('says in a sentence what is wrong with the file', async () => {
   await expect(readProject(directory, 'nowhere.json')).rejects.toThrow(/no readable .*nowhere.json/);
 });
 
-it('knows the auth handler and the settings of other parts', async () => {
+it('the auth handler and the settings of other parts are read', async () => {
   const read = await project({ graphs: { a: './a.ts' }, auth: { path: './auth.ts:auth' }, store: { ttl: {} } });
   expect(read.auth).toEqual({ file: join(directory, 'auth.ts'), symbol: 'auth' });
   expect(read.store).toEqual({ ttl: { refresh_on_read: true } });

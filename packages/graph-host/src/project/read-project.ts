@@ -12,11 +12,11 @@ import type { StoreSection } from './sections/store.ts';
 import type { WebhooksSection } from './sections/webhooks.ts';
 import { warningsAbout } from './warnings.ts';
 
-/** Something a file of the project exports. */
+/** An export of a file of the project. */
 export interface ProjectExport {
   /** Absolute path of the source file. */
   file: string;
-  /** Export to take from it. */
+  /** Name of the export. */
   symbol: string;
 }
 
@@ -25,16 +25,16 @@ export interface ProjectGraph extends ProjectExport {
   description?: string;
 }
 
-/** `ui` and `ui_config`. */
+/** The keys `ui` and `ui_config`. */
 export interface ProjectUi {
-  /** By agent, the file of its components, as written: relative to the project's folder. */
+  /** The file of each agent's components, by agent: relative to the project's folder, as written. */
   files: Record<string, string>;
-  /** Modules that pages bring. */
+  /** Modules that pages provide. */
   shared: string[];
 }
 
 export interface Project {
-  /** Folder of `langgraph.json`: relative paths start here. */
+  /** Folder of `langgraph.json`, which relative paths start from. */
   directory: string;
   graphs: ProjectGraph[];
   /** Variables of the `env` key, from its map or its dotenv file. */
@@ -45,16 +45,19 @@ export interface Project {
   encryption: ProjectExport | null;
   /** `http.app`; null when the project has no routes of its own. */
   app: ProjectExport | null;
-  /** Sections as they are read, defaults filled in; null when the file has no such key. */
+  /** Parsed sections with their defaults; null when the file has no such key. */
   http: HttpSection | null;
   store: StoreSection | null;
   checkpointer: CheckpointerSection | null;
   webhooks: WebhooksSection | null;
   /** Components for pages; null when the project has none. */
   ui: ProjectUi | null;
-  /** The dotenv file that `env` names and that is not there. Usual on a fresh clone, and worth a word when a variable is missing. */
+  /**
+   * The dotenv file that `env` names and that does not exist. This is usual on a fresh clone, and is reported when a
+   * variable is missing.
+   */
   missingEnvFile: string | null;
-  /** One sentence each, for the person who wrote the file. */
+  /** One sentence each, for the author of the file. */
   warnings: string[];
 }
 
@@ -103,7 +106,10 @@ export async function readProject(
   };
 }
 
-/** `./file.ts:export` → absolute file and export name; without one, `default`. The last colon counts: `C:` has one too. */
+/**
+ * Splits `./file.ts:export` into absolute file and export name (default `default`). The last colon counts: `C:` has one
+ * too.
+ */
 export function parseSource(source: string, directory: string): ProjectExport {
   const colon = source.lastIndexOf(':');
   const hasSymbol = colon > 1;
@@ -145,7 +151,7 @@ function describeFaults(
   return `${path} has ${faults.length === 1 ? 'a fault' : 'faults'}: ${[...new Set(faults)].join('; ')}.`;
 }
 
-/** The map of the `env` key, or what its dotenv file holds. */
+/** Returns the map of the `env` key, or the content of its dotenv file. */
 async function readEnv(
   env: unknown,
   directory: string,
@@ -160,7 +166,7 @@ async function readEnv(
   return { env: Object.fromEntries(texts), missingEnvFile: null };
 }
 
-/** What the file asks of its surroundings and does not get. */
+/** Warns about requirements of the file that this environment does not meet. */
 function unmetWishes({ env, node_version: version, http }: ProjectFile, variables: Variables): string[] {
   const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
   const [runningOn] = process.versions.node.split('.');

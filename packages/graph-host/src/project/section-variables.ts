@@ -1,10 +1,10 @@
 /**
- * Sections of `langgraph.json` as variables, the form in which images made by the official command carry them. Each is the
- * JSON of its key and takes the key's place as a whole: images are made from the file, so a variable is the later word.
+ * Sections of `langgraph.json` as variables, the form in which images of the official command carry them. Each is the
+ * JSON of its key and replaces the whole key: images are made from the file, so the variable is newer.
  */
 import { GraphLoadError } from '../errors.ts';
 
-/** Key of the file that a variable stands for. */
+/** The key of the file that each variable stands for. */
 export const SECTION_VARIABLES = {
   LANGSERVE_GRAPHS: 'graphs',
   LANGGRAPH_STORE: 'store',
@@ -19,14 +19,14 @@ export const SECTION_VARIABLES = {
 
 export type Variables = Record<string, string | undefined>;
 
-/** Of an environment, what stands for sections. */
+/** Returns the variables of an environment that stand for sections. */
 export function sectionVariables(environment: Variables): Record<string, string> {
   const entries = Object.keys(SECTION_VARIABLES).map((name) => [name, environment[name]] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => isSet(entry[1])));
 }
 
 /**
- * The sections that variables give.
+ * Parses the sections that variables give.
  *
  * @throws GraphLoadError that names a variable which is not JSON
  */
@@ -40,7 +40,7 @@ export function sectionsOf(environment: Variables): Record<string, unknown> {
     } catch (cause) {
       throw new GraphLoadError(`The variable ${name} is not valid JSON: ${(cause as Error).message}`, { cause });
     }
-    // `null` is how an image says that the file has no such section.
+    // Images write `null` for a section that the file does not have.
     if (sections[key] === null) delete sections[key];
   }
   return sections;

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { embeddingsSource, storeSettings } from './store-settings.ts';
 
-it('without a section items stay for ever and nothing is embedded', () => {
+it('without a section, items are kept for ever and nothing is embedded', () => {
   expect(storeSettings({ store: null, directory: '/p' })).toEqual({
     ttl: { defaultMinutes: null, refreshOnRead: true },
     sweepEveryMinutes: null,
   });
 });
 
-it('takes times in minutes, and what is embedded', () => {
+it('the section sets times in minutes, and the embeddings', () => {
   const store = {
     ttl: { refresh_on_read: false, default_ttl: 60, sweep_interval_minutes: 5 },
     index: { embed: 'openai:text-embedding-3-small', dims: 1536, fields: ['title', 'parts[*].text'] },
@@ -21,7 +21,7 @@ it('takes times in minutes, and what is embedded', () => {
   });
 });
 
-it('embeds the whole value unless told otherwise', () => {
+it('the whole value is embedded by default', () => {
   const { index } = storeSettings({ store: { index: { embed: './e.ts:embed', dims: 3 } }, directory: '/p' });
   expect(index?.fields).toEqual(['$']);
 });
@@ -33,11 +33,11 @@ it.each([
     'ollama:nomic-embed-text:v1.5',
     { kind: 'provider', provider: 'ollama', model: 'nomic-embed-text:v1.5', projectDir: '/p' },
   ],
-])('%s names %j', (embed, source) => {
+])('the embed setting %s is read as %j', (embed, source) => {
   expect(embeddingsSource(embed, '/p')).toEqual(source);
 });
 
-it('names a field that is no path', () => {
+it('the error names a field that is no path', () => {
   const store = { index: { embed: './e.ts:embed', dims: 3, fields: ['a['] } };
   expect(() => storeSettings({ store, directory: '/p' })).toThrow('store.index.fields: "a[" is not a path');
 });

@@ -16,7 +16,7 @@ async function project(checkpointer?: object) {
   return readProject(directory, 'langgraph.json');
 }
 
-it('threads are kept unless the project says otherwise, and those with a time of their own are looked after', async () => {
+it('threads are kept by default, and those with their own ttl are swept', async () => {
   const unsaid = { defaultTtl: undefined, sweepEveryMs: 300_000, sweepLimit: 1000 };
   expect(threadRetentionSettings(await project())).toEqual(unsaid);
   expect(threadRetentionSettings(await project({ ttl: { strategy: 'keep_latest' } }))).toEqual(unsaid);
@@ -28,7 +28,7 @@ it('threads are kept unless the project says otherwise, and those with a time of
   });
 });
 
-it('another store for checkpoints is refused, and what only Python has is named', async () => {
+it('another checkpoint store is refused, and a warning names keys that only Python has', async () => {
   await expect(project({ backend: 'mongo' })).rejects.toThrow(/checkpointer\.backend/);
   await expect(project({ path: './saver.ts:saver' })).rejects.toThrow(/checkpointer\.path/);
   await expect(project({ ttl: { default_ttl: 0 } })).rejects.toThrow(/checkpointer\.ttl\.default_ttl/);

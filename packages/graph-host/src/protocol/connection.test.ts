@@ -42,7 +42,7 @@ afterEach(() => {
   host.close('test ended');
 });
 
-it('matches answers to their requests, with raw bytes', async () => {
+it('a connection matches answers to their requests, with raw bytes', async () => {
   answer = ({ header }) => host.answer(0, header.id as number, { for: header.t }, [Buffer.from('raw')]);
   const [ping, shutdown] = await Promise.all([parent.request(0, { t: 'ping' }), parent.request(1, { t: 'shutdown' })]);
   expect(ping.ok).toEqual({ for: 'ping' });
@@ -50,20 +50,20 @@ it('matches answers to their requests, with raw bytes', async () => {
   expect(shutdown.raw.toString()).toBe('raw');
 });
 
-it('answers an unknown request with `unsupported`, and an ill-formed one with `invalid`', async () => {
+it('a connection answers an unknown request with `unsupported`, and an ill-formed one with `invalid`', async () => {
   await expect(parent.request(0, { t: 'graph.teleport' })).rejects.toMatchObject({ kind: 'unsupported' });
   await expect(parent.request(0, { t: 'state.get', use: 'one' })).rejects.toMatchObject({ kind: 'invalid' });
   expect(received).toEqual([]);
 });
 
-it('rejects open requests when the other side goes away', async () => {
+it('a connection rejects open requests when the other side closes it', async () => {
   const request = parent.request(0, { t: 'ping' });
   hostSocket.destroy();
   await expect(request).rejects.toBeInstanceOf(RemoteError);
   await expect(parent.request(0, { t: 'ping' })).rejects.toMatchObject({ kind: 'gone' });
 });
 
-it('closes on bytes that are not the protocol', async () => {
+it('a connection closes on bytes that are not the protocol', async () => {
   const gone = once(hostSocket, 'close');
   hostSocket.write('GET / HTTP/1.1\r\n\r\n');
   await gone;

@@ -1,9 +1,11 @@
-/** One end of the host protocol: typed messages out, checked messages in, answers matched to their requests. */
+/**
+ * One end of the host protocol: it sends typed messages, checks received ones, and matches answers to their requests.
+ */
 import type { Duplex } from 'node:stream';
 import { FrameReader, FrameWriter } from './frames.ts';
 import type { Check, ErrorBody } from './messages.ts';
 
-/** The other side answered a request with an error, or is gone (`kind: "gone"`). */
+/** The other side answered a request with an error, or has closed the connection (`kind: "gone"`). */
 export class RemoteError extends Error {
   readonly kind: string;
   readonly graphId: string | undefined;
@@ -31,7 +33,7 @@ export interface ConnectionOptions {
   socket: Duplex;
   checks: Map<string, Check>;
   onMessage(message: Incoming): void;
-  /** The stream ended or carried bytes that are not the protocol. */
+  /** Is called when the stream ended or carried bytes that are not the protocol. */
   onClose(reason: string): void;
 }
 
@@ -64,7 +66,7 @@ export class Connection {
     options.socket.on('close', () => this.close('the connection closed'));
   }
 
-  /** Sends a message that wants no answer. Messages of one `lane` keep their order. */
+  /** Sends a message that expects no answer. Messages of one `lane` keep their order. */
   send(lane: number, header: Record<string, unknown>, raw: Uint8Array[] = NO_BYTES): void {
     if (this.#closed !== undefined) return;
     const text = Buffer.from(JSON.stringify(header));
@@ -117,7 +119,9 @@ export class Connection {
     else this.#options.onMessage({ header, raw });
   }
 
-  /** An unknown or ill-formed request is answered, so that a newer peer learns it at once instead of waiting. */
+  /**
+   * Answers an unknown or ill-formed request with an error, so that a newer peer learns it at once instead of waiting.
+   */
   #refuse(header: Incoming['header'], isUnknown: boolean): void {
     if (typeof header.id !== 'number') return;
     if (header.t === 'answer') {

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import { expect, it } from 'vitest';
 import { FrameReader, FrameWriter, MAX_FRAME_BYTES } from './frames.ts';
 
-/** A socket that keeps what is written; `isFull` makes it push back until `drain`. */
+/** A socket that records what is written; `isFull` makes it push back until `drain`. */
 class Wire extends Duplex {
   readonly writes: Buffer[] = [];
   isFull = false;
@@ -22,7 +22,7 @@ function read(bytes: Buffer, chunkSize = bytes.byteLength): Buffer[] {
   return messages;
 }
 
-it('gives every message back whole, however the bytes are cut', async () => {
+it('a reader returns every message whole, however the bytes are cut', async () => {
   const wire = new Wire();
   const writer = new FrameWriter(wire);
   const sent = [Buffer.from('a'), Buffer.alloc(0), Buffer.alloc(700_000, 'x'), Buffer.from('z')];
@@ -35,7 +35,7 @@ it('gives every message back whole, however the bytes are cut', async () => {
   }
 });
 
-it('sends what is said in one turn of the event loop in one write', async () => {
+it('a writer sends the messages of one turn of the event loop in one write', async () => {
   const wire = new Wire();
   const writer = new FrameWriter(wire);
   for (let lane = 0; lane < 100; lane++) writer.send(lane, [Buffer.from(`message ${lane}`)]);
@@ -44,7 +44,7 @@ it('sends what is said in one turn of the event loop in one write', async () => 
   expect(read(wire.writes[0] as Buffer)).toHaveLength(100);
 });
 
-it('makes no frame larger than the limit', async () => {
+it('a writer makes no frame larger than the limit', async () => {
   const wire = new Wire();
   new FrameWriter(wire).send(1, [Buffer.alloc(2_000_000)]);
   await turn();
@@ -54,7 +54,7 @@ it('makes no frame larger than the limit', async () => {
   }
 });
 
-it('lets a small message of another lane pass a large one, never one of the same lane', async () => {
+it('a small message of another lane overtakes a large one, but never one of its own lane', async () => {
   const wire = new Wire();
   const writer = new FrameWriter(wire);
   writer.send(1, [Buffer.from('large'), Buffer.alloc(1_000_000)]);
@@ -65,7 +65,7 @@ it('lets a small message of another lane pass a large one, never one of the same
   expect(order).toEqual(['other', 'large', 'after']);
 });
 
-it('stops cutting a large message while the socket is full and goes on when it drains', async () => {
+it('a writer stops cutting a large message while the socket is full, and goes on when it drains', async () => {
   const wire = new Wire();
   const writer = new FrameWriter(wire);
   wire.isFull = true;
@@ -77,6 +77,6 @@ it('stops cutting a large message while the socket is full and goes on when it d
   expect(read(Buffer.concat(wire.writes))).toHaveLength(1);
 });
 
-it('refuses bytes that no writer makes', () => {
+it('a reader refuses bytes that no writer makes', () => {
   expect(() => new FrameReader(() => {}).push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).toThrow(RangeError);
 });

@@ -1,23 +1,23 @@
 /**
  * The lowest layer of the host protocol: messages as frames on a byte stream.
  *
- * A frame is `u32 length | u32 stream | piece`, big-endian, where `length` counts everything after itself and is at most
- * 256 KiB. Stream 0 carries a whole message in one frame. A larger message is cut into frames of one stream number, the
- * last of them with the highest bit of `stream` set, so that pieces of several large messages and small messages share
- * the wire. Messages of the same lane never overtake each other; different lanes may.
+ * A frame is `u32 length | u32 stream | piece`, big-endian, where `length` counts everything after itself and is at
+ * most 256 KiB. Stream 0 carries a whole message in one frame. A larger message is cut into frames of one stream
+ * number, the last of them with the highest bit of `stream` set, so that pieces of several large messages and small
+ * messages share the wire. Messages of the same lane never overtake each other; different lanes may.
  */
 import type { Duplex } from 'node:stream';
 
 export const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_PIECE_BYTES = MAX_FRAME_BYTES - 4;
 const LAST_PIECE = 0x8000_0000;
-/** No message is legitimately larger: V8 could not hold its text. */
+/** No legitimate message is larger: V8 could not hold its text. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024 * 1024;
 
 interface Outgoing {
   parts: Uint8Array[];
   size: number;
-  /** 0 until its first piece has been sent. */
+  /** The stream number; 0 until the first piece has been sent. */
   stream: number;
   sent: number;
 }
@@ -66,7 +66,7 @@ export class FrameWriter {
   #schedule(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    // One write per turn of the event loop: whatever many runs say in one turn shares a system call.
+    // One write per turn of the event loop lets the messages of many runs share a system call.
     setImmediate(() => {
       this.#flushScheduled = false;
       this.#flush();
@@ -85,7 +85,7 @@ export class FrameWriter {
     }
   }
 
-  /** Makes one piece of the lane's first message ready. */
+  /** Adds one piece of the lane's first message to the ready frames. */
   #advance(lane: number, queue: Outgoing[]): void {
     const outgoing = queue[0] as Outgoing;
     if (outgoing.size <= MAX_PIECE_BYTES) {
@@ -146,7 +146,7 @@ function slice(parts: Uint8Array[], from: number, limit: number): Uint8Array[] {
   return taken;
 }
 
-/** Puts the messages of a byte stream together again. Throws on bytes that no writer makes. */
+/** Reassembles the messages of a byte stream. Throws on bytes that no writer makes. */
 export class FrameReader {
   readonly #onMessage: (message: Buffer) => void;
   #pending: Buffer[] = [];
@@ -174,7 +174,10 @@ export class FrameReader {
     this.#pendingBytes = rest.byteLength;
   }
 
-  /** How many bytes must be there before looking again makes sense: avoids joining a frame's chunks over and over. */
+  /**
+   * Returns how many bytes must be there before parsing again makes sense: it avoids joining a frame's chunks
+   * repeatedly.
+   */
   #needed(): number {
     const first = this.#pending[0] as Buffer;
     return first.byteLength >= 4 ? frameLength(first, 0) + 4 : 4;

@@ -4,7 +4,7 @@ import { extractSchemas } from './extract.ts';
 
 const file = fileURLToPath(new URL('../../fixtures/old-settings/graph.ts', import.meta.url));
 
-it('finds packages as they are run, and what may be left out, whatever the settings of the project', () => {
+it("packages are resolved as at run time, and optional values are recognized, whatever the project's compiler options", () => {
   expect(extractSchemas({ file, symbol: 'graph' }).graph.state).toEqual({
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -13,7 +13,7 @@ it('finds packages as they are run, and what may be left out, whatever the setti
   });
 });
 
-it('says why there is nothing to be had', () => {
+it('the error says why there are no schemas', () => {
   expect(() => extractSchemas({ file, symbol: 'nothing' })).toThrow('has no export nothing');
   expect(() => extractSchemas({ file, symbol: 'noGraph' })).toThrow('do not say what graph noGraph is');
 });

@@ -1,4 +1,4 @@
-/** Reads the schemas of a graph off the TypeScript (or JavaScript) source that makes it, without running any of it. */
+/** Reads the schemas of a graph from the TypeScript (or JavaScript) source that makes it, without running any of it. */
 import { dirname } from 'node:path';
 import ts from 'typescript-5';
 import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
@@ -8,11 +8,11 @@ import { type JsonSchema, TypeSchemas } from './type-schema.ts';
 export interface SchemaSource {
   /** Absolute path of the file. */
   file: string;
-  /** Its export that is the graph, or makes it. */
+  /** The export that is the graph, or makes it. */
   symbol: string;
 }
 
-/** What cannot be told is left out. */
+/** Schemas of a graph. A property is missing when the source does not say. */
 export interface ExtractedSchemas {
   input?: JsonSchema;
   output?: JsonSchema;
@@ -22,11 +22,11 @@ export interface ExtractedSchemas {
 
 export interface ExtractedGraph {
   graph: ExtractedSchemas;
-  /** By namespace. */
+  /** Schemas of subgraphs, by namespace. */
   subgraphs: Record<string, ExtractedSchemas>;
 }
 
-/** @throws Error when the file has no such export, or it is no graph */
+/** @throws Error when the file has no such export, or the export is no graph */
 export function extractSchemas({ file, symbol }: SchemaSource): ExtractedGraph {
   const program = ts.createProgram({ rootNames: [file], options: compilerOptions(file) });
   const checker = program.getTypeChecker();
@@ -50,7 +50,10 @@ export function extractSchemas({ file, symbol }: SchemaSource): ExtractedGraph {
   }
 }
 
-/** The project's own, but for what is about writing files, and strict: otherwise nothing tells what may be left out. */
+/**
+ * Returns the project's own options without those for writing files. They are strict: otherwise no type says which
+ * values may be left out.
+ */
 function compilerOptions(file: string): ts.CompilerOptions {
   return {
     ...projectOptions(dirname(file)),

@@ -1,14 +1,14 @@
 /**
- * Finds in a project's source what graphs its graphs are made of. A graph's type does not say what its nodes are; the
- * calls of `addNode` do.
+ * Finds the subgraphs of graphs in a project's source. The type of a graph does not say what its nodes are; the calls
+ * of `addNode` do.
  */
 import ts from 'typescript-5';
 import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
 
-/** Deeper than anybody nests graphs; a graph within itself ends here. */
+/** Nobody nests graphs deeper; a graph that contains itself ends here. */
 const DEPTH_MAX = 8;
 
-/** By namespace: the names of the nodes from the outermost graph inwards, joined by `|`. */
+/** Returns subgraph types by namespace: the names of the nodes from the outermost graph inwards, joined by `|`. */
 export function subgraphTypesOf(exported: ts.Symbol, checker: ts.TypeChecker): Map<string, GraphTypes> {
   const found = new Map<string, GraphTypes>();
   collect(exported, '', 0);
@@ -28,7 +28,10 @@ export function subgraphTypesOf(exported: ts.Symbol, checker: ts.TypeChecker): M
   }
 }
 
-/** Every `addNode(name, node)` that makes the graph: where it is declared, and where its builder is used in the same file. */
+/**
+ * Returns every `addNode(name, node)` that makes the graph: at its declaration, and where its builder is used in the
+ * same file.
+ */
 function nodesOf(graph: ts.Symbol, checker: ts.TypeChecker): [string, ts.Expression][] {
   const nodes: [string, ts.Expression][] = [];
   const seen = new Set<ts.Symbol>();
@@ -40,7 +43,7 @@ function nodesOf(graph: ts.Symbol, checker: ts.TypeChecker): [string, ts.Express
     seen.add(symbol);
     for (const declaration of symbol.declarations ?? []) {
       visit(declaration);
-      // `const builder = new StateGraph(…); builder.addNode(…)`: in statements of their own.
+      // `const builder = new StateGraph(…); builder.addNode(…)` adds nodes in separate statements.
       forEachNode(declaration.getSourceFile(), (node) => {
         if (ts.isCallExpression(node) && declared(symbolOfChain(node), checker) === symbol) visit(node);
       });
@@ -59,7 +62,7 @@ function nodesOf(graph: ts.Symbol, checker: ts.TypeChecker): [string, ts.Express
     });
   }
 
-  /** What `a` is in `a.b().c()`. */
+  /** Returns the symbol of `a` in `a.b().c()`. */
   function symbolOfChain(call: ts.CallExpression): ts.Symbol | undefined {
     let expression: ts.Expression = call;
     while (ts.isCallExpression(expression) || ts.isPropertyAccessExpression(expression) || isWrapper(expression)) {
@@ -72,7 +75,7 @@ function nodesOf(graph: ts.Symbol, checker: ts.TypeChecker): [string, ts.Express
   }
 }
 
-/** `(a as B)`, `a!`, `a satisfies B`: still `a`. */
+/** Returns whether the node is `(a as B)`, `a!` or `a satisfies B`, which still mean `a`. */
 function isWrapper(
   node: ts.Node,
 ): node is ts.ParenthesizedExpression | ts.AsExpression | ts.NonNullExpression | ts.SatisfiesExpression {
@@ -84,7 +87,7 @@ function isWrapper(
   );
 }
 
-/** The symbol where it is declared, not where it is imported or exported. */
+/** Returns the symbol at its declaration, not at its import or export. */
 function declared(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): ts.Symbol | undefined {
   if (!symbol) return undefined;
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;

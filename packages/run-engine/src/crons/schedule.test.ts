@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidScheduleError, parseSchedule } from './schedule.ts';
 
-/** The first slots after an instant, in UTC to the minute. */
+/** Returns the first slots after an instant, in UTC to the minute. */
 function slots(expression: string, timezone: string | undefined, from: string, count: number): string[] {
   const schedule = parseSchedule(expression, timezone);
   const found: string[] = [];
@@ -21,14 +21,14 @@ describe('a schedule', () => {
     expect(slots('0 9 * * *', NEW_YORK, '2026-11-20T20:00:00Z', 1)).toEqual(['2026-11-21T14:00']);
   });
 
-  it('gives whole minutes strictly after the instant', () => {
+  it('returns whole minutes strictly after the instant', () => {
     expect(slots('* * * * *', undefined, '2026-11-20T20:00:00Z', 1)).toEqual(['2026-11-20T20:01']);
     expect(slots('* * * * *', undefined, '2026-11-20T20:00:59.999Z', 1)).toEqual(['2026-11-20T20:01']);
     expect(slots('1 20 * * *', undefined, '2026-11-20T20:00:59.999Z', 1)).toEqual(['2026-11-20T20:01']);
     expect(slots('0 20 * * *', 'UTC', '2026-11-20T20:00:00.001Z', 1)).toEqual(['2026-11-21T20:00']);
   });
 
-  it('takes seconds as a sixth field, by the clock on the wall too', () => {
+  it('accepts seconds as a sixth field, also by the wall clock', () => {
     const second = (expression: string, from: string, timezone = NEW_YORK) =>
       parseSchedule(expression, timezone).nextAfter(new Date(from))?.toISOString();
     expect(second('* * * * * 30', '2026-11-20T20:00:30Z')).toBe('2026-11-20T20:01:30.000Z');
@@ -36,12 +36,12 @@ describe('a schedule', () => {
     expect(second('0 9 * * MON 15', '2026-11-20T20:00:00Z')).toBe('2026-11-23T14:00:15.000Z');
     expect(second('0 9 * * * 15', '2026-11-20T14:00:14.999Z')).toBe('2026-11-20T14:00:15.000Z');
     expect(second('0 9 * * * 15', '2026-11-20T14:00:15Z')).toBe('2026-11-21T14:00:15.000Z');
-    // Skipped, and come twice.
+    // The first time is skipped, the second occurs twice.
     expect(second('30 2 * * * 5', '2026-03-08T00:00:00Z')).toBe('2026-03-08T07:00:00.000Z');
     expect(second('30 1 * * * 5', '2026-11-01T06:30:00Z')).toBe('2026-11-02T06:30:05.000Z');
   });
 
-  it('reads names, steps, lists, either of two days, and macros', () => {
+  it('accepts names, steps, lists, either of two days, and macros', () => {
     expect(slots('0 0 * JAN MON-tue', undefined, '2026-01-01T00:00:00Z', 3)).toEqual([
       '2026-01-05T00:00',
       '2026-01-06T00:00',
@@ -59,7 +59,7 @@ describe('a schedule', () => {
 });
 
 describe('when clocks are put forward', () => {
-  it('a time that is skipped fires at the next minute there is', () => {
+  it('a skipped time fires at the next existing minute', () => {
     expect(slots('30 2 * * *', NEW_YORK, '2026-03-07T12:00:00Z', 2)).toEqual(['2026-03-08T07:00', '2026-03-09T06:30']);
     expect(slots('30 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', 2)).toEqual([
       '2018-11-04T03:00',
@@ -85,7 +85,7 @@ describe('when clocks are put forward', () => {
 });
 
 describe('when clocks are put back', () => {
-  it('a time that comes twice fires the first time only', () => {
+  it('a time that occurs twice fires only the first time', () => {
     const first = ['2026-11-01T05:30', '2026-11-02T06:30'];
     expect(slots('30 1 * * *', NEW_YORK, '2026-10-31T12:00:00Z', 2)).toEqual(first);
     expect(slots('30 1 * * *', NEW_YORK, '2026-11-01T05:45:00Z', 1)).toEqual([first[1]]);
@@ -97,7 +97,7 @@ describe('when clocks are put back', () => {
     ]);
   });
 
-  it('a schedule for every hour goes on as time passes', () => {
+  it('a schedule for every hour follows elapsed time', () => {
     expect(slots('30 * * * *', NEW_YORK, '2026-11-01T05:00:00Z', 3)).toEqual([
       '2026-11-01T05:30',
       '2026-11-01T06:30',
@@ -107,7 +107,7 @@ describe('when clocks are put back', () => {
   });
 });
 
-describe('what is no schedule', () => {
+describe('invalid schedules', () => {
   it.each([
     ['nope', 'five fields are needed (minute hour day month weekday) or six (seconds last), there is 1'],
     ['', 'there are 0'],
@@ -126,7 +126,7 @@ describe('what is no schedule', () => {
     expect(parse).toThrow(reason);
   });
 
-  it('a day that never comes has no slot', () => {
+  it('a day that does not exist has no slot', () => {
     expect(parseSchedule('0 0 31 2 *', NEW_YORK).nextAfter(new Date())).toBeUndefined();
   });
 

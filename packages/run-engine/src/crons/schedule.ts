@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { LocalTime } from './local-time.ts';
 
-/** A schedule or time zone that is none; the message is for whoever wrote it. */
+/** A schedule or time zone is invalid. The message is for its author. */
 export class InvalidScheduleError extends Error {
   override readonly name = 'InvalidScheduleError';
   readonly field: 'schedule' | 'timezone';
@@ -13,22 +13,22 @@ export class InvalidScheduleError extends Error {
 }
 
 export interface Schedule {
-  /** The first slot after an instant, a whole second; undefined when there is none in the next years. */
+  /** Returns the first slot after an instant, at a whole second; undefined when there is none in the next years. */
   nextAfter(instant: Date): Date | undefined;
 }
 
-/** Croner expands them to fields; `@reboot` has no time. */
+/** Macros that Croner expands to fields. `@reboot` has no time. */
 const MACROS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
 const parsed = new Map<string, Schedule>();
 const REMEMBERED = 1000;
 
 /**
- * Reads a schedule of five fields (minute, hour, day of month, month, day of week), of six with the seconds last, or a macro
- * like `@daily`, in a time zone (IANA name; UTC if absent).
+ * Parses a schedule of five fields (minute, hour, day of month, month, day of week), of six with the seconds last, or a
+ * macro like `@daily`, in a time zone (IANA name; UTC if absent).
  *
- * Schedules that name their hours mean the clock on the wall: a time that the change to summer time skips fires at the next
- * minute there is, one that comes twice fires the first time only. Schedules for every hour mean time as it passes: they
- * fire as often on the day of a change as on any other.
+ * Schedules that name their hours mean the wall clock: a time that the change to summer time skips fires at the next
+ * existing minute, and one that occurs twice fires only the first time. Schedules for every hour mean elapsed time:
+ * they fire as often on the day of a change as on any other.
  *
  * @throws InvalidScheduleError
  */
@@ -44,7 +44,7 @@ export function parseSchedule(expression: string, timezone?: string | null): Sch
 
 function parse(expression: string, timezone: string): Schedule {
   const localTime = zone(timezone);
-  // For some programs `?` is the moment they were started; here it leaves a field open, like `*`.
+  // Some programs replace `?` by the moment of their start; here it leaves a field open, like `*`.
   const fields = expression
     .trim()
     .split(/\s+/)
@@ -56,7 +56,7 @@ function parse(expression: string, timezone: string): Schedule {
     throw invalid(expression, `${needed}, there ${countOf(expression)}`);
   }
   const isHourly = isMacro ? macro === '@hourly' : fields[1] === '*';
-  // Croner has the seconds first.
+  // Croner expects the seconds first.
   const text = isMacro ? macro : [...fields.slice(5), ...fields.slice(0, 5)].join(' ');
   try {
     if (isHourly) return everyHour(new Cron(text, { mode: '5-or-6-parts', timezone }));
@@ -70,12 +70,13 @@ function everyHour(cron: Cron): Schedule {
   return { nextAfter: (instant) => cron.nextRun(instant) ?? undefined };
 }
 
-/** `cron` counts wall times as if they were UTC. */
+/** Makes a schedule of wall times. `cron` calculates with wall times as if they were UTC. */
 function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
   return {
     nextAfter(instant) {
       const after = instant.getTime();
-      // From this second of the wall on: in a doubled hour it shows an earlier time than it did.
+      // The search starts at this second of the wall clock, because in a doubled hour it shows an earlier time than
+      // before.
       let wallTime: Date | null = new Date(localTime.wallTimeAt(after) - 1);
       for (;;) {
         wallTime = cron.nextRun(wallTime);
@@ -89,7 +90,7 @@ function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
 
 function zone(timezone: string): LocalTime {
   try {
-    // Newer engines also take offsets like +02:00, which are no names of places with rules.
+    // Newer engines also accept offsets like +02:00, which have no daylight-saving rules.
     if (!/^[a-z]/i.test(timezone)) throw new RangeError('not a name');
     return new LocalTime(timezone);
   } catch {

@@ -1,4 +1,4 @@
-/** A metric of runs: each worker counts for itself, and the deployment as a whole is told the sums. */
+/** A metric of runs: each worker counts separately, and the deployment publishes the sums. */
 export interface RunMetric {
   name: string;
   help: string;
@@ -33,5 +33,5 @@ export const RUN_HISTOGRAMS = {
   ),
 } satisfies Record<string, RunMetric>;
 
-/** Bounds of their buckets. */
+/** Bucket bounds of the histograms, in milliseconds. */
 export const RUN_HISTOGRAM_BUCKETS = RUN_MILLISECONDS;

@@ -10,36 +10,36 @@ import type { CancelledRun, CancelSelection } from './types.ts';
 
 export interface Cancellation {
   threadIds: string[];
-  /** Left out: every run of the threads in one of the statuses. */
+  /** Default: every run of the threads in one of the statuses. */
   runIds?: string[];
-  /** Left out: pending and running ones. */
+  /** Default: pending and running ones. */
   status?: 'pending' | 'running';
-  /** Left out: of any. */
+  /** Default: runs of any assistant. */
   assistantId?: string;
-  /** Left out: whosever they are. */
+  /** Default: no scope. */
   scope?: Scope;
-  /** Left out: whenever they were accepted. */
+  /** Default: runs accepted at any time. */
   upTo?: string;
   action: CancelAction;
   reason: string;
-  /** True: the caller sets the threads' status itself, to that of a thread with a run in flight. */
+  /** True when the caller sets the threads' status itself, to that of a thread with a run in flight. */
   leavesThreads?: boolean;
 }
 
-/** What somebody asked for. */
+/** A request to cancel runs. */
 export interface CancelRequest {
   selection: CancelSelection;
   action: CancelAction;
   reason: string;
 }
 
-/** What one step of a cancel did. Of a selection that names no thread there may be more. */
+/** The result of one transaction of a cancel. A selection without a thread may have more runs. */
 interface CancelStep {
   cancelled: CancelledRun[];
   mayHaveMore: boolean;
 }
 
-/** Cancels all that is selected, in as many transactions as it takes. What is accepted after this was called stays. */
+/** Cancels all selected runs, in as many transactions as needed. Skips runs that are accepted after the call. */
 export async function requestCancel(
   db: pg.Pool,
   request: CancelRequest,
@@ -56,8 +56,9 @@ export async function requestCancel(
 }
 
 /**
- * The place in the order of acceptance up to which a whole status is cancelled: clients go on asking for runs meanwhile, and there would
- * be no end. Nobody asks for more runs of a thread in one step, or of an assistant that is gone: undefined.
+ * Returns the place in the order of acceptance up to which a whole status is cancelled: without it a cancel would not
+ * end while clients create runs. Undefined for selections that one transaction covers (a thread) or that get no new
+ * runs (a deleted assistant).
  */
 async function lastAccepted(db: pg.Pool, selection: CancelSelection): Promise<string | undefined> {
   if ('threadId' in selection || 'assistantId' in selection) return undefined;
@@ -79,14 +80,14 @@ interface CancelRow {
   cancel_action: CancelAction;
   cancel_reason: string;
   has_webhooks: boolean;
-  /** There was no order before, or a weaker one. */
+  /** True when there was no order before, or a weaker one. */
   is_new_order: boolean;
 }
 
-/** The metadata that say whose run `r` is: its thread's, or its own when its thread is not kept. */
+/** The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. */
 const METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
 
-/** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
+/** Returns threads with selected runs: an estimate without locks, at most 500. */
 async function threadsInFlight(
   client: pg.ClientBase,
   { selection, action, upTo }: CancelRequest & Pick<Cancellation, 'upTo'>,
@@ -112,7 +113,10 @@ async function threadsInFlight(
   return rows.map((row) => row.thread_id);
 }
 
-/** Cancels runs in the caller's transaction; thread rows are locked here. Of a selection that names no thread a part, or none. */
+/**
+ * Cancels runs in the caller's transaction, and locks their thread rows. It processes a part of a selection without a
+ * thread, or none.
+ */
 async function cancelRuns(
   client: pg.ClientBase,
   request: CancelRequest & Pick<Cancellation, 'upTo'>,
@@ -127,15 +131,15 @@ async function cancelRuns(
   const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
   const cancellation = { threadIds, runIds, status, assistantId, scope: selection.scope, upTo, action, reason };
   const cancelled = await cancelRunsOfThreads(client, cancellation, events);
-  // What has its order, or is over, is not found again.
+  // Runs that have their order, or have ended, are not selected again.
   return { cancelled, mayHaveMore: !('threadId' in selection) };
 }
 
 /**
- * Cancels runs of threads whose rows the caller has locked. A run that waits is over at once: one that never started as
- * `interrupted`, whichever the action, one that waits for another attempt as the action says. One that runs keeps its status:
- * the order on its row is durable and its worker, or the sweep if that is gone, ends it. An order is only ever made
- * stronger: a rollback stays one.
+ * Cancels runs of threads whose rows the caller has locked. A waiting run ends at once: one that never started as
+ * `interrupted`, whatever the action, and one that waits for another attempt as the action says. A running run keeps
+ * its status: the order on its row is durable, and its worker ends it, or the sweep if the worker is lost. An order
+ * only ever becomes stronger: a rollback stays one.
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
@@ -228,7 +232,10 @@ function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {
   };
 }
 
-/** Runs that never started leave no trace: a thread without another run in flight goes back to what its state says. */
+/**
+ * Settles threads of runs that never started and leave no trace: without another run in flight, a thread gets the
+ * status of its state.
+ */
 async function freeThreads(
   client: pg.ClientBase,
   ended: { thread_id: string; keeps_thread: boolean }[],

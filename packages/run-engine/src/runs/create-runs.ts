@@ -13,18 +13,18 @@ import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhook
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 import type { CancelledRun, CreatedRun, CreateRun } from './types.ts';
 
-/** A run to be created with its thread id settled. */
+/** A run to be created, with its final thread id. */
 export interface RunCreation extends CreateRun {
   threadId: string;
-  /** The caller named no thread: the id is new and nobody else can know it. */
+  /** True when the caller named no thread: the id is new and nobody else can know it. */
   isStateless: boolean;
-  /** `kwargs` as JSON text, as it is kept. */
+  /** The JSON text of `kwargs`, as it is stored. */
   kwargsJson: Buffer;
   /** Bytes, for the limit of a batch. */
   size: number;
 }
 
-/** @throws when the arguments are no JSON */
+/** @throws when the arguments have no JSON form */
 export function toCreation(run: CreateRun, atRest: AtRest): RunCreation {
   const kwargsJson = atRest.seal(Buffer.from(JSON.stringify(run.kwargs)));
   return {
@@ -40,9 +40,9 @@ export function toCreation(run: CreateRun, atRest: AtRest): RunCreation {
 const BUSY = 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
 
 /**
- * Creates runs, at most one per thread, in the caller's transaction. Answers in the order of the batch; an error in an
- * item's place concerns that item alone, and nothing of it was written. It waits for no thread that somebody else has locked: a run
- * of such a thread is answered by `ThreadHeldError`.
+ * Creates runs, at most one per thread, in the caller's transaction. Returns results in the order of the batch; an
+ * error in an item's place concerns that item alone, and nothing of it was written. It does not wait for a thread that
+ * another transaction has locked: a run of such a thread gets a `ThreadHeldError`.
  */
 export async function createRuns(
   client: pg.ClientBase,
@@ -75,7 +75,10 @@ function refusalOf(item: RunCreation, { existing, held }: NamedThreads, busy: Se
   return undefined;
 }
 
-/** Makes threads, in id order: two batches can then only wait for each other one way. Answers which; others have made the rest. */
+/**
+ * Creates threads in id order, so that two batches wait for each other in only one direction. Returns the created ones;
+ * others exist already.
+ */
 async function makeThreads(
   client: pg.ClientBase,
   items: RunCreation[],
@@ -107,15 +110,15 @@ async function makeThreads(
   return rows.map((row) => row.thread_id);
 }
 
-/** Of the threads that runs name. */
+/** The threads that runs name. */
 interface NamedThreads {
-  /** They are there for the runs, and locked. */
+  /** Threads that exist and are locked. */
   existing: Set<string>;
-  /** Somebody else has locked them, or is making them. */
+  /** Threads that another transaction has locked, or is creating. */
   held: Set<string>;
 }
 
-/** Locks the threads that are there, and makes those that are to be made. */
+/** Locks existing threads, and creates those that may be created. */
 async function threadsOf(
   client: pg.ClientBase,
   batch: RunCreation[],
@@ -141,7 +144,10 @@ function lockNamed(client: pg.ClientBase, named: RunCreation[]): ReturnType<type
   );
 }
 
-/** Asked under the lock: a thread that another one has made a moment ago is theirs. */
+/**
+ * Returns threads outside of the scope. It must be called under the lock: another caller may have created a thread just
+ * before.
+ */
 async function threadsOutOfScope(client: pg.ClientBase, items: RunCreation[]): Promise<string[]> {
   const scoped = items.filter((item) => item.threadScope !== undefined);
   if (scoped.length === 0) return [];
@@ -159,7 +165,7 @@ async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise
   if (asking.length === 0) return new Set();
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_busy_threads',
-    // Two questions rather than one IN: each has a partial index of its own.
+    // Two queries are faster than one IN: each has its own partial index.
     text: `SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'running'
            UNION SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'pending'`,
     values: [asking.map((item) => item.threadId)],
@@ -167,7 +173,7 @@ async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise
   return new Set(rows.map((row) => row.thread_id));
 }
 
-/** What is in flight on the threads of `interrupt` and `rollback` runs is cancelled, waiting runs included. */
+/** Cancels the runs in flight on the threads of `interrupt` and `rollback` runs, including waiting ones. */
 async function giveWay(
   client: pg.ClientBase,
   accepted: RunCreation[],

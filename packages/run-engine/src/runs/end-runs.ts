@@ -6,23 +6,23 @@ import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
 import type { ErrorInfo } from '../types.ts';
 import type { FinishRun } from './types.ts';
 
-/** How a running run ends. Values, interrupts and checkpoint left null leave the thread's state as it is. */
+/** The end of a running run. Null values, interrupts and checkpoint leave the thread's state as it is. */
 export interface RunEnding
   extends Pick<FinishRun, 'status' | 'threadStatus' | 'values' | 'interrupts' | 'checkpointId'> {
   run: OwnedRun;
-  /** Shown on the run. */
+  /** The error on the run. */
   error: ErrorInfo | null;
-  /** Shown on the thread. */
+  /** The error on the thread. */
   threadError: ErrorInfo | null;
   firstEventId?: string;
 }
 
-/** Whether the thread of each ended run has another that may start now; by thread id. */
+/** True when the thread of each ended run has another run that may start now; by thread id. */
 export type NextRuns = Map<string, boolean>;
 
 /**
- * Brings runs to a terminal status in the caller's transaction, at most one per thread, and frees their threads. The runs are
- * running (`lockOwnedRuns`) or wait for another attempt; their thread and fence rows are locked.
+ * Brings runs to a terminal status in the caller's transaction, at most one per thread, and frees their threads. The
+ * runs are running (`lockOwnedRuns`) or wait for another attempt; their thread and fence rows are locked.
  */
 export async function endRuns(client: pg.ClientBase, endings: RunEnding[], events: RunEvents): Promise<NextRuns> {
   if (endings.length === 0) return new Map();
@@ -93,7 +93,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
   return new Map(rows.map((row) => [row.thread_id, row.has_next]));
 }
 
-/** The ending a durable cancel order asks for, whatever else happened to the run. */
+/** Returns the end that a durable cancel order demands, whatever else happened to the run. */
 export function interruptedEnding(
   run: OwnedRun,
   reached: Pick<FinishRun, 'values' | 'interrupts' | 'checkpointId'>,

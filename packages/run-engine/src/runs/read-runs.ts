@@ -11,7 +11,7 @@ export interface RunQuery {
   offset: number;
 }
 
-/** @throws SealingError when it cannot be decrypted */
+/** @throws SealingError when the run cannot be decrypted */
 export async function getRun(
   db: pg.Pool,
   threadId: string,
@@ -26,7 +26,10 @@ export async function getRun(
   return rows[0] && runOfRow(rows[0], atRest);
 }
 
-/** The final values are left out if they are stored in more than `maxValuesBytes`. @throws SealingError when they cannot be decrypted */
+/**
+ * Leaves out final values that are stored in more than `maxValuesBytes`. @throws SealingError when they cannot be
+ * decrypted
+ */
 export async function readOutcome(
   db: pg.Pool,
   { threadId, runId }: { threadId: string; runId: string },
@@ -43,7 +46,7 @@ export async function readOutcome(
   return rows[0] && { ...rows[0], values: rows[0].values && atRest.open(rows[0].values) };
 }
 
-/** Newest first. Those that cannot be decrypted have a `fault`. */
+/** Returns the newest first. Runs that cannot be decrypted have a `fault`. */
 export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
@@ -54,7 +57,9 @@ export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Pr
   return rows.map((row) => listedRunOfRow(row, atRest));
 }
 
-/** The runs named that exist; for whoever watches many at once. Those that cannot be decrypted have a `fault`. */
+/**
+ * Returns the named runs that exist, for callers that watch many at once. Runs that cannot be decrypted have a `fault`.
+ */
 export async function findRuns(db: pg.Pool, runIds: string[], atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_find_runs',
@@ -64,7 +69,7 @@ export async function findRuns(db: pg.Pool, runIds: string[], atRest: AtRest): P
   return rows.map((row) => listedRunOfRow(row, atRest));
 }
 
-/** Which of these runs are pending or running; the others are over or gone. */
+/** Returns which of these runs are pending or running; the others have ended or were deleted. */
 export async function runsInFlight(db: pg.Pool, runIds: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ run_id: string }>({
     name: 'engine_runs_in_flight_of',

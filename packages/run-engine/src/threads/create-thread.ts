@@ -13,7 +13,7 @@ const MADE = `
     ON CONFLICT DO NOTHING RETURNING ${THREAD_COLUMNS}
   )`;
 
-/** Creates a thread in the caller's transaction, or answers the one that is there (`do_nothing`), or refuses (`raise`). */
+/** Creates a thread in the caller's transaction. If it exists, returns it (`do_nothing`) or refuses (`raise`). */
 export async function createThread(
   client: pg.ClientBase,
   thread: CreateThread,
@@ -39,7 +39,7 @@ export async function createThread(
   throw alreadyExists(threadId);
 }
 
-/** A thread for a fence that is there; undefined when there is a thread already. */
+/** Creates a thread for an existing fence; undefined when there is a thread already. */
 export async function insertThread(
   client: pg.ClientBase,
   thread: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,

@@ -8,9 +8,9 @@ import { noteRemovals, removeCheckpointsOf } from './thread-removals.ts';
 import type { DeletedThread } from './types.ts';
 
 /**
- * Deletes a thread in the caller's transaction, also while a run is under way: with the fence gone or taken whatever that run
- * still writes is refused. Of a long thread, checkpoints are left to be removed afterwards (`ThreadRemovals`): nobody sees them. For
- * the bus its runs in flight end with this, as `interrupted`; they are answered.
+ * Deletes a thread in the caller's transaction, even while a run is running: without the fence, or with it taken, all
+ * further writes of that run are refused. Checkpoints of a long thread are removed later (`ThreadRemovals`): nobody
+ * sees them. Its runs in flight end as `interrupted` on the bus, and are returned.
  */
 export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<Deletion> {
   const existing = await lockThreads(client, [threadId]);
@@ -20,11 +20,11 @@ export async function deleteThread(client: pg.ClientBase, threadId: string, even
 
 export interface Deletion {
   threads: DeletedThread[];
-  /** Those that were not over yet. */
+  /** The runs that had not ended. */
   runs: DeletedRun[];
 }
 
-/** The same for several threads whose rows the caller has locked. */
+/** Deletes several threads whose rows the caller has locked. */
 export async function deleteLockedThreads(
   client: pg.ClientBase,
   threadIds: string[],
@@ -57,7 +57,7 @@ export async function deleteLockedThreads(
     })),
   );
   await deleteRowsOf(client, threadIds);
-  // Above the epochs of the runs' workers: nothing they still append comes behind the end.
+  // Above the epochs of the runs' workers: nothing they still append comes after the end.
   const epochOf = (threadId: string) => (epochs.get(threadId) ?? 0n) + 1n;
   return {
     threads: threadIds.map((threadId) => ({ threadId, epoch: epochOf(threadId) })),

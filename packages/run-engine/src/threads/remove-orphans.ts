@@ -1,12 +1,12 @@
 import { withTransaction } from '@runyard/database';
 import type pg from 'pg';
 
-/** How far a walk over all thread ids has come: ids after this one are next. */
+/** The progress of a walk over all thread ids: ids after this one are next. */
 export interface OrphanSlice {
   afterThreadId: string;
   /** Distinct thread ids looked at in one slice. */
   size: number;
-  /** Rows removed by the slice before. */
+  /** Rows that the previous slice removed. */
   removed: number;
 }
 
@@ -16,12 +16,13 @@ export const FIRST_SLICE: OrphanSlice = {
   removed: 0,
 };
 
-/** The tables that name threads without referring to them; each is walked by the index it begins with. */
+/** The tables with thread ids and no foreign key; each is walked by the index that begins with the id. */
 const TABLES = ['thread_fence', 'checkpoint', 'checkpoint_blob', 'checkpoint_write'] as const;
 
 /**
- * A thread id is in use while it has a thread, or a run: of a thread that is not kept, or ended with a result that can still be
- * asked for. A fence younger than an hour (epochs are milliseconds) may belong to a run that is being accepted.
+ * Selects unused thread ids. An id is in use while it has a thread, or a run: one whose thread is not kept, or an ended
+ * one whose result can still be read. A fence younger than an hour (epochs are milliseconds) may belong to a run that
+ * is being accepted.
  */
 const UNUSED = `NOT EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = o.thread_id)
   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = o.thread_id)
@@ -29,23 +30,23 @@ const UNUSED = `NOT EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = o.thread_
                   AND f.epoch > (extract(epoch FROM clock_timestamp() - interval '1 hour') * 1000)::bigint)`;
 
 /**
- * Removes rows of threads that are gone. Deleting a thread removes all of them, so there is nothing to find unless an operation
- * was cut off half-way or rows were removed by hand. Safe beside everything else: an id that is unused stays so, because
- * ids are made anew for each thread, and a fence row locked here keeps a late writer out.
+ * Removes rows of deleted threads. Deleting a thread removes all of them, so there is nothing to find unless an
+ * operation was cut off or rows were removed by hand. It is safe beside everything else: an unused id stays unused,
+ * because every thread gets a new one, and a fence row locked here refuses a late writer.
  */
 export async function removeOrphans(pool: pg.Pool, { afterThreadId, size }: OrphanSlice): Promise<OrphanSlice> {
   let removed = 0;
   let reached: string | undefined;
   for (const table of TABLES) {
     const { ids, last } = await unusedIds(pool, table, afterThreadId, size);
-    // The walk goes on from the table that is behind the others.
+    // The walk continues from the table that is behind the others.
     if (last !== undefined && (reached === undefined || last < reached)) reached = last;
     if (ids.length > 0) removed += await removeRows(pool, ids);
   }
   return { afterThreadId: reached ?? FIRST_SLICE.afterThreadId, size, removed };
 }
 
-/** `last` is set when the table goes on behind this slice. */
+/** Returns unused ids of a table; `last` is set when the table continues after this slice. */
 async function unusedIds(
   pool: pg.Pool,
   table: (typeof TABLES)[number],
@@ -54,7 +55,7 @@ async function unusedIds(
 ): Promise<{ ids: string[]; last: string | undefined }> {
   const { rows } = await pool.query<{ seen: string; last: string | null; ids: string[] | null }>({
     name: `engine_orphans_${table}`,
-    // Jumps from id to id along the index, however many rows each has.
+    // The query jumps from id to id along the index, however many rows each has.
     text: `WITH RECURSIVE o AS (
              (SELECT thread_id, 1 AS n FROM ${table} WHERE thread_id > $1 ORDER BY thread_id LIMIT 1)
              UNION ALL

@@ -15,15 +15,15 @@ import { bindKey } from './under-key.ts';
 export interface ThreadDraftsOptions {
   write: <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
   removals: ThreadRemovals;
-  /** Of threads without one of their own. */
+  /** The ttl of threads created without their own. */
   threadTtl?: ThreadTtl | undefined;
   atRest?: AtRest | undefined;
 }
 
 /**
- * Threads that have a state before anybody sees them. A draft is a fence without a thread: its checkpoints are written under
- * it, and the thread comes to be with its state, in one transaction. A draft whose maker died is nobody's thread;
- * whoever takes its id begins anew, and what it left goes with the sweep of rows without a thread.
+ * Creates threads that have a state before anybody sees them. A draft is a fence without a thread: its checkpoints are
+ * written under it, and one transaction creates the thread with its state. When the process of a draft dies, nobody
+ * owns it: the next user of its id starts over, and the sweep of rows without a thread removes the rest.
  */
 export class ThreadDrafts {
   readonly #options: ThreadDraftsOptions;
@@ -32,15 +32,18 @@ export class ThreadDrafts {
     this.#options = options;
   }
 
-  /** Throws ConflictError when there is a thread with that id, or a run that uses it. Takes the id from an earlier draft. */
+  /**
+   * Throws ConflictError when there is a thread with that id, or a run that uses it. Takes the id from an earlier
+   * draft.
+   */
   begin(threadId: string): Promise<Fence> {
     const { write, removals } = this.#options;
     return removals.whenFree(threadId, () => write((client) => beginDraft(client, threadId)));
   }
 
   /**
-   * Makes the thread, with its state, and binds the key that was claimed for it. Throws ConflictError when the id was taken by
-   * another meanwhile, KeyTakenError.
+   * Creates the thread with its state, and binds the idempotency key that was claimed for it. Throws ConflictError when
+   * another process took the id meanwhile, KeyTakenError.
    */
   complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
     const { write, threadTtl, atRest = PLAIN } = this.#options;
@@ -51,7 +54,7 @@ export class ThreadDrafts {
     });
   }
 
-  /** Leaves nothing of a draft that is not going to be a thread. */
+  /** Removes everything of a draft that will not become a thread. */
   discard(fence: Fence): Promise<void> {
     return this.#options.write((client) => discardDraft(client, fence));
   }
@@ -60,13 +63,13 @@ export class ThreadDrafts {
 async function beginDraft(client: pg.ClientBase, threadId: string): Promise<Fence> {
   const { rows } = await client.query<{ epoch: string }>({
     name: 'engine_begin_draft',
-    // An epoch is a time too: it says how old a draft is that nobody completed.
+    // An epoch is also a time: it gives the age of a draft that nobody completed.
     text: `INSERT INTO thread_fence AS f (thread_id, epoch)
            VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
            ON CONFLICT (thread_id) DO UPDATE SET epoch = ${NEXT_EPOCH} RETURNING epoch`,
     values: [threadId],
   });
-  // Asked under the fence's lock, which whoever makes a thread takes too.
+  // This check runs under the fence's lock, which every creation of a thread takes too.
   const taken = await client.query({
     name: 'engine_is_thread_id_taken',
     text: `SELECT 1 FROM thread WHERE thread_id = $1
@@ -101,7 +104,7 @@ async function completeDraft(
 
 async function discardDraft(client: pg.ClientBase, { threadId, epoch }: Fence): Promise<void> {
   const epochs = await lockFences(client, [threadId]);
-  // Somebody else began anew under this id: what is there now is theirs.
+  // Another draft has taken this id: its rows must stay.
   if (epochs.get(threadId) !== epoch) return;
   const thread = await client.query('SELECT 1 FROM thread WHERE thread_id = $1', [threadId]);
   if (thread.rows.length > 0) return;

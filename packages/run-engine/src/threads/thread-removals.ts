@@ -4,12 +4,12 @@ import { ThreadHeldError } from '../errors.ts';
 import { dropUnkeptFences, lockFences } from '../locks.ts';
 import { removalTime, removeInSteps } from './remove-in-steps.ts';
 
-/** How long who wants the id of a deleted thread waits for what that has left. */
+/** Milliseconds that a creation waits until the remaining rows of a deleted thread with its id are removed. */
 const WAIT_MS = 5_000;
 
 /**
- * Removes what deleted threads have left, a part in each transaction. A row for each such thread says so, and its fence stays until
- * then: it refuses whoever still writes, and tells whoever wants the id that it is not free yet.
+ * Removes the remaining rows of deleted threads, a part per transaction. A row marks each such thread, and its fence
+ * stays until the end: it refuses late writers, and shows creators that the id is not free yet.
  */
 export class ThreadRemovals {
   readonly #write: EngineWrites['write'];
@@ -18,7 +18,7 @@ export class ThreadRemovals {
     this.#write = write;
   }
 
-  /** Removes the next part of any thread; false when there is nothing that somebody else is not removing. */
+  /** Removes the next part of any thread; false when there is nothing that no other process is removing. */
   removeNext(): Promise<boolean> {
     return this.#write(async (client) => {
       const { rows } = await client.query<{ thread_id: string }>({
@@ -31,7 +31,10 @@ export class ThreadRemovals {
     });
   }
 
-  /** Removes all that a deleted thread of this id has left. @throws ThreadHeldError when that takes longer than a request may wait */
+  /**
+   * Removes all remaining rows of a deleted thread. @throws ThreadHeldError when that takes longer than a request may
+   * wait
+   */
   async finish(threadId: string): Promise<void> {
     const until = performance.now() + WAIT_MS;
     while (await this.#write((client) => removePartOf(client, threadId))) {
@@ -39,7 +42,7 @@ export class ThreadRemovals {
     }
   }
 
-  /** Does what needs an id that is free; once more when it was not and could be made so. */
+  /** Runs `work`, which needs a free id. When the id is not free, frees it and runs `work` once more. */
   async whenFree<T>(threadId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -51,7 +54,9 @@ export class ThreadRemovals {
   }
 }
 
-/** Notes that checkpoints of deleted threads are left, in the caller's transaction. Their fences are locked, and stay. */
+/**
+ * Marks deleted threads that still have checkpoints, in the caller's transaction. Their fences are locked, and stay.
+ */
 export async function noteRemovals(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   await client.query({
     name: 'engine_note_removals',
@@ -70,7 +75,10 @@ export async function refuseWhileRemoved(client: pg.ClientBase, threadIds: strin
   if (rows[0]) throw new ThreadHeldError(rows[0].thread_id);
 }
 
-/** Removes checkpoints of threads, of each kind of row so many at most; answers how many it found of the kind with most. */
+/**
+ * Removes checkpoints of threads, up to `limit` of each kind of row; returns how many it found of the most frequent
+ * kind.
+ */
 export async function removeCheckpointsOf(client: pg.ClientBase, threadIds: string[], limit: number): Promise<number> {
   const { rows } = await client.query<{ removed: number }>({
     name: 'engine_remove_checkpoints_of_threads',
@@ -88,7 +96,7 @@ function removalFrom(table: string): string {
           RETURNING 1`;
 }
 
-/** False when nothing is left. Waits for whoever is removing another part. */
+/** Returns false when nothing is left. Waits while another process removes a part. */
 async function removePartOf(client: pg.ClientBase, threadId: string): Promise<boolean> {
   const { rows } = await client.query({
     name: 'engine_removal_of',
@@ -99,10 +107,10 @@ async function removePartOf(client: pg.ClientBase, threadId: string): Promise<bo
   return rows.length > 0;
 }
 
-/** The row of the removal is locked. */
+/** Removes the next part. The removal's row is locked. */
 async function removePart(client: pg.ClientBase, threadId: string): Promise<void> {
   await lockFences(client, [threadId]);
-  // A process of the release before gives the id away and removes what is left by itself.
+  // A process of the previous release reuses the id and removes the remaining rows itself.
   const taken = await client.query('SELECT 1 FROM thread WHERE thread_id = $1', [threadId]);
   const isFree = taken.rows.length === 0;
   if (isFree && !(await removeInSteps((limit) => removeCheckpointsOf(client, [threadId], limit), removalTime())))

@@ -9,8 +9,8 @@ import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
 import type { CommitStateUpdate } from './types.ts';
 
 /**
- * Gives the right to write a thread that has no run in flight: the fence for the checkpoints of a state update. It holds
- * until a run is claimed, which makes it stale; nobody waits for anybody.
+ * Returns the right to write a thread that has no run in flight: the fence for the checkpoints of a state update. It is
+ * valid until a run is claimed, which makes it stale; nothing waits.
  */
 export async function beginStateUpdate(client: pg.ClientBase, threadId: string): Promise<Fence> {
   const existing = await lockThreads(client, [threadId]);
@@ -36,8 +36,8 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
 }
 
 /**
- * Makes the checkpoint of a state update the thread's newest state, and binds the key of who asked for it. Throws `FencedError` when a
- * run has begun since, KeyTakenError.
+ * Makes the checkpoint of a state update the thread's newest state, and binds the idempotency key of its request.
+ * Throws `FencedError` when a run has begun since, KeyTakenError.
  */
 export async function commitStateUpdate(
   client: pg.ClientBase,

@@ -8,21 +8,21 @@ export interface RunWakeupsOptions {
   redis: string;
   /** The deployment's REDIS_KEY_PREFIX. */
   keyPrefix: string;
-  /** Told when Redis cannot be reached or refuses; nothing has to be done about it. */
+  /** Is called when Redis cannot be reached or refuses. No action is needed. */
   onError?: (error: Error) => void;
 }
 
 const LATER_MAX = 1_000;
 
-/** BullMQ's own key prefix, in braces so that a queue's keys share one slot of a cluster. */
+/** BullMQ's own key prefix, in braces so that a queue's keys are in one slot of a cluster. */
 export const queuePrefix = (keyPrefix: string): string => `{${keyPrefix}}`;
 
 /**
- * Tells workers that there is work, and no more: which work is decided by claiming in Postgres. A wake-up that is lost costs
- * the time until a worker looks by itself, so nobody waits for one to be sent.
+ * Wakes workers when there is work. The claim in Postgres decides which work. A lost wake-up costs the time until a
+ * worker polls, so nobody waits for one to be sent.
  *
- * However many runs are accepted, at most one wake-up per second and moment waits in the queue: a worker that takes one
- * claims until nothing is left, and passes the word on when its slots are full.
+ * However many runs are accepted, at most one wake-up per second waits in the queue: a worker that takes one claims
+ * until nothing is left, and sends another wake-up when its slots are full.
  */
 export class RunWakeups {
   readonly #redis: Redis;
@@ -30,7 +30,7 @@ export class RunWakeups {
   readonly #onError: (error: Error) => void;
   #isSending = false;
   #isAskedAgain: RunWakeup['reason'] | undefined;
-  /** Wake-ups for later that are on their way. */
+  /** Delayed wake-ups that are being sent. */
   readonly #later = new Set<string>();
 
   constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
@@ -39,7 +39,7 @@ export class RunWakeups {
     this.#queue = new Queue(RUN_WAKEUP_QUEUE, {
       connection: this.#redis,
       prefix: queuePrefix(keyPrefix),
-      // Looked at once at the start (`complaints`), not on every connection.
+      // `complaints` checks the version once at the start, not on every connection.
       skipVersionCheck: true,
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
@@ -47,7 +47,7 @@ export class RunWakeups {
     this.#queue.on('error', onError);
   }
 
-  /** To be called after the commit. Calls that come while one is being sent become one. */
+  /** Wakes workers after a commit. Calls during a send become one. */
   kick(reason: RunWakeup['reason']): void {
     if (this.#isSending) {
       this.#isAskedAgain = reason;
@@ -62,17 +62,17 @@ export class RunWakeups {
     });
   }
 
-  /** A wake-up for a run that may start later. */
+  /** Sends a delayed wake-up for a run that may start later. */
   kickAfter(seconds: number): void {
     const delayMs = Math.ceil(seconds * 1000);
     const jobId = `later-${secondIn(delayMs)}`;
-    // While Redis is away they wait, and those beyond are found by workers that look by themselves.
+    // While Redis is unavailable they wait; workers that poll find the runs of those beyond the limit.
     if (this.#later.has(jobId) || this.#later.size >= LATER_MAX) return;
     this.#later.add(jobId);
     void this.#send('created', { jobId, delay: delayMs }).finally(() => this.#later.delete(jobId));
   }
 
-  /** What is wrong with this Redis for queues; throws when it cannot be asked. */
+  /** Returns the faults of this Redis for queues; throws when it cannot be reached. */
   complaints(): Promise<string[]> {
     return redisComplaints(this.#redis);
   }
@@ -92,8 +92,8 @@ export class RunWakeups {
 }
 
 /**
- * Jobs of one id are one job while it waits. With the second in the id, a job whose taker died with it hides later wake-ups for a
- * second at most.
+ * Returns the second for a job id. BullMQ keeps one job per id, so that many wake-ups of a second become one. If the
+ * worker that took a job dies, it hides later wake-ups for at most a second.
  */
 function secondIn(ms: number): number {
   return Math.floor((Date.now() + ms) / 1000);

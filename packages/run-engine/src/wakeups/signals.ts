@@ -3,13 +3,13 @@ import { duplicateConnection, openWakeupConnection } from './redis-connection.ts
 import type { RunWakeupsOptions } from './run-wakeups.ts';
 
 export interface SignalsOptions extends RunWakeupsOptions {
-  /** What there is news about: `webhooks` to be sent, `crons` whose next slot is another. */
+  /** The subject of the signal: `webhooks` to send, or `crons` whose next slot has changed. */
   topic: 'webhooks' | 'crons';
 }
 
 /**
- * Tells the processes of a deployment that there is something to do. What, is in Postgres: a signal that is lost costs the time
- * until they look by themselves. To be called after the commit.
+ * Wakes the processes of a deployment when there is work, which they find in Postgres. A lost signal costs the time
+ * until they poll. It must be sent after the commit.
  */
 export class Signals {
   readonly #redis: Redis;
@@ -26,13 +26,15 @@ export class Signals {
     this.#onError = onError;
   }
 
-  /** Nobody waits for it; calls that come while one is being sent become one. This process needs no Redis to hear itself. */
+  /** Returns at once; calls during a send become one. Listeners in this process need no Redis. */
   send(): void {
     this.#listener();
     this.#publish();
   }
 
-  /** Calls back at each signal, and after a time without Redis, in which some may have been lost. Once per object. */
+  /**
+   * Calls back at each signal, and after a time without Redis, in which signals may have been lost. Can be called once.
+   */
   onSignal(listener: () => void): void {
     const listening = duplicateConnection(this.#redis, this.#onError);
     this.#listening = listening;

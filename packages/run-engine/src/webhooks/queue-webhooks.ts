@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { WebhookTarget } from './types.ts';
 
 /**
- * The rows of runs' webhooks, written in the transactions that make them true: what is to be told is copied, so that it can
- * be told also when the run or its thread is deleted at once.
+ * Inserts the deliveries of runs' webhooks in the transaction that ends the runs. The content is copied, so that it can
+ * be sent even if the run or its thread is deleted at once.
  */
 const INSERT_DELIVERIES = `
   INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs, result)
@@ -18,7 +18,7 @@ const INSERT_DELIVERIES = `
   FROM run r CROSS JOIN LATERAL jsonb_array_elements(r.webhooks) WITH ORDINALITY AS w (target, position)`;
 const UNREFUSED = `NOT w.target ? 'refusal' ON CONFLICT (run_id, position) DO NOTHING`;
 
-/** Runs that are over by this transaction. */
+/** Queues the webhooks of runs that this transaction ends. */
 export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Promise<void> {
   await client.query({
     name: 'engine_queue_webhooks',
@@ -28,8 +28,8 @@ export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Pr
 }
 
 /**
- * Runs of threads that are about to be deleted: those in flight end with it, as `interrupted`. The others were told when
- * they ended. Answers whether there was something to tell.
+ * Queues the webhooks of runs in flight on threads that are about to be deleted: they end as `interrupted`. Those of
+ * ended runs are queued already. Returns whether there were any.
  */
 export async function queueWebhooksOfDeleted(
   client: pg.ClientBase,
@@ -44,7 +44,7 @@ export async function queueWebhooksOfDeleted(
   return (rowCount ?? 0) > 0;
 }
 
-/** The receivers that are refused are in the log from the run's beginning. */
+/** Records refused receivers in the log when the run is created. */
 export async function recordRefusedWebhooks(
   client: pg.ClientBase,
   runs: { runId: string; threadId: string; webhooks?: WebhookTarget[] }[],
@@ -69,7 +69,7 @@ export async function recordRefusedWebhooks(
   });
 }
 
-/** What a run's row says of its receivers; null when nobody is to be told. */
+/** Returns the receivers for a run's row; null when nobody must be notified. */
 export function webhooksColumn(targets: WebhookTarget[] | undefined): string | null {
   return targets?.some(({ refusal }) => refusal === undefined) ? toSqlJson(targets) : null;
 }

@@ -3,30 +3,33 @@ import { type AtRest, PLAIN, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
-/** Deliveries, and the bytes of what they tell. */
+/** A number of deliveries, and the bytes of their content. */
 export interface WebhookLoad {
   count: number;
   bytes: number;
 }
 
 export interface WebhookClaim {
-  /** What is taken at most. What goes beyond the bytes is the last one taken: one delivery is never too large. */
+  /** The limit of this claim. The last delivery may exceed the bytes: one delivery is never too large. */
   limit: WebhookLoad;
-  /** Of one host at most, with those under way here. */
+  /** The limit per host, including deliveries in flight here. */
   limitPerHost: WebhookLoad;
-  /** What is under way here, by host. */
+  /** Deliveries in flight here, by host. */
   underWay: ReadonlyMap<string, WebhookLoad>;
-  /** A delivery that is not settled after this is tried again, by whoever comes first. */
+  /** Milliseconds after which a delivery that is not settled may be claimed again. */
   leaseMs: number;
 }
 
 export interface WebhookClaims {
   claimed: ClaimedWebhook[];
-  /** Milliseconds until another may be due, 0 when some were claimed; null when all that is left waits for its host's limit. */
+  /**
+   * Milliseconds until another may be due, 0 when some were claimed; null when all the rest waits for the limit of its
+   * host.
+   */
   nextInMs: number | null;
 }
 
-/** The hosts that something waits for, each found by one step in the index however much waits for it. */
+/** The hosts with waiting deliveries, each found by one step in the index, however many it has. */
 const HOSTS = `
   WITH RECURSIVE hosts AS (
     (SELECT host FROM webhook_delivery WHERE status = 'pending' ORDER BY host LIMIT 1)
@@ -36,7 +39,10 @@ const HOSTS = `
   )`;
 const SWEEP_BATCH = 1_000;
 
-/** The durable queue of what is to be told of ended runs. Any number of processes take from it; each delivery is one's at a time. */
+/**
+ * The durable queue of webhook deliveries for ended runs. Any number of processes may claim from it; a delivery has one
+ * owner at a time.
+ */
 export class WebhookQueue {
   readonly #pool: pg.Pool;
   readonly #atRest: AtRest;
@@ -46,7 +52,9 @@ export class WebhookQueue {
     this.#atRest = atRest;
   }
 
-  /** Takes deliveries that are due, oldest first. A try counts when it is taken, so that one that kills its process ends too. */
+  /**
+   * Claims due deliveries, oldest first. A try counts when it is claimed, so that one that kills its process ends too.
+   */
   async claim({ limit, limitPerHost, underWay, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
     const busy = [...underWay];
     const { rows } = await this.#pool.query<ClaimedRow>({
@@ -94,7 +102,7 @@ export class WebhookQueue {
     return { claimed, nextInMs: rows.length > 0 ? 0 : await this.#nextInMs(full) };
   }
 
-  /** Undefined for one that is encrypted with a key nobody has any more. */
+  /** Decrypts a delivery; undefined when nobody has its key any more. */
   #opened(row: ClaimedRow): ClaimedWebhook | undefined {
     try {
       return {
@@ -132,7 +140,7 @@ export class WebhookQueue {
     return rows[0]?.ms ?? null;
   }
 
-  /** Writes down how a try came out. False when it had been taken for lost and somebody else has tried again since. */
+  /** Records the result of a try. False when its lease had expired and another process has tried again. */
   async settle(outcome: WebhookOutcome): Promise<boolean> {
     const isRetried = outcome.retryInMs !== null;
     const status = isRetried ? 'pending' : outcome.error === null ? 'delivered' : 'failed';
@@ -157,7 +165,7 @@ export class WebhookQueue {
     return rowCount === 1;
   }
 
-  /** Ends all that waits for a receiver that is gone for good; answers how many. */
+  /** Ends all deliveries to a receiver that was removed for good; returns how many. */
   async endAllFor(url: string, host: string, error: string): Promise<number> {
     const { rowCount } = await this.#pool.query({
       name: 'webhooks_end_all_for',
@@ -171,7 +179,7 @@ export class WebhookQueue {
     return rowCount ?? 0;
   }
 
-  /** Gives deliveries back that were taken and not tried; they are due at once and the try does not count. */
+  /** Releases deliveries that were claimed and not tried; they are due at once and the try does not count. */
   async giveBack(deliveries: { deliveryId: string; attempt: number }[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.#pool.query({
@@ -183,7 +191,7 @@ export class WebhookQueue {
     });
   }
 
-  /** The log of a run, in the order of its receivers. */
+  /** Returns the log of a run, in the order of its receivers. */
   async ofRun(threadId: string, runId: string): Promise<WebhookDelivery[]> {
     const { rows } = await this.#pool.query({
       name: 'webhooks_of_run',
@@ -202,7 +210,7 @@ export class WebhookQueue {
     }));
   }
 
-  /** Removes log rows of deliveries that ended before so long; answers how many, a batch at most. */
+  /** Removes log rows of deliveries that ended longer ago than that; returns how many, at most a batch. */
   async removeOld(olderThanMs: number): Promise<number> {
     const { rowCount } = await this.#pool.query({
       name: 'webhooks_remove_old',
@@ -215,7 +223,7 @@ export class WebhookQueue {
     return rowCount ?? 0;
   }
 
-  /** Deliveries that wait for a try. */
+  /** Returns the number of deliveries that wait for a try. */
   async pending(): Promise<number> {
     const { rows } = await this.#pool.query<{ count: string }>({
       name: 'webhooks_pending',

@@ -8,7 +8,7 @@ function watching() {
     clock.own += ms;
     clock.database += ms;
   };
-  /** An answer that takes so long. */
+  /** Reads the time with an answer that takes this long. */
   const read = (takesMs = 0) =>
     watch.read(
       async () => {
@@ -21,7 +21,7 @@ function watching() {
   return { watch, clock, pass, read };
 }
 
-it('believes a clock that runs as time passes, also when answers are slow', async () => {
+it('a steady clock is trusted, even when answers are slow', async () => {
   const { watch, pass, read } = watching();
   for (const takesMs of [0, 5, 30_000, 5, 0]) {
     pass(3_600_000);
@@ -33,7 +33,7 @@ it('believes a clock that runs as time passes, also when answers are slow', asyn
 it.each([
   ['ahead', 3_600_000],
   ['back', -3_600_000],
-])('does not believe a clock that was set %s, for a while', async (_direction, byMs) => {
+])('a clock that was set %s is not trusted for a while', async (_direction, byMs) => {
   const { watch, clock, pass, read } = watching();
   await read();
   clock.database += byMs;
@@ -47,7 +47,7 @@ it.each([
   expect(watch.isBelieved).toBe(true);
 });
 
-it('takes no notice of what is set right by little', async () => {
+it('a small correction of the clock is ignored', async () => {
   const { watch, clock, read } = watching();
   await read();
   clock.database += 900;

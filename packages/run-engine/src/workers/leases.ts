@@ -5,15 +5,16 @@ import type { LeaseRenewal, WorkerRegistration } from './types.ts';
 
 const DATABASE_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
-/** The database's clock, in milliseconds since 1970. */
+/** Returns the database's time, in milliseconds since 1970. */
 export async function databaseTime(db: pg.Pool): Promise<number> {
   const { rows } = await db.query<{ ms: number }>({ name: 'engine_time', text: `SELECT ${DATABASE_MS} AS ms` });
   return rows[0]!.ms;
 }
 
 /**
- * Leases are one row per worker: renewing it renews every run the worker holds, and never touches a row that checkpoint
- * writers lock. All times are the database's. Registering and renewing do not wait for the disk.
+ * Registers a worker. Leases are one row per worker: a renewal covers every run that the worker holds, and never
+ * touches a row that checkpoint writers lock. All times are the database's. Registering and renewing do not wait for
+ * the disk.
  */
 export async function registerWorker(
   db: pg.Pool,
@@ -30,7 +31,7 @@ export async function registerWorker(
   );
 }
 
-/** Renews the lease and answers what the worker must know of the runs it believes to hold. */
+/** Renews the lease and returns what the worker must know about the runs it believes to hold. */
 export async function renewLease(
   db: pg.Pool,
   { workerId, held, leaseMs, clock }: { workerId: string; held: Fence[]; leaseMs: number; clock: ClockWatch },
@@ -77,12 +78,12 @@ interface OwnedRow {
   reason: string | null;
 }
 
-/** The worker claims nothing more; it still renews its lease for the runs in hand. */
+/** Stops the worker from claiming; it still renews its lease for the runs in flight. */
 export async function drainWorker(db: pg.Pool, workerId: string): Promise<void> {
   await db.query('UPDATE worker SET is_draining = true WHERE worker_id = $1', [workerId]);
 }
 
-/** Takes the worker's row away. Runs it should still hold are picked up by the next sweep. */
+/** Deletes the worker's row. The next sweep takes back runs that it still holds. */
 export async function removeWorker(db: pg.Pool, workerId: string): Promise<void> {
   await db.query('DELETE FROM worker WHERE worker_id = $1', [workerId]);
 }

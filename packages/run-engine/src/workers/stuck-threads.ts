@@ -2,14 +2,14 @@ import type pg from 'pg';
 import { lockFences, lockThreads, NEXT_EPOCH } from '../locks.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 
-/** What is in order is so within milliseconds; what is not for this long is stuck. */
+/** Inconsistencies of live transactions last milliseconds; those that last this long are stuck. */
 const STUCK_AFTER = "interval '10 seconds'";
 const BATCH = 200;
 
-/** The fence says that the thread is free, or that its running run is this one. */
+/** True when the fence says that the thread is free, or names a run that is running. */
 const FENCE_IS_TRUE = `(f.run_id IS NULL OR EXISTS (SELECT 1 FROM run o WHERE o.run_id = f.run_id AND o.status = 'running'))`;
 
-/** Threads that look stuck; a guess without locks. */
+/** Returns threads that look stuck: an estimate without locks. */
 export async function findStuckThreads(db: pg.Pool): Promise<string[]> {
   const { rows } = await db.query<{ thread_id: string }>({
     name: 'engine_find_stuck_threads',
@@ -31,7 +31,10 @@ export async function findStuckThreads(db: pg.Pool): Promise<string[]> {
   return rows.map((row) => row.thread_id);
 }
 
-/** Brings the fences and statuses of threads in line with their runs, in the caller's transaction. Answers those it changed. */
+/**
+ * Makes the fences and statuses of threads consistent with their runs, in the caller's transaction. Returns those it
+ * changed.
+ */
 export async function mendThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
   await lockThreads(client, threadIds);
   const made = await client.query<{ thread_id: string }>(
@@ -41,7 +44,8 @@ export async function mendThreads(client: pg.ClientBase, threadIds: string[]): P
     [threadIds],
   );
   await lockFences(client, threadIds);
-  // A running run that its fence does not know has no worker that could write for it: it is taken back like those of lost ones.
+  // A running run that its fence does not name has no worker that could write for it: it is taken back like those of
+  // lost workers.
   const adopted = await client.query<{ thread_id: string }>(
     `WITH named AS (
        UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = r.run_id FROM run r

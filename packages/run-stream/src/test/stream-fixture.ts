@@ -5,20 +5,20 @@ import { type AppendEvent, type ReadOptions, RunStreams, type RunStreamsOptions,
 
 export interface Collected {
   got: StreamEntry[];
-  /** The entries' data, `'gap'` for a gap. */
+  /** Returns the entries' data, `'gap'` for a gap. */
   data(): unknown[];
-  /** The data once there are that many entries. */
+  /** Returns the data once there are that many entries. */
   until(count: number): Promise<unknown[]>;
   /** Ends the reading and waits for its end. */
   stop(): Promise<void>;
 }
 
-/** One thread's stream on the real Redis, with what tests do to it. */
+/** One thread's stream on a real Redis, with operations for tests. */
 export class StreamFixture {
   readonly thread: string = randomUUID();
   readonly run: string = randomUUID();
   readonly redis = testRedis();
-  /** Looks behind the curtain. */
+  /** Reads Redis directly. */
   readonly admin = new Redis(this.redis.url);
   readonly #opened: RunStreams[] = [];
   readonly #readings: Collected[] = [];
@@ -49,7 +49,7 @@ export class StreamFixture {
     );
   }
 
-  /** Collects in the background what a reader gets. */
+  /** Collects a reader's entries in the background. */
   collect(options: Omit<ReadOptions, 'signal'> = {}, by = this.streams): Collected {
     const got: StreamEntry[] = [];
     const ending = new AbortController();
@@ -73,17 +73,17 @@ export class StreamFixture {
     return collected;
   }
 
-  /** Resolves when so many connections listen to the thread. */
+  /** Resolves when this many connections listen to the thread. */
   async listened(connections = 1): Promise<void> {
     await waitFor(async () => (await this.admin.pubsub('NUMSUB', this.key('live')))[1] === connections);
   }
 
-  /** Removes what Redis knows of the thread, as a restart without its data does. */
+  /** Deletes everything of the thread from Redis, like a restart without its data. */
   async wipe(): Promise<void> {
     await this.admin.del((['events', 'head', 'ends', 'sizes', 'told'] as const).map((part) => this.key(part)));
   }
 
-  /** Connections of all opened streams, by their name. */
+  /** Returns the connections of all opened streams, by their name. */
   async connections(): Promise<string[]> {
     const list = (await this.admin.client('LIST')) as string;
     return list.split('\n').filter((line) => line.includes(`name=${this.redis.prefix}-streams`));

@@ -33,7 +33,7 @@ const operation = (path: string) =>
 let stop: () => Promise<void>;
 afterEach(() => stop());
 
-/** A service whose `/slow` answers when told, and whose `/long` does so without being counted. */
+/** Starts a service whose `/slow` answers when the test says so, and whose `/long` is not counted. */
 async function serving(limits: { requests?: number; bodyBytes?: number }) {
   const context = createContext('test', {
     LOG_LEVEL: 'silent',
@@ -78,7 +78,7 @@ async function serving(limits: { requests?: number; bodyBytes?: number }) {
   return { url, post, refused, underWay, release };
 }
 
-it('requests beyond those that are answered at once get 503 and when to come back, and health checks an answer', async () => {
+it('requests over the limit get 503 with Retry-After, and health checks an answer', async () => {
   const { url, post, refused, underWay, release } = await serving({ requests: 2 });
   const admitted = [post('/slow'), post('/slow')];
   await underWay(2);
@@ -96,13 +96,13 @@ it('requests beyond those that are answered at once get 503 and when to come bac
   expect((await again).status).toBe(200);
 });
 
-it('what is refused because something is away is counted by what that is', async () => {
+it('requests that are refused because a dependency is unavailable are counted by that', async () => {
   const { post, refused } = await serving({});
   expect((await post('/away')).status).toBe(503);
   expect(await refused('database')).toBe('1');
 });
 
-it('an answer that is counted elsewhere leaves its place to the next request', async () => {
+it('an answer that is counted elsewhere makes room for the next request', async () => {
   const { post, underWay, release } = await serving({ requests: 1 });
   const long = post('/long');
   await underWay(1);
@@ -113,7 +113,7 @@ it('an answer that is counted elsewhere leaves its place to the next request', a
   expect((await long).status).toBe(200);
 });
 
-it('bodies that are held at once are bounded together, announced or not, and one alone is never too much', async () => {
+it('all bodies in memory have a common limit, announced or not, and a single one is never too much', async () => {
   const { url, post, refused, underWay, release } = await serving({ bodyBytes: 1_000 });
   const large = post('/slow', 'x'.repeat(5_000));
   await underWay(1);
@@ -132,7 +132,7 @@ it('bodies that are held at once are bounded together, announced or not, and one
   expect((await small).status).toBe(200);
 });
 
-it('bodies of strangers have a share of their own, counted as they come, and leave the rest to known callers', async () => {
+it('bodies of unknown callers have their own share, counted as they arrive, and leave the rest to known callers', async () => {
   const { url, post, refused, underWay, release } = await serving({ bodyBytes: 80_000 });
   const announced = connect(Number(new URL(url).port), '127.0.0.1');
   announced.write('POST /stranger HTTP/1.1\r\nhost: a\r\ncontent-length: 60000\r\n\r\nnothing more');
@@ -151,7 +151,7 @@ it('bodies of strangers have a share of their own, counted as they come, and lea
   await waitFor(async () => (await post('/stranger', 'x'.repeat(60_000))).status === 200, { what: 'room to be free' });
 });
 
-it('a client that leaves while it is being identified holds no room for its body', async () => {
+it('a client that disconnects during its authentication holds no room for its body', async () => {
   const context = createContext('test', {
     LOG_LEVEL: 'silent',
     processMetrics: false,

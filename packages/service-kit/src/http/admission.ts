@@ -2,11 +2,11 @@ import { type RefusalReason, UnavailableError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { ClientGoneError } from './body.ts';
 
-/** What one process takes on at once. */
+/** Limits of one process. */
 export interface RequestLimits {
-  /** Requests being answered. */
+  /** Maximum number of requests in flight. */
   requestsInFlight: number;
-  /** Bytes of their bodies, all together. A body that is alone is never too much. */
+  /** Maximum bytes of their bodies, all together. A single body is never too much. */
   bodyBytesInFlight: number;
 }
 
@@ -15,12 +15,12 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytesInFlight: 512 * 1024 * 1024,
 };
 
-/** An answer, or what a websocket is served on. */
+/** A response, or the socket of a websocket. */
 export interface Served {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Of the bytes of bodies, the part that those nobody knows may take: the rest is for callers who have shown who they are. */
+/** The share of body bytes for callers who are not authenticated yet: the rest is for known callers. */
 const STRANGERS_SHARE = 1 / 8;
 
 type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams' | 'result_bytes';
@@ -34,7 +34,7 @@ const MESSAGES: Record<Reason, string> = {
   result_bytes: 'Too many large results are being sent at the moment',
 };
 
-/** Counts what was refused for want of room, and says it to the caller. */
+/** Counts refused requests by the exceeded limit, and makes the error for the caller. */
 export class Refusals {
   readonly #refused;
 
@@ -57,8 +57,8 @@ export class Refusals {
 }
 
 /**
- * Lets requests in while there is room for them, and refuses the others at once: who waits in a queue without end is served
- * when nobody waits for the answer any more, and takes the memory of those who could be served.
+ * Admits requests while there is room for them, and refuses the others at once. A request in an endless queue is
+ * answered when its client has given up, and takes the memory of requests that could be answered.
  */
 export class Admission {
   readonly #limits: RequestLimits;
@@ -80,7 +80,7 @@ export class Admission {
     return this.#bodyBytes;
   }
 
-  /** The request counts until its answer is closed. @throws UnavailableError */
+  /** Counts the request until its answer is closed. @throws UnavailableError */
   enter(res: Served): void {
     if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
     this.#requests += 1;
@@ -92,7 +92,7 @@ export class Admission {
     entered.set(res, {
       leave,
       hold: (bytes, isStranger) => {
-        // Nobody would give it back.
+        // Nothing would release the bytes.
         if (held.isClosed) throw new ClientGoneError();
         const { bodyBytesInFlight: limit } = this.#limits;
         const ofStranger = isStranger ? bytes : 0;
@@ -115,14 +115,14 @@ export class Admission {
   }
 }
 
-/** Whether there is room for more. A request that alone holds anything always has it. */
+/** Returns whether there is room for more. A request that is the only one with bytes always has it. */
 function fits(held: number, ofIts: number, more: number, limit: number): boolean {
   return more === 0 || held === ofIts || held + more <= limit;
 }
 
 interface Held {
   bytes: number;
-  /** Of them, those of a body from somebody unknown. */
+  /** The bytes of a body from an unknown caller. */
   ofStranger: number;
   isCounted: boolean;
   isClosed: boolean;
@@ -130,15 +130,15 @@ interface Held {
 
 const entered = new WeakMap<Served, { leave(): void; hold(bytes: number, isStranger: boolean): void }>();
 
-/** The request's answer takes its time from here on: it is counted elsewhere, no longer among those in flight. */
+/** Stops counting the request among those in flight: its answer takes long, and is counted elsewhere. */
 export function leaveInFlight(res: Served): void {
   entered.get(res)?.leave();
 }
 
 /**
- * So many bytes of the request's body are kept until its answer is closed.
+ * Counts bytes of the request's body until its answer is closed.
  *
- * @param options.isStranger nobody knows who sent them: they have a share of their own, and leave the rest to others
+ * @param options.isStranger whether the sender is not authenticated: such bytes have their own share
  * @throws UnavailableError; ClientGoneError when it is closed
  */
 export function holdBodyBytes(res: Served, bytes: number, { isStranger = false } = {}): void {

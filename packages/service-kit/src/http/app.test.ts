@@ -96,7 +96,7 @@ describe('an app', () => {
   });
   afterEach(() => context.lifecycle.stop('the test is over'));
 
-  it('hands a handler what the contract describes', async () => {
+  it('passes a handler what the contract describes', async () => {
     await start();
     expect((await call(`/threads/${threadId}?limit=2&select=a&select=b&other=x`)).body).toEqual({
       params: { thread_id: threadId },
@@ -108,13 +108,13 @@ describe('an app', () => {
     });
   });
 
-  it('reads JSON whatever the content type', async () => {
+  it('reads JSON with any content type', async () => {
     await start();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await call('/threads', { method: 'POST', body: '{"name":"n"}', headers })).status).toBe(201);
   });
 
-  it('says in words what is wrong with a request', async () => {
+  it('explains in words what is wrong with a request', async () => {
     await start();
     const detail = async (answer: Promise<{ status: number; body: unknown }>) => {
       const { status, body } = await answer;
@@ -132,7 +132,7 @@ describe('an app', () => {
     expect(await detail(post('/threads', '{"name":"n","size":"x"}'))).toEqual([422, 'size must be an integer']);
   });
 
-  it('lists what is wrong with a request, where clients expect that', async () => {
+  it('lists the faults of a request, where clients expect that', async () => {
     await start({ validationErrors: 'list' });
     expect((await post('/threads', '{"size":"x"}')).body).toEqual({
       detail: [
@@ -145,13 +145,13 @@ describe('an app', () => {
     expect((await call('/threads/x')).body.detail).toMatchObject([{ loc: ['path', 'thread_id'] }]);
   });
 
-  it('lets a body be left out where the contract does', async () => {
+  it('accepts a missing body where the contract does', async () => {
     await start();
     for (const body of [undefined, 'null', '{}'])
       expect(await post('/optional', body)).toMatchObject({ status: 200, body: {} });
   });
 
-  it('answers errors of a kind as themselves, with their headers and fields', async () => {
+  it('answers known errors with their status, headers and fields', async () => {
     await start();
     onGet = () => {
       throw new ConflictError('Thread is busy', { internal: { secret: 1 }, body: { thread_id: 'T' } });
@@ -166,7 +166,7 @@ describe('an app', () => {
     expect((await call(`/threads/${threadId}`)).headers.get('retry-after')).toBe('2');
   });
 
-  it('answers what it did not expect with a plain 500', async () => {
+  it('answers unexpected errors with a plain 500', async () => {
     await start();
     onGet = () => {
       throw new Error('postgres://user:pw@host/db is gone');
@@ -188,7 +188,7 @@ describe('an app', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it('lets a handler take over the response, and tells it when the client is gone', async () => {
+  it('lets a handler take over the response, and tells it when the client has disconnected', async () => {
     await start();
     let aborted!: Promise<unknown>;
     onGet = async ({ res, signal }) => {
@@ -201,7 +201,7 @@ describe('an app', () => {
     await aborted;
   });
 
-  it('knows 404, 405 and HEAD', async () => {
+  it('answers 404, 405 and HEAD', async () => {
     await start();
     expect(await call('/nope')).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
     expect(await call('/ok/')).toMatchObject({ status: 404 });
@@ -225,7 +225,7 @@ describe('an app', () => {
     req.destroy();
   });
 
-  it('opens internal operations to the internal token alone', async () => {
+  it('opens internal operations only to the internal token', async () => {
     await start();
     const remove = (authorization?: string) =>
       call('/internal/things', { method: 'DELETE', ...(authorization ? { headers: { authorization } } : {}) });
@@ -234,13 +234,13 @@ describe('an app', () => {
     expect((await remove('Bearer the-internal-token')).status).toBe(204);
   });
 
-  it('does not start with an operation nobody guards', () => {
+  it('does not start with an operation that nothing guards', () => {
     const operations = [bind(createThread, () => noContent())];
     expect(() => createApp({ context, operations })).toThrow('no principal verifier');
     expect(() => createApp({ context, operations: [bind(internal, () => noContent())] })).toThrow('no internal token');
   });
 
-  it('is ready when its checks pass and it is not on its way down', async () => {
+  it('is ready when its checks pass and it is not stopping', async () => {
     let healthy = true;
     const readiness = {
       async database() {
@@ -278,7 +278,7 @@ describe('an app', () => {
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
     const answer = await call('/nope', { headers: { origin: 'https://a.example' } });
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
-    // What the SDKs read: the run, where its stream goes on, the next page.
+    // SDKs read these headers: the run, the continuation of its stream, the next page.
     expect(exposed).toEqual(expect.arrayContaining(['content-location', 'location', 'x-pagination-next']));
     await context.lifecycle.stop('again');
     context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
@@ -287,7 +287,7 @@ describe('an app', () => {
     expect([closed.status, closed.headers.get('access-control-allow-origin')]).toEqual([405, null]);
   });
 
-  it('lets in the pages it is told to, with cookies where they are named, and no others', async () => {
+  it('admits the allowed pages, with cookies where they are named, and no others', async () => {
     const rules = { ...ANY_ORIGIN, methods: ['GET'], headers: ['x-api-key'], exposed: ['x-mine'], maxAgeSeconds: 5 };
     await start({
       cors: {
@@ -325,7 +325,7 @@ describe('an app', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('leaves out what it is told to, also what every service has', async () => {
+  it('leaves out disabled operations, including built-in ones', async () => {
     await start({
       openApi: { title: 'Things', version: '1.2.3' },
       without: ({ path }) => path === '/metrics' || path === '/optional',
@@ -338,7 +338,7 @@ describe('an app', () => {
     expect(await (await fetch(`${url}/docs`)).text()).toContain('/mine');
   });
 
-  it('describes itself to programs and to people', async () => {
+  it('documents itself for programs and for people', async () => {
     await start({ openApi: { title: 'Things', version: '1.2.3' } });
     expect((await call('/openapi.json')).body).toMatchObject({
       info: { title: 'Things', version: '1.2.3' },
@@ -351,7 +351,7 @@ describe('an app', () => {
     expect(html).not.toMatch(/<script|https?:\/\//);
   });
 
-  it('lets requests in flight finish at stop, and takes no new ones', async () => {
+  it('lets requests in flight finish at stop, and accepts no new ones', async () => {
     await start();
     let answer!: () => void;
     let arrived = false;
@@ -387,7 +387,7 @@ describe('an app', () => {
     idle.destroy();
   });
 
-  it('cuts at stop what does not end in time', async () => {
+  it('cuts connections at stop that do not end in time', async () => {
     await start();
     onGet = async ({ res }) => void res.writeHead(200).flushHeaders();
     const response = await fetch(`${url}/threads/${threadId}`);

@@ -5,10 +5,11 @@ import { type Reply, send } from './reply.ts';
 export const BODY_LIMIT_BYTES = 314_572_800;
 
 /**
- * Reads a whole body. `hold` is told of what is kept, ahead of it where a length is announced; what it throws is thrown.
+ * Reads a whole body. `hold` is called with the bytes that are kept, in advance when a length is announced; its errors
+ * pass through.
  *
- * @param isAhead false: `hold` is told of each piece as it comes, whatever is announced
- * @throws PayloadTooLargeError as soon as the limit is passed, also when no length was announced; ClientGoneError.
+ * @param isAhead false: `hold` is called with each chunk as it comes, whatever is announced
+ * @throws PayloadTooLargeError as soon as the limit is exceeded, even without an announced length; ClientGoneError.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -28,9 +29,9 @@ export async function readBody(
 }
 
 /**
- * Hands a body on piece by piece and keeps nothing of it. What `take` throws is thrown.
+ * Passes a body on in chunks and keeps nothing of it. Errors of `take` pass through.
  *
- * @throws PayloadTooLargeError, ClientGoneError, both as `readBody` does
+ * @throws PayloadTooLargeError, ClientGoneError, both like `readBody`
  */
 export async function takeBody(req: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<void> {
   assertTakable(req, limitBytes);
@@ -59,14 +60,14 @@ export async function takeBody(req: IncomingMessage, limitBytes: number, take: (
 }
 
 function assertTakable(req: IncomingMessage, limitBytes: number): void {
-  // It says so once, and may have said it already.
+  // The request emits its end once, and may have done so already.
   if (req.destroyed) throw new ClientGoneError();
   if (announcedBytes(req) > limitBytes) throw tooLarge(limitBytes);
 }
 
 const announcedBytes = (req: IncomingMessage) => Number(req.headers['content-length'] ?? 0);
 
-/** The client hung up: there is nobody to answer and nothing to report. */
+/** The client disconnected: nobody can be answered, and there is nothing to report. */
 export class ClientGoneError extends Error {
   constructor(cause?: unknown) {
     super('the client closed the connection', cause === undefined ? undefined : { cause });
@@ -82,7 +83,7 @@ const LINGER_MS = 5_000;
 
 /**
  * Answers a request whose body may not have been read, and never will be. Closing at once would make a client that is
- * still sending see a broken connection in place of the answer, so what it sends is thrown away for a few seconds first.
+ * still sending see a broken connection instead of the answer, so its data is discarded for a few seconds first.
  */
 export function sendWithoutReading(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   if (req.complete || req.destroyed) {

@@ -5,7 +5,7 @@ import { UnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { answerError } from './error-answer.ts';
 
-/** The levels of the lines logged for a request that is answered with an error. */
+/** Returns the levels of the lines that are logged when a request gets an error. */
 async function levelsOf(error: Error): Promise<string[]> {
   const levels: string[] = [];
   const log = new Proxy({} as Logger, { get: (_, level) => () => void levels.push(String(level)) });
@@ -18,11 +18,11 @@ async function levelsOf(error: Error): Promise<string[]> {
   return levels;
 }
 
-it('a storm that is refused for want of room is counted, and does not fill the log', async () => {
+it('requests that are refused under overload are counted, and do not fill the log', async () => {
   expect(await levelsOf(new UnavailableError('full', { refusal: 'arrival_delay' }))).toEqual(['http']);
 });
 
-it('what is away is logged with its cause', async () => {
+it('an unavailable dependency is logged with its cause', async () => {
   const cause = new Error('connection refused');
   expect(await levelsOf(new UnavailableError('away', { refusal: 'database', cause }))).toEqual(['warn']);
   expect(await levelsOf(new UnavailableError('away'))).toEqual(['warn']);

@@ -6,7 +6,10 @@ export type ReadinessChecks = Record<string, () => Promise<void>>;
 
 const CHECK_TIMEOUT_MS = 3_000;
 
-/** `/ok`: the process lives. With `check_db=1`: it can do its work, that is it is up, not draining, and all checks pass. */
+/**
+ * Answers `/ok`: the process is alive. With `check_db=1`: it can work, because it has started, is not draining, and all
+ * checks pass.
+ */
 export async function health(context: ServiceContext, checks: ReadinessChecks, ready: boolean): Promise<Reply> {
   if (!ready) return ok({ ok: true, services: {} });
   if (context.lifecycle.isDraining) return notNow('The service is shutting down');
@@ -22,7 +25,7 @@ export async function health(context: ServiceContext, checks: ReadinessChecks, r
   return ok({ ok: true, services: Object.fromEntries(outcomes.map(({ name }) => [name, 'ok'])) });
 }
 
-/** Expected, so not a failure for the log: whoever started the service asks until it is ready. */
+/** Answers 503 without a failure in the log, because probes ask until the service is ready. */
 function notNow(detail: string): Reply {
   return { status: 503, body: { detail }, headers: { 'retry-after': '1' } };
 }

@@ -39,7 +39,7 @@ function get(url: string, method = 'GET'): Promise<IncomingMessage> {
 }
 
 describe('a server that stops', () => {
-  it('takes requests for a while, not ready and each the last of its connection, until nobody is connected', async () => {
+  it('accepts requests for a while, not ready and each the last of its connection, until nobody is connected', async () => {
     openContext(LONG_S);
     let isClosed = false;
     const { url } = await listen(createApp({ context, operations: [] }), {
@@ -69,7 +69,7 @@ describe('a server that stops', () => {
     await expect(get(`${url}/ok`)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('never lets an answer without a length look whole when it is cut', async () => {
+  it('never lets an answer without a length look complete when it is cut', async () => {
     openContext(LONG_S);
     const app = createApp({
       context,
@@ -91,7 +91,7 @@ describe('a server that stops', () => {
     await stopped;
   });
 
-  it('closes idle connections when the window is over', async () => {
+  it('closes idle connections when the window has ended', async () => {
     openContext(0.2);
     const { url } = await listen(createApp({ context, operations: [] }), { ...HERE, context });
     await get(`${url}/ok`);
@@ -101,7 +101,7 @@ describe('a server that stops', () => {
 });
 
 describe('a service that cannot work yet', () => {
-  it('is alive, not ready, and leaves every other request untouched', async () => {
+  it('is alive, not ready, and processes no other request', async () => {
     openContext(0);
     const { url, serve } = await openDoorway({ ...HERE, context });
     for (const path of ['/ok', '/mounted/ok', '/ok?check_db=0']) expect((await get(url + path)).statusCode).toBe(200);
@@ -133,7 +133,7 @@ describe('a service that cannot work yet', () => {
   });
 });
 
-/** Opens so many connections from another thread, and tells whether all were there while this one was busy. */
+/** Opens connections from another thread, and returns whether all were established while this one was busy. */
 function connectsWhileBusy(url: string, count: number): boolean {
   const done = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(
@@ -152,7 +152,7 @@ function connectsWhileBusy(url: string, count: number): boolean {
   return result !== 'timed-out';
 }
 
-it('as many connections wait for a busy process as it was told, instead of being tried again later', async () => {
+it('the configured number of connections waits for a busy process instead of being retried later', async () => {
   openContext(0);
   const { url } = await listen(createApp({ context, operations: [] }), { ...HERE, context, backlog: 1_000 });
   expect(connectsWhileBusy(url, 800)).toBe(true);

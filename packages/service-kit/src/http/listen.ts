@@ -7,26 +7,29 @@ import { answerNotYet } from './not-yet.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 const PEER_SILENCE_MS = 15_000;
-/** Longer than the keep-alive time, or an idle connection could be reset under a request that is just arriving. */
+/**
+ * It is longer than the keep-alive time: otherwise an idle connection could be reset under a request that is just
+ * arriving.
+ */
 const HEADERS_TIMEOUT_MS = 80_000;
-/** A body of the largest size over a slow line. */
+/** Allows a body of the largest size over a slow connection. */
 const REQUEST_TIMEOUT_MS = 15 * 60_000;
 
 export interface ListenOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** The port; 0 chooses a free one. */
   port: number;
   context: ServiceContext;
   /**
-   * Connections that may wait to be taken; the system has a limit of its own. Who finds no place is tried again by its system
-   * after one second, then after three. Default 511, as Node has it.
+   * Connections that may wait to be accepted; the system has its own limit. A connection beyond it is retried by the
+   * client's system after one second, then after three. Default 511, as in Node.
    */
   backlog?: number;
-  /** How long requests in flight may go on after the stop began; then they are cut. */
+  /** Milliseconds for which requests in flight may go on after the stop began; then they are cut. */
   drainMs?: number;
-  /** Called at stop, when no new requests come any more: answers that take long are to end now. */
+  /** Is called at stop, when no new requests come any more: long answers must end now. */
   onClosed?: () => void;
-  /** Not for requests of the service: at stop it closes at once. */
+  /** True when the server is not for requests of the service: at stop it closes at once. */
   isAside?: boolean;
 }
 
@@ -34,13 +37,15 @@ export interface ListenOptions {
 export interface Doorway {
   url: string;
   server: Server;
-  /** From here on requests are answered. At stop, what was opened before this call is closed after the last request. */
+  /**
+   * Answers requests from now on. At stop, parts that were opened before this call are closed after the last request.
+   */
   serve(handler: RequestListener, options?: Pick<ListenOptions, 'drainMs' | 'onClosed'>): void;
 }
 
 /**
- * Listens before the service can do its work, so that it is seen to live while it waits for what it needs: `/ok` answers, and
- * every other request is told, untouched, to come back or go elsewhere.
+ * Listens before the service can work, so that it is seen to be alive while it waits for dependencies. `/ok` answers;
+ * every other request gets a 503 that says it was not processed and may be repeated elsewhere.
  */
 export async function openDoorway({
   host,
@@ -54,7 +59,7 @@ export async function openDoorway({
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      // Of TCP: who waits for an answer and vanishes without a word is noticed by the system.
+      // TCP keep-alive lets the system detect clients that vanish while they wait for an answer.
       keepAlive: true,
       keepAliveInitialDelay: PEER_SILENCE_MS,
     },
@@ -92,8 +97,8 @@ export async function openDoorway({
 }
 
 /**
- * Listens, and registers the drain: at stop requests are still taken for a while, each answered as the last of its connection;
- * then no new connections, requests in flight end, and the rest is cut.
+ * Listens, and registers the drain. At stop, requests are still accepted for a while, each as the last of its
+ * connection. Then new connections are refused, requests in flight end, and the rest is cut.
  */
 export async function listen(
   handler: RequestListener,
@@ -112,7 +117,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
   return error;
 }
 
-/** Answers what is no HTTP request at all; there is no request object to answer in the usual way. */
+/** Answers data that is no HTTP request; there is no request object for a usual answer. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

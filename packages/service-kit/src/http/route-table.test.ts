@@ -7,7 +7,7 @@ function table(...routes: [method: string, template: string][]): RouteTable<stri
   return made;
 }
 
-describe('finding an operation', () => {
+describe('a route table', () => {
   const routes = table(
     ['get', '/threads/{thread_id}'],
     ['post', '/threads/search'],
@@ -17,7 +17,7 @@ describe('finding an operation', () => {
     ['get', '/files/{path...}'],
   );
 
-  it('prefers a fixed segment, and goes back when it leads nowhere', () => {
+  it('prefers a fixed segment, and backtracks when it does not match', () => {
     expect(routes.find('POST', '/threads/search')).toMatchObject({ target: 'post /threads/search' });
     expect(routes.find('GET', '/threads/search')).toMatchObject({ params: { thread_id: 'search' } });
     expect(routes.find('GET', '/threads/T/state/checkpoint')).toMatchObject({
@@ -31,11 +31,11 @@ describe('finding an operation', () => {
     expect(routes.find('GET', '/files/a/b%20c')).toMatchObject({ params: { path: 'a/b c' } });
   });
 
-  it('serves HEAD where GET is', () => {
+  it('serves HEAD where GET exists', () => {
     expect(routes.find('HEAD', '/threads/T')).toMatchObject({ kind: 'found' });
   });
 
-  it('tells a wrong method from an unknown path', () => {
+  it('distinguishes a wrong method from an unknown path', () => {
     expect(routes.find('DELETE', '/threads')).toEqual({ kind: 'wrong method', allowed: ['POST'] });
     expect(routes.find('PUT', '/threads/search')).toEqual({ kind: 'wrong method', allowed: ['GET', 'HEAD', 'POST'] });
     for (const path of ['/threads/', '/Threads', '/threads/T/', '/', '//threads'])

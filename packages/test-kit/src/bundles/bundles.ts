@@ -8,25 +8,26 @@ const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 const script = join(repository, 'infra/build/bundle.mjs');
 const groups = ['services', 'packages', 'infra'];
 
-/** Set by `npm test`, which has just built every service from the sources as they are. */
+/** Set by `npm test`, which has just built every service from the present sources. */
 const builtVariable = 'RUNYARD_TESTS_ARE_OF_BUILD';
 
-/** A bundle lies in its package's folder, from where what is not inlined resolves and migrations are found, as from dist/. */
+/** A bundle is in its package's folder, so that its imports are resolved and migrations found as from dist/. */
 const folderPrefix = '.bundle-';
 
 /**
- * The bundles made for one test run from the sources as they are, each when it is first asked for. They are not those in dist/:
- * what runs from there, such as a platform or another test run, is not disturbed.
+ * The bundles of one test run, made from the present sources at the first request. They are separate from those in
+ * dist/, so that platforms or test runs that use dist/ are not disturbed.
  */
 export class Bundles {
   readonly #made = new Map<string, Promise<string>>();
   #count = 0;
 
   /**
-   * The file to run for a source file: with the other entries of its package's build if it is one, or bundled alone.
+   * Returns the file to run for a source file: bundled with the other entries of its package's build if it is one, or
+   * alone.
    *
    * @param entry its path in the repository
-   * @throws Error with what the bundler says is wrong
+   * @throws Error with the message of the bundler
    */
   async of(entry: string): Promise<string> {
     const folder = packageOf(join(repository, entry));
@@ -38,12 +39,12 @@ export class Bundles {
     return join(isBuilt ? join(folder, 'dist') : await this.#once(folder, () => this.#bundle(folder)), `${name}.js`);
   }
 
-  /** The sources may have changed: who asks from now on gets new bundles. */
+  /** Makes later requests build new bundles, because the sources may have changed. */
   forget(): void {
     this.#made.clear();
   }
 
-  /** Removes what this process made, and what runs left behind that were killed. */
+  /** Deletes the bundles of this process, and those of killed runs. */
   async remove(): Promise<void> {
     await Promise.allSettled(this.#made.values());
     for (const group of groups)
@@ -81,7 +82,7 @@ function packageOf(file: string): string {
   return folder;
 }
 
-/** What the package's build makes: source files by the name of what comes of them. */
+/** Returns the entries of the package's build: source files by the name of their output. */
 function builtEntries(folder: string): Record<string, string> {
   const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
   if (!read('package.json').scripts?.build) return {};
@@ -91,7 +92,7 @@ function builtEntries(folder: string): Record<string, string> {
   };
 }
 
-/** True for bundles of this process and of processes that are gone. */
+/** Returns whether the bundle is of this process, or of one that has ended. */
 function isOver(folder: string): boolean {
   const pid = Number(folder.slice(folderPrefix.length).split('-')[0]);
   if (pid === process.pid) return true;

@@ -3,7 +3,7 @@ import { changedConfiguration, configurationOf } from './assistant-configuration
 
 const before = { config: { tags: ['t'], configurable: { tone: 'old' } }, context: { tone: 'old' } };
 
-it('keeps configurable and context alike, whichever is given', () => {
+it('an assistant keeps configurable and context alike, whichever is given', () => {
   expect(configurationOf({})).toEqual({ config: {}, context: {} });
   expect(configurationOf({ config: { configurable: { a: 1 } } })).toEqual({
     config: { configurable: { a: 1 } },
@@ -15,7 +15,7 @@ it('keeps configurable and context alike, whichever is given', () => {
   });
 });
 
-it('refuses both, and takes an empty one for none', () => {
+it('an assistant refuses both at once, and an empty one counts as missing', () => {
   expect(() => configurationOf({ config: { configurable: { a: 1 } }, context: { b: 1 } })).toThrow(
     /Cannot specify both/,
   );
@@ -25,7 +25,7 @@ it('refuses both, and takes an empty one for none', () => {
   expect(configurationOf({ config: { configurable: { a: 1 } }, context: {} }).context).toEqual({ a: 1 });
 });
 
-it('replaces as a whole what a change gives, and leaves the rest', () => {
+it('a change of an assistant replaces each given part as a whole and leaves the rest', () => {
   expect(changedConfiguration(before, {})).toEqual(before);
   expect(changedConfiguration(before, { config: { recursion_limit: 3 } })).toEqual({
     config: { recursion_limit: 3 },

@@ -7,7 +7,7 @@ import type { AssistantStore } from './assistant-store.ts';
 export interface AssistantRemovalOptions {
   store: Pick<AssistantStore, 'delete'>;
   threads: Pick<ThreadService, 'search' | 'delete'>;
-  /** Asked for when it is needed: creating runs needs assistants too. */
+  /** A function, because the run service itself needs the assistants. */
   runs: () => Pick<RunService, 'cancel'>;
 }
 
@@ -15,9 +15,9 @@ const THREADS_AT_ONCE = 4;
 const THREADS_PER_PAGE = 200;
 
 /**
- * Takes an assistant away. Its versions and crons go with its row. Runs in flight are cancelled: nobody could say any more what
- * they are for. Runs that are over stay with their threads, as part of what happened there. The threads go only when asked,
- * and before the assistant, so that a removal that was cut short can be asked for again.
+ * Deletes an assistant. Its versions and crons go with its row. Runs in flight are cancelled: nobody could say any more
+ * what they are for. Ended runs stay with their threads, as part of the history there. Threads are deleted only on
+ * request, and before the assistant, so that an interrupted removal can be requested again.
  */
 export class AssistantRemoval {
   readonly #options: AssistantRemovalOptions;
@@ -26,7 +26,7 @@ export class AssistantRemoval {
     this.#options = options;
   }
 
-  /** @throws NotFoundError when it is gone already */
+  /** @throws NotFoundError when it does not exist (any more) */
   async remove(scope: Scope, assistantId: string, { deletesThreads }: { deletesThreads: boolean }): Promise<void> {
     const { store, runs } = this.#options;
     if (deletesThreads) await this.#deleteThreads(scope, assistantId);
@@ -53,7 +53,7 @@ export class AssistantRemoval {
   }
 }
 
-/** Somebody else was faster, or there was nothing to do. */
+/** Ignores that something was deleted meanwhile, or that there was nothing to do. */
 async function unlessGone(work: Promise<unknown>): Promise<void> {
   try {
     await work;

@@ -9,12 +9,12 @@ import { storable } from './storable.ts';
 
 export interface NewAssistant extends AssistantContent {
   assistantId: string;
-  /** Given for the default assistant of a graph: what the project says about it. */
+  /** Set for the default assistant of a graph: the project's settings for it. */
   projectSettings?: object;
 }
 
 export interface InsertedAssistant {
-  /** False: there was one with its id already. */
+  /** False when an assistant with this id existed already. */
   isNew: boolean;
   /** Undefined when the caller may not see it. */
   assistant: AssistantRecord | undefined;
@@ -35,7 +35,7 @@ export const ASSISTANT_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", grap
   config, context, metadata, version, is_system AS "isSystem", project_settings AS "projectSettings",
   created_at AS "createdAt", updated_at AS "updatedAt"`);
 
-/** Assistants in Postgres, as they are now. Their versions: `AssistantVersionStore`. */
+/** Keeps assistants in Postgres, in their current version. `AssistantVersionStore` keeps their versions. */
 export class AssistantStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
@@ -45,14 +45,14 @@ export class AssistantStore {
     this.#visibility = visibility;
   }
 
-  /** Writes the assistant with its first version; false when the id is taken, and then nothing is written. */
+  /** Inserts the assistant with its first version. Returns false, and writes nothing, when the id is taken. */
   async insert(assistant: NewAssistant): Promise<boolean> {
     return this.#prisma.$transaction((tx) => insertInto(tx, assistant));
   }
 
   /**
-   * Writes a new assistant and answers it, or the one that has its id and that the caller may see. What the answer is made of it is
-   * kept with a key.
+   * Inserts a new assistant and returns it, or else the one that has its id if the caller may see that. The answer made
+   * from it is stored under the idempotency key.
    */
   create<Made>(
     scope: Scope,
@@ -79,7 +79,7 @@ export class AssistantStore {
     return this.#findWhere(assistantId, this.#visibility.changeable(scope));
   }
 
-  /** With its versions. False when there was none. */
+  /** Deletes the assistant with its versions. Returns false when there was none. */
   async delete(scope: Scope, assistantId: string): Promise<boolean> {
     const deleted = await this.#prisma.$executeRaw`
       DELETE FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.changeable(scope)}`;
@@ -129,7 +129,7 @@ export class AssistantStore {
   }
 }
 
-/** False when the id is taken, and then nothing is written. */
+/** Returns false, and writes nothing, when the id is taken. */
 async function insertInto(
   tx: Prisma.TransactionClient,
   { assistantId, projectSettings, ...content }: NewAssistant,

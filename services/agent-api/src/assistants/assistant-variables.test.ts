@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readAssistantVariables } from './assistant-variables.ts';
 
-it('reads the configuration of default assistants by graph', () => {
+it('LANGGRAPH_CONFIG configures default assistants by graph', () => {
   const LANGGRAPH_CONFIG = '{"echo": {"recursion_limit": 7, "configurable": {"a": 1}}, "chat": {"context": {"b": 2}}}';
   expect(readAssistantVariables({ LANGGRAPH_CONFIG, LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: '500' })).toEqual({
     defaults: {
@@ -13,7 +13,7 @@ it('reads the configuration of default assistants by graph', () => {
   expect(readAssistantVariables({})).toEqual({ defaults: {}, schemaTimeoutMs: 30_000 });
 });
 
-it('says in a sentence what is wrong', () => {
+it('each wrong variable is reported in a sentence', () => {
   expect(() => readAssistantVariables({ LANGGRAPH_CONFIG: '{' })).toThrow('LANGGRAPH_CONFIG must be valid JSON');
   expect(() => readAssistantVariables({ LANGGRAPH_CONFIG: '{"echo": {"recursion_limit": "x"}}' })).toThrow(
     /LANGGRAPH_CONFIG/,

@@ -12,13 +12,13 @@ export interface VersionSearch {
   offset: number;
 }
 
-/** What changes an assistant, and the new version's content; undefined for no change at all. */
+/** Returns the content of a new version; undefined when nothing changes. */
 type Change = (current: AssistantRecord) => { content: AssistantContent; projectSettings?: object } | undefined;
 
 const VERSION_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", version, graph_id AS "graphId", name, description,
   config, context, metadata, created_at AS "createdAt"`);
 
-/** The versions of assistants. A version is never changed: each change adds one and makes it the one that counts. */
+/** Keeps the versions of assistants. A version is never changed: each change adds one and makes it the current one. */
 export class AssistantVersionStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
@@ -28,7 +28,7 @@ export class AssistantVersionStore {
     this.#visibility = visibility;
   }
 
-  /** Newest first. The caller has seen that the assistant is one the asker may see. */
+  /** Returns versions, newest first. The caller has checked that the requester may see the assistant. */
   async list(assistantId: string, { metadata, limit, offset }: VersionSearch): Promise<AssistantVersionRecord[]> {
     return this.#prisma.$queryRaw<AssistantVersionRecord[]>`
       SELECT ${VERSION_COLUMNS} FROM assistant_version
@@ -36,7 +36,10 @@ export class AssistantVersionStore {
       ORDER BY version DESC LIMIT ${limit} OFFSET ${offset}`;
   }
 
-  /** Adds a version and makes it count. Changes of one assistant happen one after the other. Undefined when there is none. */
+  /**
+   * Adds a version and makes it current. Changes of one assistant happen one after the other. Returns undefined when
+   * there is no such assistant.
+   */
   async change(scope: Scope, assistantId: string, change: Change): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
       const current = await this.#lock(tx, scope, assistantId);
@@ -52,7 +55,7 @@ export class AssistantVersionStore {
     });
   }
 
-  /** Makes a version count again; undefined when the assistant has no such version, or has it from another owner. */
+  /** Makes a version current again; undefined when the assistant has no such version, or has it from another owner. */
   async setLatest(scope: Scope, assistantId: string, version: number): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) =>
       (await this.#lock(tx, scope, assistantId)) ? makeLatest(tx, scope, assistantId, version) : undefined,

@@ -35,7 +35,7 @@ const start = (defaults: Parameters<typeof ensureSystemAssistants>[2] = {}, desc
 const echo = () => stores.store.find(UNRESTRICTED, ECHO);
 
 describe('the default assistant of a graph', () => {
-  it('is made once, as the project says, whoever starts first', async () => {
+  it('is created once, with the settings of the project, whichever process starts first', async () => {
     const defaults = { echo: { config: { recursion_limit: 7 }, context: { tone: 'polite' } } };
     await Promise.all([start(defaults, 'Echoes'), start(defaults, 'Echoes'), start(defaults, 'Echoes')]);
     expect(await echo()).toMatchObject({
@@ -49,7 +49,7 @@ describe('the default assistant of a graph', () => {
     });
   });
 
-  it('keeps what clients changed until the project says something else', async () => {
+  it('keeps what clients changed until the settings of the project change', async () => {
     await start({ echo: { context: { tone: 'polite' } } });
     await stores.versions.change(UNRESTRICTED, ECHO, (current) => ({
       content: { ...current, name: 'Renamed', config: {}, context: {} },
@@ -62,7 +62,7 @@ describe('the default assistant of a graph', () => {
     expect(await echo()).toMatchObject({ context: {}, config: {}, version: 4 });
   });
 
-  it('is back after the next start when it was deleted', async () => {
+  it('is created again at the next start when it was deleted', async () => {
     await start();
     expect(await stores.store.delete(UNRESTRICTED, ECHO)).toBe(true);
     await start();
@@ -70,7 +70,7 @@ describe('the default assistant of a graph', () => {
   });
 });
 
-describe('a caller who is restricted to what is theirs', () => {
+describe('a caller who is restricted to assistants of their own', () => {
   const mine = { owner: 'ada' };
   const change = (assistantId: string) =>
     stores.versions.change(mine, assistantId, (current) => ({ content: { ...current, name: 'mine now' } }));

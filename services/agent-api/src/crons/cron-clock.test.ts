@@ -3,15 +3,15 @@ import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CronClock } from './cron-clock.ts';
 
-/** Crons whose next slot is at a moment of the fake clock. */
+/** Fakes crons whose next slot is at a moment of the fake clock. */
 class PlayedCrons {
   dueAt: number | undefined;
   asked = 0;
   fired: number[] = [];
-  /** What the next calls do instead. */
+  /** Errors that the next calls throw instead. */
   failures: Error[] = [];
   isTakenElsewhere = false;
-  /** Due at once, but put to rest by a process that could not read its schedule. */
+  /** True when a cron is due at once, but was paused by a process that could not read its schedule. */
   isAtRest = false;
 
   async wake(): Promise<number> {
@@ -74,13 +74,13 @@ describe('a cron clock', () => {
     expect(told).toBe(1);
   });
 
-  it('looks seldom while nothing is to come', async () => {
+  it('looks seldom while no slot is to come', async () => {
     clock.start();
     await passed(59_999);
     expect(crons.asked).toBe(2);
   });
 
-  it('is called by a change, also one that comes while it looks', async () => {
+  it('is woken by a change, also by one that comes while it looks', async () => {
     clock.start();
     await passed(100);
     crons.dueAt = 5_000;
@@ -94,7 +94,7 @@ describe('a cron clock', () => {
     expect(crons.fired).toEqual([5_000, 5_001]);
   });
 
-  it('does not spin on what another process has in hand', async () => {
+  it('does not spin while another process fires what is due', async () => {
     crons.dueAt = 0;
     crons.isTakenElsewhere = true;
     clock.start();
@@ -105,18 +105,18 @@ describe('a cron clock', () => {
     expect(crons.fired).toHaveLength(1);
   });
 
-  it('goes on after the database was away, asking less and less often, and no less than every five seconds', async () => {
+  it('continues after an outage of the database, asking less and less often, and at least every five seconds', async () => {
     crons.failures = Array.from({ length: 6 }, () => new Error('away'));
     crons.dueAt = 0;
     clock.start();
     await passed(3_000);
     expect(crons.asked).toBe(3);
     await passed(17_000);
-    // After 0.5, 1, 2, 4, 5 and 5 seconds.
+    // The cron fires after pauses of 0.5, 1, 2, 4, 5 and 5 seconds.
     expect(crons.fired).toEqual([17_500]);
   });
 
-  it('goes on with what an older process puts to rest, before it started or beside it', async () => {
+  it('resumes crons that an older process paused, before it started or beside it', async () => {
     crons.isAtRest = true;
     clock.start();
     await passed(1);

@@ -14,7 +14,7 @@ import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import { isRestricted, type Scope } from '../scope.ts';
 
-/** What a caller decides of a cron. */
+/** The fields of a cron that its caller decides. */
 export type CronSettings = Pick<
   CronRecord,
   'schedule' | 'timezone' | 'endTime' | 'enabled' | 'onRunCompleted' | 'payload' | 'metadata'
@@ -28,7 +28,7 @@ type Transaction = Prisma.TransactionClient;
 const COLUMNS = Prisma.raw(CRON_COLUMNS);
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Crons in Postgres. What their next slot is, is counted from the database's time. */
+/** Keeps crons in Postgres. Next slots are computed from the database's time. */
 export class CronStore {
   readonly #prisma: PrismaClient;
   readonly #atRest: AtRest;
@@ -38,7 +38,10 @@ export class CronStore {
     this.#atRest = atRest;
   }
 
-  /** What the answer is made of it is kept with a key. @throws NotFoundError when its thread or assistant is gone meanwhile */
+  /**
+   * The answer made from it is stored under the idempotency key. @throws NotFoundError when its thread or assistant was
+   * deleted meanwhile
+   */
   async insert<Made>(
     cron: NewCron,
     answerOf: (cron: CronRecord) => Made,
@@ -70,8 +73,8 @@ export class CronStore {
   }
 
   /**
-   * Changes a cron nobody else changes or fires meanwhile; undefined when there is none. A slot that has come and is not yet
-   * fired stays unless the schedule itself is another now. @throws SealingError when it cannot be decrypted
+   * Changes a cron while nobody else changes or fires it; undefined when there is none. A slot that is due and not yet
+   * fired stays unless the schedule itself changes. @throws SealingError when it cannot be decrypted
    */
   update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
@@ -91,14 +94,14 @@ export class CronStore {
     });
   }
 
-  /** False when there is no such cron. */
+  /** Returns false when there is no such cron. */
   async delete(scope: Scope, cronId: string): Promise<boolean> {
     const deleted = await this.#prisma.$executeRaw`
       DELETE FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
     return deleted > 0;
   }
 
-  /** One that cannot be decrypted has a `fault`. */
+  /** Returns a page of crons; an undecryptable one has a `fault`. */
   async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
     const where = matching(scope, search);
     const order = Prisma.raw(
@@ -130,7 +133,7 @@ function nextSlot(before: CronRecord, after: CronSettings, now: Date): Date | nu
   const isRescheduled =
     after.schedule !== before.schedule ||
     after.timezone !== before.timezone ||
-    // What fell into the pause is not caught up on.
+    // Slots that fell into the pause are not fired late.
     (after.enabled && !before.enabled);
   const next = before.nextRunDate;
   if (isRescheduled || next === null) return slotAfter(after, now);

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { toWireTime } from '../wire-time.ts';
 import type { FeedbackSubject } from './feedback-tokens.ts';
 
-/** What one URL, in whosever hands it came, may leave behind: enough for a group of people, no room for a flood. */
+/** Limits the feedback that one URL can leave behind: enough for a group of people, no room for a flood. */
 const PER_KEY_MAX = 100;
 const FOREIGN_KEY_VIOLATION = '23503';
 
@@ -16,7 +16,7 @@ interface Row extends Omit<Feedback, 'created_at'> {
 
 const COLUMNS = 'feedback_id, run_id, key, score, value, comment, correction, metadata, created_at';
 
-/** Feedback in the deployment's database, with the run it is about. */
+/** Keeps feedback in the deployment's database, with its run. */
 export class FeedbackStore {
   readonly #pool: pg.Pool;
 
@@ -24,7 +24,7 @@ export class FeedbackStore {
     this.#pool = pool;
   }
 
-  /** @throws NotFoundError when the run is gone, TooManyRequestsError when there is enough on the key */
+  /** @throws NotFoundError when the run was deleted, TooManyRequestsError when the key has enough feedback */
   async add({ runId, key }: FeedbackSubject, { score, value, comment, correction, metadata }: FeedbackBody) {
     try {
       const { rows } = await this.#pool.query<Row>({
@@ -52,7 +52,7 @@ export class FeedbackStore {
     }
   }
 
-  /** Oldest first. */
+  /** Returns the feedback of a run, oldest first. */
   async list(runId: string): Promise<Feedback[]> {
     const { rows } = await this.#pool.query<Row>({
       name: 'agent_api_list_feedback',

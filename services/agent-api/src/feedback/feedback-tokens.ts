@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a token lets its bearer speak about. */
+/** The run and the key that a token's bearer may give feedback on. */
 export interface FeedbackSubject {
   runId: string;
   key: string;
@@ -13,12 +13,12 @@ export interface FeedbackTokensOptions {
   now?: () => number;
 }
 
-/** Nobody can pass a token for something else that is signed with the same key. */
+/** Keeps feedback tokens apart from anything else that is signed with the same key. */
 const PURPOSE = 'feedback.v1.';
 
 /**
- * Tokens of feedback URLs: each stands for one key of one run until it expires, and nothing of it is stored. Every process
- * of a deployment reads what any of them has issued.
+ * Issues and reads the tokens of feedback URLs: each stands for one key of one run until it expires, and none is
+ * stored. Every process of a deployment accepts the tokens of the others.
  */
 export class FeedbackTokens {
   readonly #options: FeedbackTokensOptions;
@@ -33,7 +33,7 @@ export class FeedbackTokens {
     return `${claims}.${this.#sign(claims).toString('base64url')}`;
   }
 
-  /** Undefined: not one of ours, changed, or expired. */
+  /** Returns undefined when the token is not ours, was changed, or has expired. */
   read(token: string): FeedbackSubject | undefined {
     const [claims = '', signature = '', ...rest] = token.split('.');
     const given = Buffer.from(signature, 'base64url');

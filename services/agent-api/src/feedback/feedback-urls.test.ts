@@ -3,7 +3,7 @@ import { feedbackKeys, feedbackUrls } from './feedback-urls.ts';
 
 const tokens = { issue: ({ runId, key }: { runId: string; key: string }) => `${runId}-${key}` };
 
-it('lead to where the client has reached the server', () => {
+it('feedback URLs have the address by which the client reached the server', () => {
   const about = { runId: 'r', keys: ['a', 'b'] };
   expect(feedbackUrls(tokens, { ...about, headers: { host: 'here:8123' } })).toEqual({
     a: 'http://here:8123/feedback/tokens/r-a',
@@ -20,7 +20,7 @@ it('lead to where the client has reached the server', () => {
   );
 });
 
-it('are for the keys of the run and those asked for, each once', () => {
+it('feedback URLs are for the keys of the run and of the request, each once', () => {
   expect(feedbackKeys(['a'], ['b, a', 'c'])).toEqual(['a', 'b', 'c']);
   expect(feedbackKeys(null, undefined)).toEqual([]);
   expect(feedbackKeys(undefined, 'x,,y')).toEqual(['x', 'y']);

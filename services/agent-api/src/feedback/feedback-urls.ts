@@ -5,7 +5,10 @@ import type { FeedbackTokens } from './feedback-tokens.ts';
 /** URLs by feedback key, as clients are answered. */
 export type FeedbackUrls = Record<string, string>;
 
-/** A URL for each key, under the address by which the client has reached the server: through the gateway or directly. */
+/**
+ * Returns a URL for each key, under the address by which the client reached the server: through the gateway or
+ * directly.
+ */
 export function feedbackUrls(
   tokens: Pick<FeedbackTokens, 'issue'>,
   { runId, keys, headers }: { runId: string; keys: readonly string[]; headers: IncomingHttpHeaders },
@@ -14,7 +17,7 @@ export function feedbackUrls(
   return Object.fromEntries(keys.map((key) => [key, `${address}/feedback/tokens/${tokens.issue({ runId, key })}`]));
 }
 
-/** The keys a request names, repeated or comma-separated, with those the run was created with. */
+/** Returns the keys that a request names, repeated or comma-separated, with those the run was created with. */
 export function feedbackKeys(created: unknown, asked: string | string[] | undefined): string[] {
   const inQuery = [asked ?? []].flat().flatMap((text) => text.split(',').map((key) => key.trim()));
   return [...new Set([...(Array.isArray(created) ? created.map(String) : []), ...inQuery.filter((key) => key !== '')])];

@@ -5,7 +5,7 @@ import { disabledBy } from './disabled-groups.ts';
 const operations = contracts.AGENT_SERVER_OPERATIONS;
 const left = (http: Parameters<typeof disabledBy>[0]) => operations.filter((operation) => !disabledBy(http)(operation));
 
-it('leaves everything on by default', () => {
+it('a project without disable keys has every operation on', () => {
   expect(left(null)).toHaveLength(operations.length);
   expect(left({ disable_runs: false })).toHaveLength(operations.length);
 });
@@ -17,13 +17,13 @@ it.each([
   ['store', '/store/items', '/threads'],
   ['meta', '/info', '/ok'],
   ['ui', '/ui/{agent}', '/info'],
-] as const)('switches %s off, and nothing else', (group, gone, stays) => {
+] as const)('disable_%s switches its group off, and nothing else', (group, gone, stays) => {
   const paths = new Set([...left({ [`disable_${group}`]: true }).map(({ path }) => path), '/ok']);
   expect(paths).not.toContain(gone);
   expect(paths).toContain(stays);
 });
 
-it('knows the group of every operation', () => {
+it('every operation has a known group', () => {
   const groups = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'meta', 'ui'];
   const all = Object.fromEntries(groups.map((group) => [`disable_${group}`, true]));
   expect(left(all).map(({ path }) => path)).toEqual(['/ok']);

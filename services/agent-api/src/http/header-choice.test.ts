@@ -13,23 +13,23 @@ const headers = {
   'x.user': 'dot',
 };
 
-it('picks nothing by default', () => {
+it('a missing choice picks no header', () => {
   expect(headerPicker(undefined)(headers)).toEqual({});
   expect(headerPicker({ excludes: ['x-*'] })(headers)).toEqual({});
 });
 
-it('picks by name and wildcard, in any case, and nothing but * is special', () => {
+it('a choice picks headers by name and wildcard, in any case, and only * is special', () => {
   expect(headerPicker({ includes: ['X-User'] })(headers)).toEqual({ 'x-user': 'u' });
   expect(headerPicker({ includes: ['x-user*'] })(headers)).toEqual({ 'x-user': 'u', 'x-user-role': 'r' });
   expect(headerPicker({ includes: ['x.user'] })(headers)).toEqual({ 'x.user': 'dot' });
 });
 
-it('looks at exclusions first, and takes the singular forms', () => {
+it('exclusions come first, and the singular forms count too', () => {
   expect(headerPicker({ include: ['x-user*'], exclude: ['*-role'] })(headers)).toEqual({ 'x-user': 'u' });
   expect(headerPicker({ includes: ['x-user'], excludes: ['x-user'] })(headers)).toEqual({});
 });
 
-it('never picks credentials, nor what the platform says to itself', () => {
+it("credentials and the platform's own headers are never picked", () => {
   expect(headerPicker({ includes: ['*', 'x-api-key'] })(headers)).toEqual({
     'x-user': 'u',
     'x-user-role': 'r',
@@ -38,7 +38,7 @@ it('never picks credentials, nor what the platform says to itself', () => {
   });
 });
 
-it('picks what callers prove themselves with only by its name: it would lie in logs, arguments and webhooks', () => {
+it("credentials of the project's own are picked only by name, because they would lie in logs, arguments and webhooks", () => {
   const credentials = { authorization: 'Bearer a', cookie: 'session=a', 'proxy-authorization': 'Basic a' };
   expect(headerPicker({ includes: ['*', 'auth*', 'cooki*'] })(credentials)).toEqual({});
   expect(headerPicker({ includes: ['Authorization', '*'] })(credentials)).toEqual({ authorization: 'Bearer a' });

@@ -19,8 +19,8 @@ export interface DeploymentMetricsSources {
 }
 
 /**
- * Queue, workers and runs of the whole deployment, and this process's pool. When the database is away those of the deployment
- * are missing from the answer, not the answer.
+ * Registers metrics of the queue, workers and runs of the whole deployment, and of this process's pool. While the
+ * database is away the answer lacks those of the deployment; it does not fail.
  */
 export function registerDeploymentMetrics(
   metrics: Metrics,
@@ -59,7 +59,7 @@ export function registerDeploymentMetrics(
   );
 }
 
-/** What the workers have counted of runs, all together. */
+/** Registers the sums of what the workers have counted of runs. */
 function reportRuns(metrics: Metrics, pool: pg.Pool): void {
   const totals = scrapeLookup(() => readRunMetrics(pool));
   const samplesOf = (name: string) => async () => (await totals())?.get(name);

@@ -21,7 +21,7 @@ const RUN_TIMES = {
 };
 const pool = (name: string) => ({ max: `${name}_max`, size: `${name}_size`, available: `${name}_available` });
 
-/** The metrics as `/metrics?format=json` answers them. A section that cannot be told at the moment is null. */
+/** Returns the metrics as `/metrics?format=json` answers them. A section without values at the moment is null. */
 export function metricsAsJson(metrics: MetricValues[], prefix: string): Record<string, unknown> {
   const byName = new Map(metrics.map((metric) => [metric.name, metric.values]));
   const section = (fields: Record<string, string>) => {
@@ -57,7 +57,7 @@ function requests(values: Values = [], suffix: string, field: string): Record<st
     .map(({ labels, value }) => ({ ...routeOf(labels), [field]: value }));
 }
 
-/** Count and sum of the milliseconds, by route and status. */
+/** Returns count and sum of the milliseconds, by route and status. */
 function latencies(values: Values = []): Record<string, unknown>[] {
   const sums = requests(values, '_sum', 'sum_ms');
   const counts = requests(values, '_count', 'count');

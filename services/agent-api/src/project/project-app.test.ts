@@ -29,7 +29,7 @@ const open = defineOperation({ ...common, operationId: 'open', path: '/open', ac
 
 const reader: Principal = { ...INTERNAL, identity: 'reader', permissions: ['runs:read'] };
 const writer: Principal = { ...INTERNAL, identity: 'writer', permissions: ['runs:create'] };
-/** Callers are known by a header. */
+/** Authenticates callers by a header. */
 const verifier: PrincipalVerifier = {
   async authenticate({ headers }) {
     if (headers.caller === 'reader') return reader;
@@ -40,7 +40,7 @@ const verifier: PrincipalVerifier = {
 
 let own: OwnServer;
 let close: (() => unknown)[];
-/** Paths the project's app was shown. */
+/** Paths that the project's app was shown. */
 let shown: string[];
 let passed: string[];
 
@@ -53,7 +53,7 @@ afterEach(async () => {
   for (const end of close.reverse()) await end();
 });
 
-/** An app that passes everything on but `/mine`, as the graph host does. */
+/** Serves an app that passes everything on but `/mine`, as the graph host does. */
 async function serveApp(_source: unknown, socketPath: string) {
   const server = createServer((req, res) => {
     shown.push(req.url!);
@@ -109,7 +109,7 @@ async function call(url: string, headers: Record<string, string> = {}): Promise<
   return [response.status, await response.json()];
 }
 
-it('shows the app nothing of strangers: they are refused, or answered by the server where everybody is', async () => {
+it('the app never sees strangers: they are refused, or answered by the server on public paths', async () => {
   const url = await start();
   for (const path of ['/mine', '/things']) {
     expect(await call(url + path)).toEqual([401, { detail: 'Missing authentication headers' }]);
@@ -118,7 +118,7 @@ it('shows the app nothing of strangers: they are refused, or answered by the ser
   expect(shown).toEqual([]);
 });
 
-it('passes requests on as those of their callers, and asks the app only what it may be made for', async () => {
+it('the app passes requests on as those of their callers, and gets only those it may have routes for', async () => {
   const url = await start();
   expect(await call(`${url}/mine`, { caller: 'reader' })).toEqual([200, { mine: true }]);
   expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
@@ -127,14 +127,14 @@ it('passes requests on as those of their callers, and asks the app only what it 
   expect(shown).toEqual(['/mine', '/things', '/things']);
 });
 
-it('looks at the role of a caller before the app does, when told so', async () => {
+it('the server checks the role of a caller before the app does, when configured so', async () => {
   const url = await start({ permissionFirst: true });
   expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
   expect(shown).toEqual([]);
   expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
 });
 
-it('lets a request be passed on once, and by nobody who made its name up', async () => {
+it('a request is passed on once, and never under a made-up name', async () => {
   const url = await start();
   await call(`${url}/things`, { caller: 'writer' });
   const { socketPath, token } = own.loopback;
@@ -149,7 +149,7 @@ it('lets a request be passed on once, and by nobody who made its name up', async
   }
 });
 
-it('knows code beside a worker by its token, and trusts no other', async () => {
+it('code beside a worker is known by its token, and no other is trusted', async () => {
   const url = await start();
   expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: own.workerToken })).toEqual([200, { caller: '' }]);
   for (const token of ['', 'guess', own.loopback.token]) {

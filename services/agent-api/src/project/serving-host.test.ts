@@ -10,7 +10,7 @@ function hostNamed(name: string): GraphHost {
   return { getState: async () => ({ name }), ping: async () => {}, close: async () => {} } as unknown as GraphHost;
 }
 
-it('starts one host for all requests, and another after it ended', async () => {
+it('the serving host starts once for all requests, and again after it ended', async () => {
   const exits: ((reason: string) => void)[] = [];
   const serving = new ServingHost({
     logger: silentLogger,
@@ -25,7 +25,7 @@ it('starts one host for all requests, and another after it ended', async () => {
   expect(exits).toHaveLength(2);
 });
 
-it('answers 503 while the project does not load, and tries again', async () => {
+it('requests get 503 while the project does not load, and the next one tries again', async () => {
   let loads = false;
   const serving = new ServingHost({
     logger: silentLogger,
@@ -40,7 +40,7 @@ it('answers 503 while the project does not load, and tries again', async () => {
   expect(await serving.getState(request, backends)).toEqual({ name: 'fixed' });
 });
 
-it('kills a host that does not answer, tells who waits for it that it is away, and starts another', async () => {
+it('an unresponsive host is killed, its requests fail as unavailable, and another one starts', async () => {
   let starts = 0;
   const serving = new ServingHost({
     logger: silentLogger,
@@ -71,7 +71,7 @@ it('kills a host that does not answer, tells who waits for it that it is away, a
   await serving.close();
 });
 
-it('tells who asks what the project never answers that it did not, and answers others', async () => {
+it('a request that the project never answers fails alone, and others are answered', async () => {
   const host = { ...hostNamed('one'), getHistory: () => new Promise(() => {}) } as unknown as GraphHost;
   const serving = new ServingHost({ logger: silentLogger, silentMs: 60_000, answerMs: 5, start: async () => host });
   const unanswered = serving.getHistory({ ...request, limit: 1 }, backends);

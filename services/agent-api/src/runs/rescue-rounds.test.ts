@@ -16,14 +16,14 @@ const ENDED: SweptRun = {
   fence: { threadId: 't', epoch: 2n, runId: 'r' },
 };
 
-it('cancelled runs of lost workers go on being ended, and counted, while a graph never comes back with its state', async () => {
+it('cancelled runs of lost workers are ended, and counted, while a graph never returns its state', async () => {
   const registry = new Metrics();
   const rescue = {
     endCancelled: vi.fn(async (): Promise<SweptRun[]> => []).mockResolvedValueOnce([ENDED]),
     findStatesBehind: async () => [{ threadId: 'hung', metadata: {} }],
     mendThreads: async () => ['mended'],
   };
-  // Something is left twice, and then nothing.
+  // Two batches are left, and then nothing.
   const removeNext = vi.fn(async () => removeNext.mock.calls.length < 3);
   const readAnew = vi.fn(() => new Promise<void>(() => {}));
   const rounds = createRescueRounds({

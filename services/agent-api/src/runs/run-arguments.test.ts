@@ -15,7 +15,7 @@ const identity = { runId: 'r', threadId: 't', isTemporary: false, requestId: 'q'
 const argumentsOf = (request: Partial<RunRequest>) =>
   toRunArguments({ assistant_id: 'echo', ...request }, assistant, identity);
 
-it('are whole: every default is settled', () => {
+it('run arguments have every default filled in', () => {
   const made = argumentsOf({ input: { n: 1 } });
   expect(validatorOf(RunArguments)(structuredClone(made)).ok).toBe(true);
   expect(made).toMatchObject({
@@ -28,7 +28,7 @@ it('are whole: every default is settled', () => {
   });
 });
 
-it("put the request's configuration over the assistant's", () => {
+it("run arguments put the request's configuration over the assistant's", () => {
   const { config } = argumentsOf({ config: { tags: ['x'], configurable: { lang: 'de' } } });
   expect(config).toMatchObject({
     recursion_limit: 7,
@@ -37,7 +37,7 @@ it("put the request's configuration over the assistant's", () => {
   });
 });
 
-it('let nobody name another thread or run, or pass for another user', () => {
+it('run arguments let nobody name another thread or run, or pass for another user', () => {
   const { config } = argumentsOf({
     config: { configurable: { thread_id: 'other', run_id: 'other', langgraph_auth_user: 'root', __pregel_read: 1 } },
   });
@@ -46,11 +46,11 @@ it('let nobody name another thread or run, or pass for another user', () => {
   expect(config.configurable).not.toHaveProperty('__pregel_read');
 });
 
-it('start from a checkpoint named in the configuration', () => {
+it('run arguments start from a checkpoint named in the configuration', () => {
   expect(argumentsOf({ config: { configurable: { checkpoint_id: 'c' } } }).config.configurable.checkpoint_id).toBe('c');
 });
 
-it('mirror context into configurable and back', () => {
+it('run arguments mirror context into configurable and back', () => {
   expect(argumentsOf({ context: { lang: 'fr' } })).toMatchObject({
     context: { tone: 'polite', lang: 'fr' },
     config: { configurable: { lang: 'fr' } },
@@ -61,12 +61,12 @@ it('mirror context into configurable and back', () => {
   });
 });
 
-it('refuse context and configurable together', () => {
+it('run arguments refuse context and configurable together', () => {
   expect(() => argumentsOf({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toThrow(BadRequestError);
   expect(() => argumentsOf({ context: { a: 1 }, config: { configurable: {} } })).not.toThrow();
 });
 
-it('take the checkpoint in both forms', () => {
+it('run arguments take the checkpoint in both forms', () => {
   expect(argumentsOf({ checkpoint_id: 'c1' }).config.configurable.checkpoint_id).toBe('c1');
   const { configurable } = argumentsOf({
     checkpoint: { checkpoint_id: 'c2', checkpoint_ns: '' },
@@ -75,14 +75,14 @@ it('take the checkpoint in both forms', () => {
   expect(configurable).not.toHaveProperty('checkpoint_ns');
 });
 
-it('name the root graph with a map of checkpoints, as LangGraph wants it', () => {
+it('run arguments name the root graph with a map of checkpoints, as LangGraph wants it', () => {
   expect(argumentsOf({ checkpoint: { checkpoint_map: { '': 'c3' } } }).config.configurable).toMatchObject({
     checkpoint_map: { '': 'c3' },
     checkpoint_ns: '',
   });
 });
 
-it('say where the trace goes, as asked or as the deployment traces', () => {
+it('run arguments name the tracing project of the request, or else of the deployment', () => {
   const asked = argumentsOf({ langsmith_tracer: { project_name: 'mine', example_id: 'e' } });
   expect(asked.config.configurable).toMatchObject({
     __langsmith_project__: 'mine',
@@ -96,7 +96,7 @@ it('say where the trace goes, as asked or as the deployment traces', () => {
   expect(argumentsOf({}).config.configurable).not.toHaveProperty('__langsmith_project__');
 });
 
-it('keep what is to be told when the run ends', () => {
+it('run arguments keep the webhook and feedback keys of the request', () => {
   expect(argumentsOf({ webhook: 'https://a.test/hook', feedback_keys: ['a', 'a', 'b'] })).toMatchObject({
     webhook: 'https://a.test/hook',
     feedback_keys: ['a', 'b'],
@@ -104,18 +104,18 @@ it('keep what is to be told when the run ends', () => {
   expect(argumentsOf({ feedback_keys: [] }).feedback_keys).toBeNull();
 });
 
-it('read an empty list of stream modes as values, and one mode as a list of it', () => {
+it('run arguments read an empty list of stream modes as values, and one mode as a list of it', () => {
   expect(argumentsOf({ stream_mode: [] }).stream_mode).toEqual(['values']);
   expect(argumentsOf({ stream_mode: 'updates' }).stream_mode).toEqual(['updates']);
 });
 
-it('read the older checkpoint_during as durability', () => {
+it('run arguments read the older checkpoint_during as durability', () => {
   expect(argumentsOf({ checkpoint_during: false }).durability).toBe('exit');
   expect(argumentsOf({ checkpoint_during: true }).durability).toBe('async');
   expect(argumentsOf({ checkpoint_during: false, durability: 'sync' }).durability).toBe('sync');
 });
 
-it('drop reserved metadata without a word and say who made the run', () => {
+it('run metadata silently lose reserved keys and say who created the run', () => {
   const metadata = runMetadata(
     { assistant_id: 'echo', metadata: { created_by: 'me', langgraph_x: 1, svc_y: 1, __z: 1, owner: 'ada' } },
     assistant,

@@ -1,4 +1,4 @@
-/** Where a run and the rest of its answer are found; every one of these paths is served. */
+/** Identifies a run for the paths under which it and the rest of its answer are served. */
 export interface RunPlace {
   runId: string;
   threadId: string;
@@ -19,7 +19,7 @@ export function streamHeaders(place: RunPlace): Record<string, string> {
   };
 }
 
-/** A stateless run that is waited for is located on its thread, where it can be joined. */
+/** Locates a stateless run that is waited for on its thread, where it can be joined. */
 export function waitHeaders(place: RunPlace): Record<string, string> {
   return {
     location: joinPath(place),
@@ -32,7 +32,7 @@ export function streamPath(place: RunPlace): string {
   return `${runPath(place)}/stream`;
 }
 
-/** On its thread, where it is found also when the run itself is gone. */
+/** Returns the path on the thread, where the stream is found even after the run is deleted. */
 export function restOfStreamPath(place: RunPlace): string {
   return streamPath({ ...place, isStateless: false });
 }

@@ -26,13 +26,13 @@ function sourcesWith(hold: () => Promise<RunResult | undefined>) {
   };
 }
 
-it('a run that went well while the database was away is answered with its result, once that can be read', async () => {
+it('a run that succeeded while the database was away is answered with its result once that can be read', async () => {
   const hold = vi.fn(async () => Buffer.from('{"n":1}')).mockImplementationOnce(away);
   const result = await awaitResult(sourcesWith(hold), { threadId: 't', runId: 'r' }, new AbortController().signal);
   expect(String(result)).toBe('{"n":1}');
 });
 
-it('nobody waits on for a client that left, and a result that cannot be read for another reason fails at once', async () => {
+it('waiting ends for a client that left, and fails at once when a result cannot be read for another reason', async () => {
   const left = new AbortController();
   const read = vi.fn(away);
   const waiting = awaitResult(sourcesWith(read), { threadId: 't', runId: 'r' }, left.signal);
@@ -45,7 +45,7 @@ it('nobody waits on for a client that left, and a result that cannot be read for
   );
 });
 
-it('a result that is too much for the database is not asked for again', async () => {
+it('a result that is too much for the database is not requested again', async () => {
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   const read = vi.fn(() => Promise.reject(tooSlow));
   const waiting = awaitResult(sourcesWith(read), { threadId: 't', runId: 'r' }, new AbortController().signal);

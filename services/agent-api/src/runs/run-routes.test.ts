@@ -18,7 +18,7 @@ function call(operationId: string, request: object): ReturnType<BoundOperation['
 }
 
 it.each(['cancelRun', 'cancelRuns'])(
-  '%s with rollback deletes, and asks for the permission to',
+  '%s with rollback deletes, and requires the permission to',
   async (operationId) => {
     const request = { params: { thread_id: 't', run_id: 'r' }, body: { status: 'all' } };
     await expect(call(operationId, { ...request, query: { action: 'rollback' } })).rejects.toThrow(ForbiddenError);
@@ -31,7 +31,7 @@ it.each(['cancelRun', 'cancelRuns'])(
 );
 
 it.each(['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'])(
-  '%s that ends the run when its client leaves asks for the permission to change it',
+  '%s that ends the run when its client leaves requires the permission to change it',
   async (operationId) => {
     const caller = { organizationRole: 'member', permissions: ['runs:read'] };
     const leaving = { query: { cancel_on_disconnect: '1' } };
@@ -41,7 +41,7 @@ it.each(['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStre
   },
 );
 
-it('refuses to cancel what is not named', async () => {
+it('a cancel without a selection is refused', async () => {
   for (const body of [{}, { thread_id: 't' }, { run_ids: ['r'] }, { run_ids: ['r'], status: 'all' }]) {
     await expect(call('cancelRuns', { body })).rejects.toThrow(UnprocessableError);
   }

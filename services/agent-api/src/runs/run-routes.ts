@@ -24,7 +24,7 @@ import { toWireRun } from './run-wire.ts';
 type RunCreation = HandlerRequest<unknown, unknown, RunRequest>;
 type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 
-/** The run operations. Creating is the service's; how an answer reaches the client is `answers`'. */
+/** Serves the run operations. The service creates runs; `answers` sends them to clients. */
 export function runRoutes(
   runs: RunService,
   answers: RunAnswers,
@@ -117,7 +117,7 @@ export function runRoutes(
     return toWireRun((await runs.create(originOf(req, threadId), req.body, keyed)).record);
   }
 
-  /** A run to be followed; for a repeated request the one that the first has made. */
+  /** Creates a run to be followed; a repeated request gets the run of the first. */
   function follow(operation: CreatingOperation, req: RunCreation, threadId?: string): Promise<FollowedRun> {
     const isStateless = threadId === undefined;
     const placeOf = (run: RunRecord): RunPlace => ({ runId: run.runId, threadId: run.threadId, isStateless });
@@ -132,7 +132,9 @@ function clientOf({ res, log, headers, caller }: HandlerRequest<unknown, unknown
   return { res, log, headers, caller, scope: UNRESTRICTED };
 }
 
-/** Who may only watch a run must not end it by leaving. @throws ForbiddenError */
+/**
+ * Requires the right to cancel: a client that may only watch a run must not end it by leaving. @throws ForbiddenError
+ */
 function requireRightToLeave({ query, caller }: HandlerRequest<unknown, contracts.RunJoinQuery>): void {
   if (isSet(query.cancel_on_disconnect)) requirePermission(caller, 'runs:update');
 }

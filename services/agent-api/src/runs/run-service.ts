@@ -43,9 +43,9 @@ export interface RunServiceOptions {
   assistants: Pick<AssistantLookup, 'find'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
   threads: Pick<ThreadStore, 'findBare' | 'showsRun'>;
-  /** A run is gone without an end of its own: whoever waits for it should look. */
+  /** Reports that a run was deleted without an end event: whoever waits for it should look. */
   onDeleted: () => void;
-  /** The LangSmith project of runs that name none; left out: nothing is traced. */
+  /** The LangSmith project of runs that name none; left out when nothing is traced. */
   tracingProject?: string | undefined;
   logger: Logger;
 }
@@ -63,7 +63,11 @@ export class RunService {
     this.#options = options;
   }
 
-  /** Accepts a run: it is durable when this resolves. @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError */
+  /**
+   * Accepts a run: it is durable when this resolves.
+   *
+   * @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError
+   */
   async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<AcceptedRun> {
     const run = { ...(await this.#prepare(origin, request)), keyed };
     return this.#tellCreated(origin, run, await this.#options.engine.createRun(run));
@@ -80,7 +84,7 @@ export class RunService {
     return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
   }
 
-  /** The run as it stands. @throws NotFoundError, SealingError when it cannot be decrypted */
+  /** Returns the run's current state. @throws NotFoundError, SealingError when it cannot be decrypted */
   async find(scope: Scope, threadId: string, runId: string): Promise<RunRecord> {
     await this.#requireVisible(scope, runId);
     const run = await this.#options.engine.getRun(threadId, runId);
@@ -88,7 +92,7 @@ export class RunService {
     return run;
   }
 
-  /** The same by the run's id alone. @throws NotFoundError, SealingError */
+  /** Finds a run by its id alone. @throws NotFoundError, SealingError */
   async findById(scope: Scope, runId: string): Promise<RunRecord> {
     await this.#requireVisible(scope, runId);
     const [run] = await this.#options.engine.findRuns([runId]);
@@ -97,7 +101,10 @@ export class RunService {
     return run;
   }
 
-  /** Newest first; of one that cannot be decrypted `kwargs` says so. @throws NotFoundError for a missing thread */
+  /**
+   * Returns runs, newest first; the `kwargs` of an undecryptable one carry the error. @throws NotFoundError for a
+   * missing thread
+   */
   async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
     if (!(await this.#options.threads.findBare(scope, threadId))) {
       throw new NotFoundError(`Thread with ID ${threadId} not found`);
@@ -121,7 +128,10 @@ export class RunService {
     if (deleted) await tellDeleted(this.#options, [deleted]);
   }
 
-  /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight, ConflictError */
+  /**
+   * Cancels runs; the order is durable when this resolves. @throws NotFoundError when nothing selected is in flight,
+   * ConflictError
+   */
   async cancel(
     scope: Scope,
     selection: CancelSelection,
@@ -135,7 +145,7 @@ export class RunService {
     return cancelled;
   }
 
-  /** Whether what is left of a run that is gone, its events, may be read on. */
+  /** Returns whether the caller may read on the events that are left of a deleted run. */
   async mayReadOn(scope: Scope, threadId: string): Promise<boolean> {
     return !isRestricted(scope) || (await this.#options.threads.findBare(scope, threadId)) !== undefined;
   }
@@ -159,17 +169,17 @@ export class RunService {
     return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
   }
 
-  /** Without a restriction nothing is asked: the engine says by itself what does not exist. @throws NotFoundError */
+  /** Asks nothing for an unrestricted caller: the engine itself reports what does not exist. @throws NotFoundError */
   async #requireVisible(scope: Scope, runId: string): Promise<void> {
     if (!isRestricted(scope) || (await this.#options.threads.showsRun(scope, runId))) return;
     throw new NotFoundError('Run not found');
   }
 }
 
-/** What one request takes of the queues that all requests share. */
+/** Items that one request puts at once into the queues that all requests share. */
 const SLICE = 256;
 
-/** A batch of any length leaves room for others, and is not refused for its own length. */
+/** Works in slices, so that a batch of any length leaves room for others and is not refused for its length. */
 async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < items.length; start += SLICE) {
@@ -178,7 +188,10 @@ async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promis
   return results;
 }
 
-/** The engine has tried several times already: others hold what has to be cancelled, each waiting for the next. */
+/**
+ * Maps a deadlock to a ConflictError. The engine has retried already: others hold what has to be cancelled, each
+ * waiting for the next.
+ */
 function refuseDeadlock(error: unknown): never {
   if (!isRetryable(error)) throw error;
   throw new ConflictError('The runs are being changed by others at the same time. Try again.', { cause: error });

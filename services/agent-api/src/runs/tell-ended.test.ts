@@ -5,7 +5,7 @@ import { tellCancelled, tellDeleted } from './tell-ended.ts';
 
 const fence = { threadId: 't', epoch: 5n, runId: 'r' };
 
-/** A stream that knows the thread's owner of epoch 9. */
+/** A stream whose thread has an owner of epoch 9. */
 function telling() {
   const appended: { epoch: bigint; kinds: string[] }[] = [];
   const publishCancel = vi.fn(async () => undefined);
@@ -22,7 +22,7 @@ function telling() {
   return { appended, warn, publishCancel, options: { engine, streams, logger: { warn } as unknown as Logger } };
 }
 
-it('tells the end of a run that never started, also when the thread has a newer owner by then', async () => {
+it('the end of a run that never started is published, also when the thread has a newer owner by then', async () => {
   const { appended, warn, options } = telling();
   const run = { runId: 'r', threadId: 't', attempt: 0, action: 'interrupt', outcome: 'ended', fence } as const;
   await tellCancelled(options, [run]);
@@ -30,7 +30,7 @@ it('tells the end of a run that never started, also when the thread has a newer 
   expect(warn).not.toHaveBeenCalled();
 });
 
-it('tells the worker of a run that is to stop, and no more than which one', async () => {
+it("the worker of a cancelled run is notified, with no more than the run's id", async () => {
   const { appended, publishCancel, options } = telling();
   const run = { runId: 'r', threadId: 't', attempt: 1, action: 'interrupt', outcome: 'ordered', fence } as const;
   await tellCancelled(options, [run]);
@@ -38,7 +38,7 @@ it('tells the worker of a run that is to stop, and no more than which one', asyn
   expect(appended).toEqual([]);
 });
 
-it('tells the worker of a run that is deleted, and whoever watches it', async () => {
+it('the worker and the watchers of a deleted run are notified', async () => {
   const { appended, publishCancel, options } = telling();
   await tellDeleted(options, [{ runId: 'r', attempt: 1, fence }]);
   expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });

@@ -14,25 +14,25 @@ function opened(embed: () => Promise<Float32Array[]>) {
   return { store: openStore({ project, pool, host: { embed }, logger: logger as unknown as Logger }), logger };
 }
 
-it('does not start with embeddings of other dimensions', async () => {
+it('the store does not start with embeddings of other dimensions', async () => {
   const { store } = opened(async () => [new Float32Array(26)]);
   await expect(store.start()).rejects.toThrow(
     'langgraph.json: store.index.dims is 7, and ./embed.ts:embed makes vectors of 26 dimensions.',
   );
 });
 
-it('does not start with embeddings that cannot be had', async () => {
+it('the store does not start with embeddings that cannot be loaded', async () => {
   const { store } = opened(async () => Promise.reject(new GraphLoadError('@langchain/openai is not installed')));
   await expect(store.start()).rejects.toThrow('is not installed');
 });
 
-it('starts while the model is away, and says so', async () => {
+it('the store starts while the model is away, and logs that', async () => {
   const { store, logger } = opened(async () => Promise.reject(new BackendError('embedding_failed', 'away')));
   await store.start();
   expect(logger.warn).toHaveBeenCalledOnce();
 });
 
-it('starts with the dimensions it was told', async () => {
+it('the store starts with embeddings of the configured dimensions', async () => {
   const { store, logger } = opened(async () => [new Float32Array(7)]);
   await store.start();
   expect(logger.warn).not.toHaveBeenCalled();

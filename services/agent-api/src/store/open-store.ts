@@ -12,21 +12,21 @@ import { createStoreSweeper } from './store-sweeper.ts';
 export interface OpenStoreOptions {
   project: Pick<Project, 'store' | 'directory'>;
   pool: pg.Pool;
-  /** Asks the embeddings of the project. */
+  /** Calls the embeddings of the project. */
   host: Pick<ServingHost, 'embed'>;
   logger: Logger;
 }
 
 export interface OpenStore {
-  /** As clients and reads of state use it; runs have theirs, under a fence. */
+  /** The store for clients and reads of state; runs have their own, under a fence. */
   backend: StoreBackend;
   routes: BoundOperation[];
-  /** Once the host is there. @throws GraphLoadError when the project's embeddings cannot be used */
+  /** Starts once the host is there. @throws GraphLoadError when the project's embeddings cannot be used */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The long-term store as the project's `langgraph.json` sets it. @throws GraphLoadError */
+/** Opens the long-term store as the project's `langgraph.json` configures it. @throws GraphLoadError */
 export function openStore({ project, pool, host, logger }: OpenStoreOptions): OpenStore {
   const settings = storeSettings(project);
   const { embeddings, sweepEveryMinutes } = settings;
@@ -48,8 +48,8 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
 }
 
 /**
- * Embeds one text, so that a wrong `dims`, a missing package or key is told at start and not by the first write. A model that is
- * away at the moment is no reason not to start.
+ * Embeds one text, so that a wrong `dims`, a missing package or key is reported at start and not by the first write. A
+ * model that is away at the moment does not prevent the start.
  */
 async function checkEmbeddings(
   { embeddings: source, index }: StoreSettings,
@@ -74,7 +74,7 @@ async function tellIndex(store: PostgresStore, pool: pg.Pool, logger: Logger): P
   logger.info(
     withPgvector ? 'search by meaning uses pgvector' : 'search by meaning compares in SQL: there is no pgvector',
   );
-  // Reads all vectors' rows, so nobody waits for it.
+  // The query reads the rows of all vectors, so nobody waits for it.
   store
     .hasForeignVectors()
     .then((hasForeign) => {

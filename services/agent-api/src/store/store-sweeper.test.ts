@@ -16,7 +16,7 @@ function sweeperOf({ isMine = true, left = [] as number[] }) {
   return { sweeper: createStoreSweeper({ store, duty, logger, everyMs: 60_000 }), limits, duty };
 }
 
-it('sweeps at its start, batch after batch until one is not full', async () => {
+it('the store sweeper sweeps at its start, batch after batch until one is not full', async () => {
   const { sweeper, limits, duty } = sweeperOf({ left: [1000, 1000, 3] });
   sweeper.start();
   await vi.waitFor(() => expect(limits).toEqual([1000, 1000, 1000]));
@@ -25,7 +25,7 @@ it('sweeps at its start, batch after batch until one is not full', async () => {
   expect(duty.release).toHaveBeenCalled();
 });
 
-it('deletes nothing while another process has the duty', async () => {
+it('the store sweeper deletes nothing while another process has the lease', async () => {
   const { sweeper, limits, duty } = sweeperOf({ isMine: false });
   sweeper.start();
   await vi.waitFor(() => expect(duty.isMine).toHaveBeenCalled());
@@ -33,7 +33,7 @@ it('deletes nothing while another process has the duty', async () => {
   expect(limits).toEqual([]);
 });
 
-it('goes on after a sweep that failed', async () => {
+it('the store sweeper continues after a sweep that failed', async () => {
   const { sweeper, duty } = sweeperOf({});
   duty.isMine.mockRejectedValueOnce(new Error('away'));
   sweeper.start();

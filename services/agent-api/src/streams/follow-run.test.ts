@@ -17,7 +17,7 @@ const entry = (id: number, kind: string): StreamEntry => ({
   data: '{}',
 });
 
-/** A stream that gives the entries and then stays open until it is over or its signal comes. */
+/** A stream that yields the entries and then stays open until the run has ended or its signal comes. */
 function streamOf(entries: StreamEntry[]) {
   return {
     async *read(_threadId: string, { signal, over }: ReadOptions = {}) {
@@ -47,7 +47,7 @@ const found = (isTold: boolean): FoundEnd => ({
 });
 const notAsked = { tell: () => expect.unreachable('the end was told') };
 
-/** What a follower gets of a run that is over, and whose stream says no more than this. */
+/** Returns what a follower gets of an ended run whose stream has these entries only. */
 async function followed(options: Pick<FollowRun, 'streams' | 'ends' | 'isOver'>): Promise<FollowedEntry[]> {
   const got: FollowedEntry[] = [];
   const watch = watching(() => false);
@@ -56,7 +56,7 @@ async function followed(options: Pick<FollowRun, 'streams' | 'ends' | 'isOver'>)
     for await (const entry of followRun({ watch, threadId: 't', runId: 'r', signal, ...options })) got.push(entry);
   })();
   await watch.check();
-  // Time for the end to arrive by itself.
+  // Gives the end time to arrive by itself.
   await vi.advanceTimersByTimeAsync(1_000);
   await reading;
   expect(watch.size).toBe(0);
@@ -71,7 +71,7 @@ async function collect(entries: AsyncIterable<FollowedEntry>): Promise<string[]>
   return kinds;
 }
 
-it('ends with the end of the run', async () => {
+it('following ends with the end of the run', async () => {
   const watch = watching(() => true);
   const run = followRun({
     streams: streamOf([entry(1, 'values'), entry(2, 'run.end'), entry(3, 'values')]),
@@ -85,15 +85,15 @@ it('ends with the end of the run', async () => {
   expect(watch.size).toBe(0);
 });
 
-it('a run found over whose end nobody can tell its stream ends with a gap, and with what Postgres knows', async () => {
+it('an ended run whose stream lacks the end yields a gap, and what Postgres knows', async () => {
   const got = await followed({ streams: streamOf([entry(1, 'values')]), ends: { tell: async () => found(false) } });
   expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
-  // Of no stream: a client that comes back goes on after what it had.
+  // These entries belong to no stream: a client that returns resumes after what it had.
   expect(got.slice(1).map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
   expect(got[1]!.data).toBe('{"reason":"lost","after":"1-0"}');
 });
 
-it('an end that is told into the stream comes out of it, and once', async () => {
+it('an end that is published into the stream comes out of it, once', async () => {
   let tell = () => {};
   const isTold = new Promise<void>((resolve) => {
     tell = resolve;
@@ -114,7 +114,7 @@ it('an end that is told into the stream comes out of it, and once', async () => 
   expect(kindsOf(await followed({ streams, ends }))).toEqual(['values', 'stream.gap', 'error', 'run.end']);
 });
 
-it('a follower that was told that something is missing is told the end too, and no second gap', async () => {
+it('a follower that got a gap gets the end too, and no second gap', async () => {
   const streams = streamOf([entry(1, 'values'), entry(1, 'stream.gap')]);
   for (const isTold of [true, false]) {
     const got = await followed({ streams, ends: { tell: async () => found(isTold) } });
@@ -122,13 +122,13 @@ it('a follower that was told that something is missing is told the end too, and 
   }
 });
 
-it('who comes after the end of a run gets what is kept, and no end of ours', async () => {
+it('a follower that comes after the end of a run gets what is kept, and no end of ours', async () => {
   const ends = { tell: async () => found(true) };
   expect(kindsOf(await followed({ streams: streamOf([entry(1, 'values')]), ends, isOver: true }))).toEqual(['values']);
   expect(kindsOf(await followed({ streams: streamOf([]), ends }))).toEqual([]);
 });
 
-it('stops reading when the client is gone', async () => {
+it('reading stops when the client disconnects', async () => {
   const client = new AbortController();
   const watch = watching(() => true);
   const run = collect(

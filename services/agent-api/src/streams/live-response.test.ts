@@ -22,7 +22,7 @@ async function unread(handler: RequestListener): Promise<void> {
 
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 
-it('writing waits for a client that does not read, and one that takes nothing any more is cut', async () => {
+it('writing waits for a client that does not read, and one that reads nothing for too long is cut', async () => {
   let response: LiveResponse | undefined;
   let written = 0;
   let isOver = false;

@@ -16,7 +16,7 @@ interface Told {
   hasEnd: boolean;
 }
 
-/** A run as it is in Postgres, and what its stream says of it, one answer after the other. */
+/** Sets up a run as it is in Postgres, and what its stream has of it, one answer after the other. */
 function missing(run: Partial<RunRecord> | undefined, answers: Told[], { keepsThread = true } = {}) {
   const appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
   const expire = vi.fn(async () => undefined);
@@ -52,7 +52,7 @@ it.each([
   ['that is gone', undefined, 1, [gap, end('interrupted')]],
   ['that never began', { status: 'interrupted', attempt: 0 } as Partial<RunRecord>, 1, [end('interrupted')]],
 ])(
-  'the end of a run %s is told as it is in Postgres, behind a gap where events may be missing',
+  'the end of a run %s is published as it is in Postgres, behind a gap where events may be missing',
   async (_, run, attempt, events) => {
     const { ends, appended } = missing(run, [untold]);
     expect(await ends.tell(place)).toEqual({ isTold: true, events: events.filter((event) => event !== gap) });
@@ -66,19 +66,19 @@ it.each([
   },
 );
 
-it('who wrote an end down has a while to tell it', async () => {
+it('the process that stored an end has some time to publish it', async () => {
   const { ends, appended } = missing(failed, [untold, told]);
   expect(await ends.tell(place)).toMatchObject({ isTold: true, events: [error, end('error')] });
   expect(appended).toEqual([]);
 });
 
-it('it is told once, however many wait for it', async () => {
+it('an end is published once, however many wait for it', async () => {
   const { ends, appended } = missing(failed, [untold]);
   await Promise.all([ends.tell(place), ends.tell(place), ends.tell(place)]);
   expect(appended).toHaveLength(1);
 });
 
-it('of a run that was over before, its stream is told nothing that it may only have forgotten', async () => {
+it('a run that had ended before gets no new end in its stream, which may only have forgotten it', async () => {
   const { ends, appended } = missing(failed, [forgotten]);
   expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: true, events: [] });
   expect(appended).toEqual([]);
@@ -87,7 +87,7 @@ it('of a run that was over before, its stream is told nothing that it may only h
   expect(missed).toHaveLength(1);
 });
 
-it('without Redis the end is told as Postgres knows it', async () => {
+it('a follower gets the end that Postgres knows while Redis is away', async () => {
   const { ends } = missing(failed, []);
   expect(await ends.tell(place)).toEqual({ isTold: false, events: [error, end('error')] });
   expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: false, events: [error, end('error')] });

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { parseRunEnd } from './run-end.ts';
 
-it('cuts the values out of the text', () => {
+it('an end event has its values cut out of the text', () => {
   expect(parseRunEnd('{"status":"success","values":{"a":[1,{"b":"}"}]}}')).toEqual({
     status: 'success',
     values: '{"a":[1,{"b":"}"}]}',
   });
 });
 
-it('knows an end without values', () => {
+it('an end event may have no values', () => {
   expect(parseRunEnd('{"status":"interrupted"}')).toEqual({ status: 'interrupted' });
 });
 
-it('knows the end of a run that was rolled back, and what it had come to', () => {
+it("an end event of a run that was rolled back has the run's last values", () => {
   expect(parseRunEnd('{"rolled_back":true,"status":"interrupted","values":{"a":1}}')).toEqual({
     status: 'interrupted',
     values: '{"a":1}',
@@ -20,6 +20,6 @@ it('knows the end of a run that was rolled back, and what it had come to', () =>
   });
 });
 
-it('reads any other order of fields too', () => {
+it('an end event is read in any other order of fields too', () => {
   expect(parseRunEnd('{"values":{"a":1},"status":"success"}')).toEqual({ status: 'success', values: '{"a":1}' });
 });

@@ -16,7 +16,7 @@ function watchWith(inFlight: Set<string>) {
   return { watch, asked };
 }
 
-it('asks about all runs in one query every five seconds', async () => {
+it('the watch asks about all runs in one query every five seconds', async () => {
   const { watch, asked } = watchWith(new Set(['a', 'b']));
   for (const runId of ['a', 'b', 'b']) watch.watch(runId, () => expect.unreachable());
   await vi.advanceTimersByTimeAsync(5_000);
@@ -24,7 +24,7 @@ it('asks about all runs in one query every five seconds', async () => {
   watch.close();
 });
 
-it('tells every watcher of a run that is over or gone', async () => {
+it('the watch calls every watcher of a run that has ended or was deleted', async () => {
   const { watch } = watchWith(new Set(['a']));
   const told: string[] = [];
   watch.watch('a', () => told.push('a'));
@@ -35,7 +35,7 @@ it('tells every watcher of a run that is over or gone', async () => {
   watch.close();
 });
 
-it('asks nothing when nobody waits', async () => {
+it('the watch asks nothing when nobody waits', async () => {
   const { watch, asked } = watchWith(new Set());
   watch.watch('a', () => expect.unreachable())();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -43,7 +43,7 @@ it('asks nothing when nobody waits', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('checks soon when asked to, once for all who asked', async () => {
+it('the watch checks soon on request, once for all requests', async () => {
   const { watch, asked } = watchWith(new Set());
   let told = 0;
   watch.watch('a', () => told++);

@@ -3,11 +3,11 @@ export interface SseEvent {
   event: string;
   /** One line of JSON. */
   data: string;
-  /** Left out: the event cannot be resumed from. */
+  /** Left out when the stream cannot be resumed from the event. */
   id?: string | undefined;
 }
 
-/** What proxies and clients must know of an event stream: it is not to be kept, nor held back until it is complete. */
+/** Tells proxies and clients that an event stream must be neither cached nor buffered until it is complete. */
 export const SSE_HEADERS = {
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
@@ -23,7 +23,7 @@ export function formatSseEvent({ event, data, id }: SseEvent): string {
 
 const LINE_BREAK = /[\r\n]/;
 
-/** A name with a line break would end its field early and let the rest pass for fields of its own. */
+/** Removes line breaks: a name with one would end its field early and let the rest pass for fields of its own. */
 function oneLine(text: string): string {
   return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, '') : text;
 }

@@ -8,7 +8,7 @@ const isStreamMode = validatorOf(StreamMode);
 const isThreadStreamMode = validatorOf(ThreadStreamMode);
 
 /**
- * The modes named by `stream_mode` of a join. Undefined: all that the run emits.
+ * Parses the modes in `stream_mode` of a join; undefined means all that the run emits.
  *
  * @throws UnprocessableError
  */
@@ -16,13 +16,13 @@ export function parseStreamModes(parameter: Parameter): Set<string> | undefined 
   return parseModes(namesIn(parameter), (name) => isStreamMode(name).ok);
 }
 
-/** The same for the stream of a thread, under either of its parameter's spellings. @throws UnprocessableError */
+/** Parses the modes of a thread's stream, under either of its parameter's spellings. @throws UnprocessableError */
 export function parseThreadStreamModes(...parameters: Parameter[]): Set<string> {
   const modes = parseModes(parameters.flatMap(namesIn), (name) => isThreadStreamMode(name).ok);
   return modes ?? new Set(['run_modes']);
 }
 
-/** Whether a client that joined for these modes gets the entry. A failure reaches every client. */
+/** Returns whether a client that joined with these modes gets the entry. A failure reaches every client. */
 export function passes(entry: Pick<StreamEntry, 'kind'>, modes: Set<string> | undefined): boolean {
   return modes === undefined || modes.has(entry.kind) || entry.kind === 'error';
 }
@@ -33,7 +33,7 @@ function parseModes(names: string[], isMode: (name: string) => boolean): Set<str
   return names.length > 0 ? new Set(names) : undefined;
 }
 
-/** A list in a query string: the parameter repeated, comma-separated or as a stringified JSON list. */
+/** Splits a list in a query string: the parameter repeated, comma-separated or as a stringified JSON list. */
 function namesIn(parameter: Parameter): string[] {
   if (parameter === undefined) return [];
   return (Array.isArray(parameter) ? parameter : [parameter]).flatMap(split);

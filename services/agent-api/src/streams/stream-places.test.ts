@@ -18,7 +18,7 @@ function asked(places: StreamPlaces, operationId: string, query: Record<string, 
   return { answer, close: () => res.emit('close'), wasHandled: () => wasHandled };
 }
 
-it('who finds no place is told to come back before anything is done, and places are free again at the end', async () => {
+it('a client that finds no place is refused with Retry-After before anything is done, and places are free again at the end', async () => {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
   const places = new StreamPlaces(2, new Refusals(context.metrics, 'lg_api_'));
   const first = asked(places, 'streamRun');

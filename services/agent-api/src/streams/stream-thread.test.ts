@@ -6,7 +6,7 @@ import { OpenResponses } from './open-responses.ts';
 import { RunWatch } from './run-watch.ts';
 import { streamThread } from './stream-thread.ts';
 
-/** What a client is told of a thread whose stream has these entries, and of which runs the end is seen to. */
+/** Returns what a client gets of a thread whose stream has these entries, and the runs whose end is looked for. */
 async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo: string[] }> {
   const watch = new RunWatch({ findInFlight: async () => new Set(), onError: () => undefined });
   const seenTo: string[] = [];
@@ -45,12 +45,12 @@ function entryOf(runId: string, event: Pick<StreamEntry, 'kind' | 'event' | 'dat
 const emitted = { kind: 'custom', event: 'custom', data: '1' };
 const end = { kind: CONTROL_KINDS.end, event: 'end', data: '{"status":"success"}' };
 
-it('the end of a run that emits is seen to when nobody tells it', async () => {
+it('the end of a run with events is looked for when nobody publishes it', async () => {
   const { seenTo } = await streamed([entryOf('told', emitted), entryOf('told', end), entryOf('untold', emitted)]);
   expect(seenTo).toEqual(['untold']);
 });
 
-it('a gap in front of another run is told, and makes no end of what has lost something there', async () => {
+it('a gap in front of another run is sent, and causes no end of the run that lost something there', async () => {
   const lost = gapAfter('0-1', 'lost');
   const { text, seenTo } = await streamed([entryOf('over', lost), entryOf('now', emitted), entryOf('now', end)]);
   expect(text).toContain('"reason":"lost"');

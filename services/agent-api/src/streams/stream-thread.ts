@@ -10,30 +10,30 @@ import { renderThreadEntry } from './thread-events.ts';
 
 export interface ThreadStreamSources {
   streams: Pick<RunStreams, 'read' | 'newestId'>;
-  /** Looks whether threads are still there. */
+  /** Checks whether threads still exist. */
   threadWatch: RunWatch;
-  /** Looks whether runs are over whose end was not told. */
+  /** Checks whether runs have ended whose end event did not come. */
   watch: RunWatch;
-  /** Tells it then. */
+  /** Publishes the end event then. */
   ends: Pick<MissingEnds, 'tell'>;
   open: OpenResponses;
 }
 
 export interface StreamedThread {
   threadId: string;
-  /** The event the client has last; left out: it wants what comes from now on. */
+  /** The last event that the client has; left out when it wants events from now on. */
   afterId: string | undefined;
   modes: ReadonlySet<string>;
-  /** Path and query at which somebody who takes the stream over finds the rest; undefined when nobody does. */
+  /** Path and query of the continuation; undefined when nobody takes the stream over. */
   restPath?: string | undefined;
 }
 
 /**
- * Sends a thread's events, whichever runs they are of, until the client leaves or the thread is gone. Where the stream stands
- * is asked before the headers go out: a run that a client starts once it has them is never missed.
+ * Sends the events of all runs of a thread until the client leaves or the thread is deleted. The stream's position is
+ * read before the headers go out: a run that a client starts once it has them is never missed.
  *
- * A client that goes on after an event gets everything that is kept. One that asks for all there is gets resumable runs alone, each
- * with its end, whoever told that: what remains of others is there for those who followed them.
+ * A client that resumes after an event gets everything that is kept. One that asks for all there is gets resumable runs
+ * alone, each with its end, whoever published that: entries of other runs are kept for those who followed them.
  */
 export async function streamThread(
   { streams, threadWatch, watch, ends, open }: ThreadStreamSources,
@@ -73,10 +73,13 @@ export async function streamThread(
   }
 }
 
-/** Ends that one stream remembers. */
+/** Ended runs that one stream remembers. */
 const MAX_ENDED = 1_000;
 
-/** What a thread's stream has told of its runs: those without an end are watched. Of one thread that is seldom more than one. */
+/**
+ * Remembers what a thread's stream has sent of its runs, and watches those without an end. One thread seldom has more
+ * than one.
+ */
 class RunsOfThread {
   readonly #threadId: string;
   readonly #sources: Pick<ThreadStreamSources, 'watch' | 'ends'>;
@@ -88,13 +91,16 @@ class RunsOfThread {
     this.#sources = sources;
   }
 
-  /** False for what comes of a run after its end: when Redis was emptied, nobody can know that an end was told before. */
+  /**
+   * Returns false for entries of a run after its end: when Redis was emptied, nobody can know that the end was
+   * published before.
+   */
   hear({ runId, kind }: StreamEntry): boolean {
-    // A gap of the whole thread, and writes from outside a run, are of none.
+    // These belong to no run: a gap of the whole thread, and writes from outside a run.
     if (runId === '' || kind === CONTROL_KINDS.state) return true;
     if (this.#ended.has(runId)) return false;
     if (kind === CONTROL_KINDS.end) this.#end(runId);
-    // A gap may stand where a run of which nothing more is to come has lost something, or a write from outside a run.
+    // A gap may stand where a finished run, or a write from outside a run, has lost something.
     else if (kind !== CONTROL_KINDS.gap && !this.#unwatch.has(runId)) {
       const unwatch = this.#sources.watch.watch(runId, () => void this.#seeToEnd(runId));
       this.#unwatch.set(runId, unwatch);

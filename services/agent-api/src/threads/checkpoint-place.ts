@@ -1,14 +1,15 @@
 import type { CheckpointConfig, ThreadStateSearch } from '@runyard/contracts';
 import { UnprocessableError } from '@runyard/service-kit';
 
-/** Where in a thread's history: the newest of the root graph when both are left out. */
+/** A position in a thread's history: the newest of the root graph when both are left out. */
 export interface CheckpointPlace {
   checkpointId?: string | undefined;
   checkpointNs?: string | undefined;
 }
 
 /**
- * The checkpoint a client names: by id, or by a map that has the id of each namespace, as the graph's own events carry it.
+ * Returns the checkpoint that a client names: by id, or by a map with the id of each namespace, as the graph's own
+ * events carry it.
  * @throws UnprocessableError when it belongs to another thread
  */
 export function placeOf(threadId: string, checkpoint: CheckpointConfig | null | undefined): CheckpointPlace {
@@ -30,7 +31,7 @@ export function requireOwnCheckpoint(
   }
 }
 
-/** `before` names a checkpoint by its id, flat, or the way LangGraph writes a config. */
+/** Reads `before`, which names a checkpoint by its id, flat, or the way LangGraph writes a config. */
 export function placeBefore(threadId: string, before: ThreadStateSearch['before']): CheckpointPlace {
   if (before === null || before === undefined) return {};
   if (typeof before === 'string') return { checkpointId: before };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { completeMessages } from './message-form.ts';
 
-it('gives messages the fields that are not set', () => {
+it('messages get the fields that are not set', () => {
   const human = { type: 'human', content: 'hi', id: 'm1', additional_kwargs: {}, response_metadata: {} };
   const ai = { type: 'ai', content: 'hello', id: 'm2', name: 'bot', additional_kwargs: {}, response_metadata: {} };
   expect(completeMessages({ messages: [human, ai], nested: { last: { ...ai } } })).toMatchObject({
@@ -13,7 +13,7 @@ it('gives messages the fields that are not set', () => {
   });
 });
 
-it('leaves objects alone that only look a little like messages', () => {
+it('objects that only look a little like messages are unchanged', () => {
   const values = { entry: { type: 'human', content: 'x' }, n: 1, none: null };
   expect(completeMessages(structuredClone(values))).toEqual(values);
 });

@@ -5,7 +5,7 @@ import { StateReadings } from './state-readings.ts';
 
 const behind = (threadId: string) => ({ threadId, metadata: { graph_id: 'agent' } });
 
-it('a thread whose graph never comes back, or fails, keeps no other from being read, and is not asked twice at once', async () => {
+it('a thread whose graph never returns, or fails, delays no other, and is not read twice at once', async () => {
   const read: string[] = [];
   const readings = new StateReadings({
     logger: silentLogger,

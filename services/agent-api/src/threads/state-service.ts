@@ -27,12 +27,15 @@ export interface StateUpdated {
   checkpoint_id: string;
 }
 
-/** Storage for one use of a graph: with a fence it may write the fence's thread, and what it writes is found again by the mark. */
+/**
+ * Opens storage for one use of a graph: with a fence the graph may write the fence's thread, and the mark identifies
+ * its writes.
+ */
 export type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
-/** Told of every write of state once it is durable, with the state as it is then. Never rejects. */
+/** Called after every write of state once it is durable, with the state as it is then. Never rejects. */
 export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
-/** What writing state needs to know of a thread. */
+/** The fields of a thread that writing its state needs. */
 type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
 type Supersteps = NonNullable<ThreadCreate['supersteps']>;
 type Update = CheckpointPlace & { values?: unknown; asNode?: string };
@@ -42,7 +45,9 @@ export interface StateServiceOptions {
   engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
   host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
   backends: OpenBackends;
-  /** What a graph is made from that is made anew for each use; undefined for others, and where nothing is known. */
+  /**
+   * Returns the configuration of a graph that is made anew for each use; undefined for others, and where none is known.
+   */
   configurationOf(threadId: string, graphId: string): Promise<FactoryConfig | undefined>;
   checkpoints: Pick<PostgresCheckpoints, 'findMarked'>;
   keys: Pick<IdempotencyKeys, 'claim' | 'release'>;
@@ -57,7 +62,9 @@ export class StateService {
     this.#options = options;
   }
 
-  /** A thread that never ran, or a checkpoint that is not there, has an empty state. @throws NotFoundError */
+  /**
+   * Returns a state, which is empty for a thread that never ran and for an unknown checkpoint. @throws NotFoundError
+   */
   async get(scope: Scope, threadId: string, query: StateQuery): Promise<ThreadState> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined) return emptyState(threadId, query);
@@ -70,7 +77,7 @@ export class StateService {
     }
   }
 
-  /** Newest first. @throws NotFoundError */
+  /** Returns states, newest first. @throws NotFoundError */
   async history(scope: Scope, threadId: string, query: HistoryQuery): Promise<ThreadState[]> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined || query.limit === 0) return [];
@@ -84,8 +91,8 @@ export class StateService {
   }
 
   /**
-   * Writes to the state, once for a keyed request. @throws NotFoundError, BadRequestError without a graph or for an unknown node,
-   * ConflictError while a run is in flight
+   * Writes to the state, once for a keyed request. @throws NotFoundError, BadRequestError without a graph or for an
+   * unknown node, ConflictError while a run is in flight
    */
   async update(
     scope: Scope,
@@ -99,14 +106,14 @@ export class StateService {
       ...(request.as_node && { asNode: request.as_node }),
       ...placeOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
     };
-    // Writing takes its time: whoever asks for the same meanwhile is to wait.
+    // Writing is slow: a repeated request has to wait meanwhile.
     const { wasClaimed } = keyed ? await this.#options.keys.claim(keyed) : { wasClaimed: false };
     return this.#write(thread, update, keyed && { request: keyed, mark: markOf(keyed), mayBeWritten: wasClaimed });
   }
 
   /**
-   * Makes a thread with the state that supersteps build: it is there with all of them, or not at all, wherever this process
-   * ends. @throws ConflictError when the id is taken, BadRequestError, UnprocessableError
+   * Creates a thread with the state that supersteps build: it exists with all of them, or not at all, wherever this
+   * process ends. @throws ConflictError when the id is taken, BadRequestError, UnprocessableError
    */
   async makeThread(
     { threadId, ...thread }: NewThread & { threadId: string },
@@ -121,13 +128,16 @@ export class StateService {
       const state = await this.#newest(threadId, graphId);
       await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) }, keyed);
     } catch (error) {
-      // Left to the sweep of rows without a thread when the database is away.
+      // While the database is away this is left to the sweep of rows without a thread.
       await drafts.discard(fence).catch(() => undefined);
       throw toCallerError(error);
     }
   }
 
-  /** Takes the newest checkpoint for the state of a thread whose stored values are older. Without a status it keeps its own. */
+  /**
+   * Stores the newest checkpoint as the state of a thread whose stored values are older. Without a status the thread
+   * keeps its own.
+   */
   async readAnew({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
@@ -160,7 +170,7 @@ export class StateService {
     }
   }
 
-  /** The checkpoint of the update, also when an earlier attempt has written it and came no further. */
+  /** Returns the checkpoint of the update, also when an earlier attempt wrote it and came no further. */
   async #written(fence: Fence, graphId: string, update: Update, keyed?: KeyedUpdate): Promise<StateUpdated> {
     const { threadId } = fence;
     const { host, backends, checkpoints } = this.#options;
@@ -177,7 +187,10 @@ export class StateService {
     }
   }
 
-  /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says; null keeps the thread's. */
+  /**
+   * Makes the newest checkpoint the state of the thread. Without a status the state decides it; null keeps the
+   * thread's.
+   */
   async #commit(
     fence: Fence,
     graphId: string,
@@ -195,7 +208,7 @@ export class StateService {
     return (await this.#options.host.getState(request, this.#options.backends())) as ThreadState;
   }
 
-  /** The graph of a thread as its last run had it. */
+  /** Returns the graph of a thread as its last run had it. */
   async #graphOf(threadId: string, graphId: string) {
     return { graphId, threadId, config: await this.#options.configurationOf(threadId, graphId) };
   }
@@ -214,20 +227,23 @@ function graphOf(thread: WritableThread): string | undefined {
   return typeof graph_id === 'string' && graph_id !== '' ? graph_id : undefined;
 }
 
-/** A request that may come again. */
+/** A request that may be repeated. */
 interface KeyedUpdate {
   request: KeyedRequest;
   mark: string;
-  /** There may be a checkpoint of it. The key stays claimed then, until whoever asks again has looked. */
+  /** True when a checkpoint of it may exist. The key stays claimed then, until a repeated request has looked. */
   mayBeWritten: boolean;
 }
 
-/** Names the caller, the key and the request, and tells nothing of them. */
+/** Returns a mark that identifies the caller, the key and the request, and reveals none of them. */
 function markOf({ id, digest }: KeyedRequest): string {
   return Buffer.concat([id, digest]).toString('base64url');
 }
 
-/** By the graph or by the database: there is nothing of the update. Who lost the thread may have written before. */
+/**
+ * Returns whether the graph or the database refused, so that nothing was written. A caller who lost the thread may have
+ * written before.
+ */
 function isRefusal(told: unknown): boolean {
   return told instanceof AppError && told.status < 500 && !(told instanceof ConflictError);
 }

@@ -5,19 +5,21 @@ import type { Scope } from '../scope.ts';
 
 export type ThreadFilters = ThreadCountRequest & Pick<ThreadSearchRequest, 'ids'>;
 
-/** State is JSON text of any kind; jsonb takes neither U+0000 nor lone surrogates, so their escapes are read as U+FFFD. */
+/**
+ * State is JSON text of any kind; jsonb takes neither U+0000 nor lone surrogates, so their escapes are read as U+FFFD.
+ */
 const VALUES_JSON = Prisma.raw(
   String.raw`(SELECT regexp_replace(convert_from(s."values", 'UTF8'), '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})',
                                     '\1\\ufffd', 'gi')::jsonb FROM thread_state s WHERE s.thread_id = t.thread_id)`,
 );
 
-/** Conditions on thread `t`, by what answers them. */
+/** Conditions on thread `t`, by what evaluates them. */
 export interface ThreadConditions {
-  /** By columns that are sorted by, or that every row of an index tells. */
+  /** Conditions on columns that an index holds. */
   byColumn: Prisma.Sql[];
-  /** By metadata: what the filter asks and what the caller may see. */
+  /** Conditions on metadata: the filter, and what the caller may see. */
   byMetadata: Prisma.Sql[];
-  /** By values, read row by row. */
+  /** Conditions on values, which are read row by row. */
   byValues: Prisma.Sql[];
 }
 
@@ -38,7 +40,7 @@ export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadCondit
   return { byColumn, byMetadata, byValues };
 }
 
-/** What the caller may see of threads `t`. */
+/** Returns the condition on threads `t` that the caller may see. */
 export function visible(scope: Scope): Prisma.Sql {
   return isFilled(scope) ? hasMetadata(scope) : Prisma.sql`TRUE`;
 }

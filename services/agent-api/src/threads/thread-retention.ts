@@ -15,11 +15,11 @@ export interface ThreadRetentionOptions {
   engine: Pick<RunEngine, 'histories' | 'deleteThread'>;
   keys: Pick<IdempotencyKeys, 'settle' | 'unbind'>;
   state: Pick<StateService, 'readAnew'>;
-  /** Threads are gone, with their runs. */
+  /** Called when threads were deleted, with their runs. */
   onDeleted: (threads: DeletedThread[]) => void;
 }
 
-/** Copies of threads, and what is kept of them. */
+/** Copies and prunes threads, and reports their storage. */
 export class ThreadRetention {
   readonly #options: ThreadRetentionOptions;
 
@@ -34,7 +34,7 @@ export class ThreadRetention {
     const answerOf = async (client: pg.ClientBase) =>
       toWireThread(found(threadId, await store.findWithin(client, scope, threadId)));
     const bound = keyed && { request: keyed, answerOf };
-    // With its state: what nobody can read here is not copied.
+    // The state is read too: an undecryptable one is not copied.
     const source = await store.find(scope, sourceId);
     const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
@@ -48,12 +48,12 @@ export class ThreadRetention {
       }
     }
     const copy = toWireThread(found(threadId, await store.find(scope, threadId)));
-    // The key is bound since the copy was made, to its state as it was then.
+    // The key is bound since the copy was made, with its state as it was then.
     if (keyed && copied.isStateBehind) await keys.settle(keyed, copy);
     return copy;
   }
 
-  /** Answers how many were pruned; threads that are busy, or not the caller's, are left alone. */
+  /** Returns how many were pruned; threads that are busy, or not the caller's, are left alone. */
   async prune(scope: Scope, { thread_ids, strategy = 'delete' }: ThreadPruneRequest): Promise<number> {
     const { store, engine, onDeleted } = this.#options;
     const visible = await store.visibleAmong(scope, thread_ids);

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { threadRoutes } from './thread-routes.ts';
 import type { ThreadService } from './thread-service.ts';
 
-it('a ttl deletes in the end, and changing it asks for the permission to', async () => {
+it('a ttl deletes in the end, and changing it requires the permission to', async () => {
   const threads = { patch: vi.fn(), get: vi.fn(async () => ({})) };
   const routes = threadRoutes(threads as unknown as ThreadService, {} as IdempotencyKeys);
   const { handler } = routes.find(({ operation }) => operation.operationId === 'patchThread')!;

@@ -13,23 +13,23 @@ type Db = Pick<Prisma.TransactionClient, '$queryRaw'>;
 export interface ThreadSearch extends ThreadFilters, Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'> {
   limit: number;
   offset: number;
-  /** Whether rows carry values and interrupts, which may be large. */
+  /** True when rows carry values and interrupts, which may be large. */
   withState: boolean;
 }
 
 /**
- * Rows in the order asked for that are looked at before all that match a filter on metadata are looked up and sorted. With a million
- * threads the two cost about the same for what one thread in a hundred has.
+ * Rows that are read along the order before all matches of a metadata filter are looked up and sorted. With a million
+ * threads the two cost about the same when one thread in a hundred matches.
  */
 const LOOKED_AT = 1_500;
 
 /**
  * Finds threads by a filter on metadata and an order that no one index serves.
  *
- * Common metadata is found by walking along the order: a page is full after few rows. Rare metadata is found by the index on
- * metadata, and what matches is sorted. Which of the two it is nobody knows before: so the walk is tried first, over a number of
- * rows that costs little, and the index is asked when the page is not full by then. Left to the planner's guess the wrong one
- * of the two takes seconds with a million threads.
+ * Common metadata is found by walking along the order: a page is full after few rows. Rare metadata is found by the
+ * index on metadata, and the matches are sorted. Nobody knows beforehand which one it is: so the walk is tried first,
+ * over a number of rows that costs little, and the index is used when the page is not full by then. Left to the
+ * planner's guess, the wrong one of the two takes seconds with a million threads.
  */
 export async function searchThreads(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
   const conditions = conditionsOf(scope, search);
@@ -61,10 +61,10 @@ export async function countThreads(db: Db, scope: Scope, filters: ThreadFilters,
   return Number(row?.total ?? 0);
 }
 
-/** A row, and how many match in all where finding it has told. */
+/** A row, with the number of all matches where finding it has shown that. */
 type Found = ThreadRecord & { matches: number | null };
 
-/** Ids first and rows afterwards: what a page passes over is never fetched. `ids` answers `thread_id` and `matches`. */
+/** Selects ids first and rows afterwards: skipped rows are never fetched. `ids` returns `thread_id` and `matches`. */
 function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
   const states = search.withState ? Prisma.sql`LEFT JOIN thread_state s ON s.thread_id = t.thread_id` : Prisma.empty;
   return db.$queryRaw<Found[]>`

@@ -12,7 +12,7 @@ import type { ThreadRecord } from './thread-record.ts';
 import { countThreads, searchThreads, type ThreadSearch } from './thread-search.ts';
 import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 
-/** Threads as listing and reading need them. Their status is the run engine's to change. */
+/** Reads threads and changes their metadata. Only the run engine changes their status. */
 export class ThreadStore {
   readonly #prisma: PrismaClient;
   readonly #atRest: AtRest;
@@ -28,21 +28,21 @@ export class ThreadStore {
     return rows[0] && this.#opened(rows[0]);
   }
 
-  /** As a transaction of the run engine sees it. @throws SealingError */
+  /** Finds a thread as a transaction of the run engine sees it. @throws SealingError */
   async findWithin(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
     const { text, values } = withState(scope, threadId);
     const { rows } = await client.query<ThreadRecord>(text, values);
     return rows[0] && this.#opened(rows[0]);
   }
 
-  /** The thread without its state. */
+  /** Returns the thread without its state. */
   async findBare(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<ThreadRecord[]>`
       SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
     return rows[0];
   }
 
-  /** Whether the caller may see a run: as its thread, or by its own metadata where its thread is not kept. */
+  /** Returns whether the caller may see a run: by its thread, or by its own metadata where its thread is not kept. */
   async showsRun(scope: Scope, runId: string): Promise<boolean> {
     const rows = await this.#prisma.$queryRaw<unknown[]>`
       SELECT 1 AS shown FROM run r LEFT JOIN thread t ON t.thread_id = r.thread_id
@@ -50,14 +50,17 @@ export class ThreadStore {
     return rows.length > 0;
   }
 
-  /** Which of these threads the caller may see. */
+  /** Returns which of these threads the caller may see. */
   async visibleAmong(scope: Scope, threadIds: string[]): Promise<string[]> {
     const rows = await this.#prisma.$queryRaw<{ threadId: string }[]>`
       SELECT t.thread_id AS "threadId" FROM thread t WHERE t.thread_id = ANY(${threadIds}::uuid[]) AND ${visible(scope)}`;
     return rows.map(({ threadId }) => threadId);
   }
 
-  /** Merges metadata key by key; a null stays as null. A new ttl counts from now. False when there is no such thread. */
+  /**
+   * Merges metadata key by key; a null stays as null. A new ttl counts from now. Returns false when there is no such
+   * thread.
+   */
   async change(scope: Scope, threadId: string, { metadata, ttl }: ThreadChange): Promise<boolean> {
     const expiry = ttl
       ? Prisma.sql`, ttl_strategy = ${ttl.strategy}, ttl_minutes = ${ttl.minutes}::float8,
@@ -69,7 +72,10 @@ export class ThreadStore {
     return changed > 0;
   }
 
-  /** One whose state cannot be decrypted has a `fault`. @throws UnprocessableError for a filter on values that are encrypted, or too many */
+  /**
+   * Returns a page of threads; one whose state is undecryptable has a `fault`. @throws UnprocessableError for a filter
+   * on values that are encrypted, or too many
+   */
   async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
     const page = await this.#within(search, (db) => searchThreads(db, scope, search));
     return { ...page, rows: page.rows.map((row) => this.#listed(row)) };
@@ -88,7 +94,7 @@ export class ThreadStore {
     return searchValues(this.#prisma, VALUES_SEARCH_MS, search);
   }
 
-  /** One thread that cannot be decrypted keeps no other from being found. */
+  /** Decrypts a listed row; an undecryptable thread does not hide the others. */
   #listed(row: ThreadRecord): ThreadRecord {
     try {
       return this.#opened(row);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openPrisma } from '../prisma.ts';
 import { searchValues } from './values-search.ts';
 
-it('a search by values that takes too long is refused with what to do, and its connection serves the next one', async () => {
+it('a search by values that takes too long is refused with advice, and its connection serves the next one', async () => {
   const database = await createTestDatabase();
   const pool = openPool({ connectionString: database.url, max: 1, applicationName: 'values-search-test' });
   const prisma = openPrisma(pool);
@@ -13,7 +13,7 @@ it('a search by values that takes too long is refused with what to do, and its c
       status: 422,
       message: expect.stringContaining('Narrow the search'),
     });
-    // The limit was that of the search alone.
+    // The limit applied to the search alone.
     const [row] = (await pool.query('SHOW statement_timeout')).rows;
     expect(row.statement_timeout).not.toBe('50ms');
   } finally {

@@ -4,7 +4,7 @@ import { uiElements } from './ui-elements.ts';
 
 const basenames = ['entrypoint.js', 'entrypoint.css', 'entrypoint.js.map'];
 
-it('styles come before the script, which shows the component once it is there', () => {
+it('styles come before the script, which shows the component once it is loaded', () => {
   expect(uiElements('my-agent', 'weather', { address: 'https://here/deployments/d', basenames })).toBe(
     [
       '<link rel="stylesheet" href="https://here/deployments/d/ui/my-agent/entrypoint.css" />',
@@ -34,6 +34,6 @@ it.each([
     },
     'https://outer/deployments/d',
   ],
-])('with %j pages load from %s', (headers, address) => {
+])('pages with %j load from %s', (headers, address) => {
   expect(addressForPages(headers)).toBe(address);
 });

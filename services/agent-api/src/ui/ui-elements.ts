@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 
 /**
- * What a page inserts to show a component: style sheets, and the script that shows it once it is loaded. The client puts the id
- * of an element of its own in the place of `{{shadowRootId}}`.
+ * Returns the HTML that a page inserts to show a component: style sheets, and the script that shows it once it is
+ * loaded. The client replaces `{{shadowRootId}}` by the id of an element of its own.
  *
  * @param address of this server, as the page reaches it
  * @param basenames of the agent's files
@@ -17,7 +17,7 @@ export function uiElements(
   const styles = basenames
     .filter((basename) => extname(basename) === '.css')
     .map((basename) => `<link rel="stylesheet" href="${url(basename)}" />`);
-  // The bundler names the bundle's global variable so.
+  // The bundler names the bundle's global variable like this.
   const bundle = `__LGUI_${agent.replace(/[^a-zA-Z0-9]/g, '_')}`;
   const scripts = basenames
     .filter((basename) => extname(basename) === '.js')
@@ -32,7 +32,7 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/** For an attribute in single quotes, where JSON may keep its double ones. */
+/** Escapes text for an attribute in single quotes, where JSON may keep its double ones. */
 function inQuotes(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
 }

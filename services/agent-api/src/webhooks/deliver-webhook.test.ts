@@ -50,13 +50,13 @@ it.each([
   [429, 'retried', 'HTTP 429'],
   [500, 'retried', 'HTTP 500'],
   [503, 'retried', 'HTTP 503'],
-])('an answer %i is %s', async (status, kind, error) => {
+])('an answer %i counts as %s', async (status, kind, error) => {
   const result = await deliver(async () => ({ status, headers: {} }));
   expect(result).toMatchObject({ kind, error, statusCode: status, attempt: 1 });
   expect(result.retryInMs === null).toBe(kind !== 'retried');
 });
 
-it('timeouts and broken connections are retried and told without addresses; a refused address is final', async () => {
+it('timeouts and broken connections are retried and reported without addresses; a refused address is final', async () => {
   const failing = (error: Error) => deliver(() => Promise.reject(error));
   expect(await failing(new DOMException('x', 'TimeoutError'))).toMatchObject({
     kind: 'retried',
@@ -107,7 +107,7 @@ it('pauses grow from a second to five minutes, and a receiver may ask for up to 
   expect((await deliver(async () => ({ status: 429, headers: { 'retry-after': '77' } }))).retryInMs).toBe(77_000);
 });
 
-it('the request carries the headers of the project and a signature per secret that others verify', async () => {
+it('a request carries the headers of the project and a signature per secret that others verify', async () => {
   const secrets = [randomBytes(24), randomBytes(64)].map((key) => `whsec_${key.toString('base64')}`);
   let sent: OutboundRequest | undefined;
   const given = webhook();
@@ -131,7 +131,7 @@ it('the request carries the headers of the project and a signature per secret th
   expect(() => new Webhook(secrets[0]!).verify(`${body} `, sent!.headers!)).toThrow(WebhookVerificationError);
 });
 
-it('signs the example of the specification as its library does', () => {
+it("a signature of the specification's example equals that of its library", () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const body = Buffer.from('{"test": 2432232314}');
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', time: new Date(1614265330 * 1000), body };
@@ -146,7 +146,7 @@ it('signs the example of the specification as its library does', () => {
   }
 });
 
-it('the body is the run as it ended, with its values untouched and nothing of who asked for it', () => {
+it('a body is the run as it ended, with its values untouched and nothing about its caller', () => {
   const auth = {
     langgraph_auth_user: { token: 's3cret' },
     langgraph_auth_user_id: 'u',
@@ -184,7 +184,7 @@ it('the body is the run as it ended, with its values untouched and nothing of wh
   });
 });
 
-it('only the fields chosen are sent', () => {
+it('a body has only the chosen fields', () => {
   expect(JSON.parse(webhookBody(webhook(), new Set(['status', 'values']), new Date()).toString())).toEqual({
     status: 'success',
     values: { a: '\u0000' },

@@ -6,10 +6,10 @@ import { webhookBody } from './webhook-body.ts';
 import type { WebhookSettings } from './webhook-settings.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
-/** How long a receiver may take for one try. */
+/** Milliseconds that a receiver may take for one try. */
 export const TIMEOUT_MS = 10_000;
 
-/** Sends a request somewhere: out of here, or to the project's own app. */
+/** Sends a request: to an outside receiver, or to the project's own app. */
 export type SendRequest = (
   url: string,
   request: OutboundRequest,
@@ -18,14 +18,14 @@ export type SendRequest = (
 export interface DeliveryOptions {
   settings: Pick<WebhookSettings, 'headers' | 'fields' | 'signingKeys'>;
   send: SendRequest;
-  /** Aborted when the service stops. */
+  /** Aborts when the service stops. */
   signal: AbortSignal;
   timeoutMs?: number;
 }
 
 export type DeliveryResult = WebhookOutcome & { kind: 'delivered' | 'retried' | 'failed' | 'refused' };
 
-/** Makes one try and says what came of it; never throws. */
+/** Makes one try and returns its outcome; never throws. */
 export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryOptions): Promise<DeliveryResult> {
   const startedAt = new Date();
   const began = performance.now();
@@ -42,7 +42,7 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
     const statusCode = about.statusCode ?? null;
     return result(retryInMs === null ? 'failed' : 'retried', { error, statusCode, retryInMs });
   };
-  // Its process died under it at each of the tries before.
+  // The sending process died during each of the tries before.
   if (webhook.attempt > MAX_ATTEMPTS) return result('failed', { error: `Given up after ${MAX_ATTEMPTS} tries` });
   try {
     const { status: statusCode, headers } = await options.send(webhook.url, requestOf(webhook, startedAt, options));
@@ -76,7 +76,7 @@ function requestOf(
   };
 }
 
-/** For those who see the run: what went wrong, and nothing of what a name resolves to. */
+/** Describes a failure to those who see the run, without revealing what a name resolves to. */
 function describe(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: string; code?: unknown };
   if (name === 'TimeoutError') return `No answer within ${timeoutMs / 1000} s`;

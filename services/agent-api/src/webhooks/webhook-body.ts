@@ -2,10 +2,10 @@ import type { WebhookField } from '@runyard/graph-host';
 import type { ClaimedWebhook } from '@runyard/run-engine';
 import { toWireTime } from '../wire-time.ts';
 
-/** What the platform puts into arguments about who asked; a receiver is nobody to show it to. */
+/** Keys that the platform puts into arguments about the caller; receivers must not see them. */
 const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;
 
-/** The body of a webhook: the run as it ended, JSON. The values are passed through as they were written. */
+/** Builds the body of a webhook: the ended run as JSON. The values are passed through as they were written. */
 export function webhookBody(webhook: ClaimedWebhook, fields: ReadonlySet<WebhookField>, sentAt: Date): Buffer {
   const { run } = webhook;
   const parts: Record<WebhookField, () => string | Uint8Array | undefined> = {
@@ -38,7 +38,7 @@ function timeText(time: string | null): string {
   return time === null ? 'null' : JSON.stringify(toWireTime(new Date(time)));
 }
 
-/** A stateless run's thread got its id after the arguments were written. */
+/** Adds the thread id: a stateless run's thread got it after the arguments were written. */
 function publicKwargs({ kwargs: json, run }: ClaimedWebhook): Record<string, unknown> {
   const kwargs = JSON.parse(Buffer.from(json).toString('utf8')) as Record<string, unknown>;
   const config = kwargs.config as { configurable?: object; metadata?: object } | undefined;

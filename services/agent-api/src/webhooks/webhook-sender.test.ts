@@ -7,7 +7,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { DeliveryResult } from './deliver-webhook.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
-/** A queue in memory whose tries end when the test says so. */
+/** Fakes a queue in memory whose tries end when the test says so. */
 class Played {
   due: ClaimedWebhook[] = [];
   underWay = new Map<string, (result: DeliveryResult) => void>();
@@ -15,7 +15,7 @@ class Played {
   givenBack: string[] = [];
   endedFor: string[] = [];
   failures = 0;
-  /** Nothing can be given back. */
+  /** True when nothing can be given back. */
   isAway = false;
   readonly warnings: string[] = [];
   readonly sender: WebhookSender;
@@ -84,7 +84,7 @@ class Played {
 let played: Played;
 afterEach(() => played.sender.stop(0));
 
-it('sends as many at once as it has places, and the next when one is free', async () => {
+it('the sender starts as many tries as it has places, and the next when one is free', async () => {
   played = new Played(2);
   for (const url of ['1', '2', '3']) played.add(url);
   await played.started('1', '2');
@@ -94,7 +94,7 @@ it('sends as many at once as it has places, and the next when one is free', asyn
   expect(played.settled.map(({ deliveryId }) => deliveryId)).toEqual(['1']);
 });
 
-it('leaves places for other hosts', async () => {
+it('the sender leaves places for other hosts', async () => {
   played = new Played(4, 2);
   for (const url of ['1', '2', '3']) played.add(url, 'slow.test');
   played.add('4', 'fast.test');
@@ -102,7 +102,7 @@ it('leaves places for other hosts', async () => {
   expect(played.underWay.has('3')).toBe(false);
 });
 
-it('holds no more than so many bytes at once, and goes on when they are sent', async () => {
+it('the sender holds no more than so many bytes at once, and continues when they are sent', async () => {
   played = new Played(4, 4, 100);
   played.add('1', 'a.test', 150);
   await played.started('1');
@@ -112,7 +112,7 @@ it('holds no more than so many bytes at once, and goes on when they are sent', a
   await played.started('2');
 });
 
-it('a receiver that says it is gone is sent nothing more that waits for it', async () => {
+it('a receiver that answers 410 is sent nothing more that waits for it', async () => {
   played = new Played(1);
   played.add('1');
   await played.started('1');
@@ -121,7 +121,7 @@ it('a receiver that says it is gone is sent nothing more that waits for it', asy
   expect(played.endedFor).toEqual(['1']);
 });
 
-it('goes on when the database is back', async () => {
+it('the sender continues when the database is back', async () => {
   played = new Played(1);
   played.failures = 1;
   played.add('1');
@@ -142,7 +142,7 @@ it('a stop gives back what does not end in time, and a late outcome is not writt
   expect(played.settled).toEqual([]);
 });
 
-it('a stop comes to its end while the database is away: what is under way comes back with its lease', async () => {
+it('a stop ends while the database is away: deliveries in flight come back with their lease', async () => {
   played = new Played(1);
   played.isAway = true;
   played.add('1');

@@ -24,12 +24,12 @@ function problems(section: WebhooksSection | null, sources: Partial<WebhookSetti
 }
 const template = (name: string) => `Bearer \${{ env.${name} }}!`;
 
-it('a project that says nothing has unsigned webhooks with all fields and no headers', () => {
+it('a project without settings has unsigned webhooks with all fields and no headers', () => {
   expect(settings(null)).toMatchObject({ headers: {}, defaultUrls: [], acceptsRefused: false, signingKeys: [] });
   expect([...settings(null).fields]).toContain('values');
 });
 
-it("a header takes variables of the project, and of this process's own what is meant for webhooks", () => {
+it('a header takes variables of the project, and those of this process that are meant for webhooks', () => {
   const environment = { LG_WEBHOOK_A: 'a', HOOK_C: 'c' };
   const own = { LG_WEBHOOK_A: 'outer', LG_WEBHOOK_B: 'b' };
   const section = { headers: { 'x-a': template('LG_WEBHOOK_A'), 'x-b': template('LG_WEBHOOK_B'), 'x-plain': 'p' } };
@@ -50,7 +50,7 @@ it('a prefix chosen by the project does not open the secrets of this process', (
   ]);
 });
 
-it('a missing variable, a wrong prefix, a foreign template and a header of ours stop the start with a sentence each', () => {
+it('a missing variable, a wrong prefix, a foreign template and a reserved header stop the start with a sentence each', () => {
   const headers = {
     'x-missing': template('LG_WEBHOOK_NONE'),
     'x-other': template('HOME'),
@@ -69,7 +69,7 @@ it('a missing variable, a wrong prefix, a foreign template and a header of ours 
   ]);
 });
 
-it('rules, fields, defaults and what to do with refused ones are taken over', () => {
+it('rules, fields, defaults and the treatment of refused ones are read from the project', () => {
   const section: WebhooksSection = {
     url: {
       require_https: true,
@@ -100,7 +100,7 @@ it('rules, fields, defaults and what to do with refused ones are taken over', ()
   expect(settings({ default_url: ['https://a.test/', 'https://b.test/'] }).defaultUrls).toHaveLength(2);
 });
 
-it('secrets are the operator’s, else the project’s; one that is none stops the start and is not shown', () => {
+it('secrets are the operator’s, else the project’s; an invalid one stops the start and is not shown', () => {
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   expect(settings(null, { signingSecrets: [secret] }).signingKeys).toEqual([Buffer.alloc(32, 1)]);
   expect(settings(null, { environment: { WEBHOOK_SIGNING_SECRETS: `${secret}, ${secret}` } }).signingKeys).toHaveLength(
@@ -112,7 +112,7 @@ it('secrets are the operator’s, else the project’s; one that is none stops t
   expect(others).toEqual([]);
 });
 
-it('says when what headers take from variables may go to receivers of any name', () => {
+it('a warning is logged when variables in headers may go to receivers of any name', () => {
   const headers = { authorization: template('LG_WEBHOOK_TOKEN') };
   const environment = { LG_WEBHOOK_TOKEN: 't' };
   expect(settings({ headers }, { environment }).warnings).toEqual([expect.stringContaining('allowed_domains')]);

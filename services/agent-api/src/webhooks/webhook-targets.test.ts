@@ -24,7 +24,7 @@ function targets(
   });
 }
 
-it('a run tells whom it names, and who the project names otherwise', async () => {
+it('a run notifies the receiver it names, or else those the project names', async () => {
   const some = targets({ defaultUrls: ['https://a.test/in', 'https://b.test:8443/in'] });
   expect(await some.accept('https://c.test/x?y=1')).toEqual([{ url: 'https://c.test/x?y=1', host: 'c.test' }]);
   expect(await some.accept(undefined)).toEqual([
@@ -34,7 +34,7 @@ it('a run tells whom it names, and who the project names otherwise', async () =>
   expect(await targets().accept(undefined)).toEqual([]);
 });
 
-it('one that may not be reached is refused, also by what its name means', async () => {
+it('a receiver that may not be reached is refused, also by the address of its name', async () => {
   for (const url of ['http://localhost/', 'https://sly.test/']) {
     await expect(targets().accept(url)).rejects.toThrow(new UnprocessableError(BLOCKED));
   }
@@ -47,7 +47,7 @@ it('a project may accept runs whose webhook is refused; the refusal stays with t
   expect(targets().targetsOf('http://localhost/')).toMatchObject([{ refusal: BLOCKED }]);
 });
 
-it('a path is the own app, when there is one and this machine is not shut out', async () => {
+it('a path is the own app, when there is one and loopback is allowed', async () => {
   expect(await targets({}, { hasApp: true }).accept('/hooks/run?a=1')).toEqual([{ url: '/hooks/run?a=1', host: '' }]);
   await expect(targets().accept('/hooks/run')).rejects.toThrow('the project has no app of its own');
   const rules = { subject: 'Webhook', loopback: false };
@@ -60,7 +60,7 @@ it('a path is the own app, when there is one and this machine is not shut out', 
   }
 });
 
-it('where webhooks are off nobody is told and nothing is refused', async () => {
+it('runs notify nobody and nothing is refused where webhooks are off', async () => {
   const off = targets({ defaultUrls: ['https://a.test/'] }, { isEnabled: false });
   expect(await off.accept('http://localhost/')).toEqual([]);
   expect(await off.accept(undefined)).toEqual([]);

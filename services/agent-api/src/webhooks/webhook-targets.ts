@@ -7,13 +7,13 @@ export interface WebhookTargetsOptions {
   settings: Pick<WebhookSettings, 'defaultUrls' | 'acceptsRefused' | 'rules'>;
   policy: OutboundPolicy;
   names: Pick<ResolvedNames, 'check'>;
-  /** False: runs tell nobody, whatever they ask for (`http.disable_webhooks`). */
+  /** True when runs notify anybody at all (`http.disable_webhooks`). */
   isEnabled: boolean;
-  /** The project has an app of its own, which a URL without a host means. */
+  /** True when the project has an app of its own, which a URL without a host means. */
   hasApp: boolean;
 }
 
-/** Decides whom a run will tell of its end. */
+/** Decides whom a run notifies of its end. */
 export class WebhookTargets {
   readonly #options: WebhookTargetsOptions;
 
@@ -22,9 +22,9 @@ export class WebhookTargets {
   }
 
   /**
-   * Whom a run tells that asks for this webhook, or for none.
+   * Returns the targets of a run that asks for this webhook, or for none.
    *
-   * @throws UnprocessableError when it may not be reached, unless the project accepts such runs
+   * @throws UnprocessableError when a target may not be reached, unless the project accepts such runs
    */
   async accept(url: string | undefined): Promise<WebhookTarget[]> {
     const targets = this.targetsOf(url);
@@ -36,7 +36,7 @@ export class WebhookTargets {
     return checked;
   }
 
-  /** The same at once and without an error: for runs that nobody waits for the making of. */
+  /** Returns the targets at once and without an error: for runs that no client is waiting to create. */
   targetsOf(url: string | undefined): WebhookTarget[] {
     if (!this.#options.isEnabled) return [];
     const urls = url === undefined ? this.#options.settings.defaultUrls : [url];
@@ -80,12 +80,15 @@ export class WebhookTargets {
   }
 }
 
-/** A path on the own app; two slashes would begin a host, and so would a backslash for a URL parser. */
+/**
+ * Returns whether the URL is a path on the own app. Two slashes would begin a host, and so would a backslash for a URL
+ * parser.
+ */
 export function isOfApp(url: string): boolean {
   return /^\/(?![/\\])/.test(url);
 }
 
-/** As a request line takes it: encoded, without dots to be resolved and without a fragment. */
+/** Returns the path for a request line: encoded, without dots to be resolved and without a fragment. */
 function pathOf(url: string): string {
   const { pathname, search } = new URL(url, 'http://app');
   return pathname + search;

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 
-/** What a build is made from: revisions that differ in nothing of it share the build. */
+/** Everything that determines the result of a build. Revisions with equal inputs share one build. */
 export interface BuildInput {
   deploymentId: string;
   sourceKey: string;
@@ -15,8 +15,8 @@ export interface BuildInput {
 const RECORD = 'artifact.json';
 
 /**
- * Built projects: `DATA_DIR/artifacts/<deployment>/<build>/<attempt>`, where the build's record names the attempt that is
- * whole. They are a cache: what is not here, as on another machine, is built again from its source.
+ * Stores built projects in `DATA_DIR/artifacts/<deployment>/<build>/<attempt>`. The build's record names the attempt
+ * that is complete. The artifacts are a cache: a machine that lacks one builds it again from its source.
  */
 export class Artifacts {
   readonly #folder: string;
@@ -40,36 +40,39 @@ export class Artifacts {
     };
   }
 
-  /** Tells a build from the others of its deployment. */
+  /** Returns the key of a build, unique within its deployment. */
   static keyOf({ sourceKey, configPath, installCommand, buildCommand }: BuildInput): string {
     const text = JSON.stringify([sourceKey, configPath, installCommand, buildCommand]);
     return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
-  /** The folder of what was built of it; null when nothing was yet, or not to its end. */
+  /** Returns the folder of the completed build; null when there is none. */
   async find(input: BuildInput): Promise<string | null> {
     const folder = this.#folderOf(input);
     const text = await readFile(join(folder, RECORD), 'utf8').catch(() => null);
     return text === null ? null : join(folder, (JSON.parse(text) as { attempt: string }).attempt);
   }
 
-  /** A folder to build in. What earlier attempts have left, ended or killed, is removed; their processes cannot write to it. */
+  /**
+   * Creates a folder to build in and removes what earlier attempts left. Their processes cannot write to the new
+   * folder.
+   */
   async begin(input: BuildInput): Promise<string> {
     const folder = this.#folderOf(input);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     const attempt = join(folder, randomUUID());
-    // Who builds may be another user, and has to get there.
+    // The build may run as another user, who has to be able to traverse this folder.
     await mkdir(folder, { recursive: true, mode: 0o711 });
     await mkdir(attempt, { mode: 0o700 });
     return attempt;
   }
 
-  /** The attempt failed. */
+  /** Removes the folders of a failed attempt. */
   discard(input: BuildInput): Promise<void> {
     return rm(this.#folderOf(input), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The attempt is whole. */
+  /** Records that the attempt is complete. The rename makes `find` return it from now on. */
   async complete(input: BuildInput, attempt: string): Promise<void> {
     const folder = this.#folderOf(input);
     const aside = join(folder, `${RECORD}.part`);
@@ -77,7 +80,7 @@ export class Artifacts {
     await rename(aside, join(folder, RECORD));
   }
 
-  /** Removes the deployment's artifacts but those made from these inputs. */
+  /** Removes the deployment's artifacts except those made from these inputs. */
   async keepOnly(deploymentId: string, inputs: BuildInput[]): Promise<void> {
     const folder = join(this.#folder, deploymentId);
     const kept = new Set(inputs.map(Artifacts.keyOf));

@@ -24,7 +24,7 @@ function run(command: string, options: { signal?: AbortSignal; onLine?: (line: s
 }
 
 describe('a command of a build', () => {
-  it('passes on what is printed, line by line, and tells how it failed', async () => {
+  it('passes its output on line by line, and its failure has the exit code', async () => {
     const lines: string[] = [];
     await expect(run('echo one; echo two >&2; exit 3', { onLine: (line) => lines.push(line) })).rejects.toThrow(
       BuildFailure,
@@ -32,21 +32,21 @@ describe('a command of a build', () => {
     expect(lines.sort()).toEqual(['one', 'two']);
   });
 
-  it('is never held whole when it prints without an end of a line', async () => {
+  it('that prints without a line feed is never held in memory as a whole', async () => {
     const lengths: number[] = [];
     await run('head -c 1000000 /dev/zero | tr "\\0" x', { onLine: (line) => lengths.push(line.length) });
     expect(lengths.length).toBeGreaterThan(10);
     expect(Math.max(...lengths)).toBeLessThan(20_000);
   });
 
-  // A daemon that a tool leaves running, out of reach of its group and with the output still open.
+  // Starts a daemon outside of the process group that keeps the output pipe open, as some tools do.
   const LEAVES_ONE = `node -e "require('child_process').spawn('sleep', ['60'], { detached: true, stdio: 'inherit' }).unref()"`;
 
-  it('ends with its own end, whoever still holds its output', async () => {
+  it('ends with its own process, even if another process holds its output open', async () => {
     await run(`echo begun; ${LEAVES_ONE}`);
   });
 
-  it('ends when it is interrupted, whoever still holds its output', async () => {
+  it('ends when it is interrupted, even if another process holds its output open', async () => {
     const interruption = new AbortController();
     const running = run(`${LEAVES_ONE}; echo left; sleep 60`, {
       signal: interruption.signal,

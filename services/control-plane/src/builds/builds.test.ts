@@ -21,7 +21,7 @@ afterAll(() => rm(dataDir, { recursive: true }));
 
 type Source = Omit<BuildSource, 'key'>;
 
-/** Builds of two sources, one at a time. */
+/** Makes builds of two sources with a single slot. */
 function buildsOf(
   sources: { internal_source: Source; github?: Source },
   options: { timeoutMs?: number; minFreeBytes?: number } = {},
@@ -42,7 +42,7 @@ function buildsOf(
     outagePauses: { firstMs: 1, longestMs: 2 },
     ...options,
   });
-  /** What comes of a build, and whether it was begun. */
+  /** Returns the result of a build, and whether it began. */
   const build = async (source: keyof typeof sources, signal = new AbortController().signal) => {
     const deployment = { id: source, workspaceId: 'w' } as RolloutDeployment;
     const revision = { id: 'r', deploymentId: source, source, sourceConfig: {}, sourceRevisionConfig: {} };
@@ -61,7 +61,7 @@ function buildsOf(
   return { build, said };
 }
 
-/** A build whose source is waited for until its time is over, and then fails like this. */
+/** Returns the result of a build that waits for its source until its time has passed, and then fails like this. */
 async function outcome(
   failure: (signal: AbortSignal) => unknown,
   { interruptedBy, minFreeBytes = 0 }: { interruptedBy?: Error; minFreeBytes?: number } = {},
@@ -78,14 +78,14 @@ async function outcome(
   return (await build('internal_source', outer.signal)).error;
 }
 
-it('a build whose time is over fails with what it waited for, where it says so', async () => {
+it('a build that times out fails with the cause it waited for, where there is one', async () => {
   expect(await outcome((signal) => signal.reason)).toMatchObject({ message: 'The build was not done within 0.02 s.' });
   const away = await outcome(() => new BuildFailure('The object storage could not be reached'));
   expect(away).toBeInstanceOf(BuildFailure);
   expect(away).toMatchObject({ message: 'The object storage could not be reached.' });
 });
 
-it('a build that is interrupted has not failed', async () => {
+it('a build that is interrupted does not count as failed', async () => {
   const interrupted = new Error('interrupted');
   const failure = () => new BuildFailure('The object storage is away');
   expect(await outcome(failure, { interruptedBy: interrupted })).toBe(interrupted);
@@ -97,10 +97,10 @@ it('nothing is built on a disk that is nearly full', async () => {
   expect(error).toMatchObject({ message: expect.stringContaining('The disk of the platform is nearly full') });
 });
 
-describe('while the object storage is away, a build that needs it', () => {
+describe('a build that needs the object storage while that is unavailable', () => {
   const away = () => new ObjectStorageUnavailableError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const TRYING = 'The object storage could not be reached (ECONNREFUSED): trying again';
-  /** Fails with what shows that the build had its turn. */
+  /** Fails with an error that shows that the build had its turn. */
   const turn = async () => Promise.reject(new BuildFailure('It was its turn'));
   let isAway: boolean;
   beforeEach(() => {
@@ -110,7 +110,7 @@ describe('while the object storage is away, a build that needs it', () => {
     if (isAway) throw away();
   };
 
-  it('waits before its turn, and others are built', async () => {
+  it('waits before it takes a slot, and other builds go on', async () => {
     const { build, said } = buildsOf({ internal_source: { check, fetch: turn }, github: { fetch: turn } });
     const waiting = build('internal_source');
     await waitFor(() => said.includes(TRYING));
@@ -119,7 +119,7 @@ describe('while the object storage is away, a build that needs it', () => {
     expect((await waiting).error).toMatchObject({ message: 'It was its turn.' });
   });
 
-  it('gives its turn back when that happens in the middle of it, and begins again', async () => {
+  it('releases its slot when the storage fails during the build, and starts again from the beginning', async () => {
     isAway = false;
     let fetched = 0;
     const fetch = async () => {
@@ -137,7 +137,7 @@ describe('while the object storage is away, a build that needs it', () => {
     expect(fetched).toBe(2);
   });
 
-  it('ends at once when it is interrupted, as it was: not begun', async () => {
+  it('ends at once when it is interrupted, and does not count as begun', async () => {
     const interrupted = new AbortController();
     const { build, said } = buildsOf({ internal_source: { check, fetch: turn } });
     const waiting = build('internal_source', interrupted.signal);
@@ -147,7 +147,7 @@ describe('while the object storage is away, a build that needs it', () => {
     expect(await waiting).toEqual({ error: reason, isBegun: false });
   });
 
-  it('fails by what was away after as long as it may take, as a build that was begun', async () => {
+  it('fails with the cause of the outage after the time limit, and counts as begun', async () => {
     const { build } = buildsOf({ internal_source: { check, fetch: turn } }, { timeoutMs: 20 });
     const { error, isBegun } = await build('internal_source');
     expect(error).toBeInstanceOf(BuildFailure);

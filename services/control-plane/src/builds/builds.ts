@@ -22,7 +22,7 @@ import { Builder, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
 import { type OutagePauses, throughOutages } from './through-outages.ts';
 
-/** What each source that is built is built from. */
+/** Opens the build source of a revision, by its kind of source. Kinds without an entry are not built. */
 export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
 
 export interface BuildsOptions {
@@ -32,20 +32,26 @@ export interface BuildsOptions {
   referenced: Pick<ReferencedSecrets, 'read'>;
   openLog: OpenRevisionLog;
   slots: Slots;
-  /** Of one build; and of all that it waits for the object storage, which does not count. */
+  /** Limits one build, and separately its waiting for the object storage. */
   timeoutMs: number;
   outagePauses?: OutagePauses;
-  /** Of the disk with `dataDir`: with fewer, builds are ended. */
+  /** Free bytes of the disk with `dataDir` below which builds are ended. */
   minFreeBytes: number;
-  /** Whom install and build commands run as; null: this service's. */
+  /** The user that runs install and build commands; null: this service's user. */
   user: BuildUser | null;
-  /** Makes an image of what is built, where it is to run in a cluster or elsewhere; left out, it runs from the folder it is built in. */
+  /**
+   * Makes images of built projects, for clusters and remote data planes. Without it, a project runs from the folder it
+   * was built in.
+   */
   images?: RevisionImages | undefined;
 }
 
 const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
 
-/** Builds of revisions: one at a time for each deployment, which is its caller's to see to, and some at once over all. */
+/**
+ * Builds revisions. `slots` limits the builds of all deployments together; the caller builds one revision of a
+ * deployment at a time.
+ */
 export class Builds {
   readonly #options: BuildsOptions;
   readonly #artifacts: Artifacts;
@@ -57,17 +63,17 @@ export class Builds {
     this.#builder = new Builder(this.#artifacts, options.dataDir, options.user);
   }
 
-  /** Whether revisions of this source have to be built before they run. */
+  /** Returns whether revisions of this source have to be built before they run. */
   isBuilt(source: string): boolean {
     return this.#options.sources[source as DeploymentSource] !== undefined;
   }
 
-  /** What revisions of this source are when they run. */
+  /** Returns the kind of artifact that revisions of this source run as. */
   kindOf(source: string): Artifact['kind'] {
     return isImageSource(source) || this.#options.images ? 'image' : 'project';
   }
 
-  /** What was built of the revision's source; null when it is to be built, here, still or again. */
+  /** Returns the artifact of the revision; null when it has to be built (again, or on this machine). */
   async find(revision: RolloutRevision): Promise<Artifact | null> {
     const { images } = this.#options;
     if (images) return images.find(revision);
@@ -77,10 +83,10 @@ export class Builds {
   }
 
   /**
-   * What is run of a project that is not built.
+   * Makes the artifact of a project that needs no build.
    *
-   * @throws BuildFailure when it is to be an image, and cannot be made one; ObjectStorageUnavailableError when it cannot be
-   *   made one now
+   * @throws BuildFailure when no image can be made of the project; ObjectStorageUnavailableError when the image cannot
+   * be made now
    */
   async ofFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
     const { images, openLog } = this.#options;
@@ -98,10 +104,12 @@ export class Builds {
   }
 
   /**
-   * Builds the revision when it is its turn, unless another one of the same source was built here. When the turn has come,
-   * `onBegin` is awaited first. While the object storage is away that it needs, it waits and has no turn, so that others go on.
+   * Builds the revision as soon as a slot is free, unless a build with the same input exists. Awaits `onBegin` when it
+   * gets its slot. While the object storage it needs is unavailable, the build waits without a slot, so that others can
+   * build.
    *
-   * @throws BuildFailure with the last lines of the log; the signal's reason when that ends it; what `onBegin` throws
+   * @throws BuildFailure with the last lines of the log; the signal's reason when the signal aborts; any error of
+   * `onBegin`
    */
   async build(
     deployment: RolloutDeployment,
@@ -122,7 +130,7 @@ export class Builds {
       await throughOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
     } catch (error) {
       signal.throwIfAborted();
-      // What waited in vain for its turn has failed as a build that was begun.
+      // A build that waited in vain for its slot fails like one that began.
       await onBegin();
       if (!(error instanceof ObjectStorageUnavailableError)) throw error;
       throw new BuildFailure(`${error.message} until the build's time was over.`, { cause: error });
@@ -131,7 +139,7 @@ export class Builds {
     }
   }
 
-  /** Removes what was built for the deployment and is not these revisions'. */
+  /** Removes the deployment's artifacts except those of these revisions. */
   async keepOnly(deploymentId: string, revisions: RolloutRevision[]): Promise<void> {
     const inputs: BuildInput[] = [];
     for (const revision of revisions) if (this.isBuilt(revision.source)) inputs.push((await this.#of(revision)).input);
@@ -145,7 +153,7 @@ export class Builds {
     await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
   }
 
-  /** @throws ObjectStorageUnavailableError when what it needs went away: it may go on later */
+  /** @throws ObjectStorageUnavailableError when a storage it needs became unavailable; the build may be tried again */
   async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
     const { openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
     const { input, source } = await this.#of(revision);
@@ -173,7 +181,7 @@ export class Builds {
     }
   }
 
-  /** Builds what is not there yet. Where it is an image that is run, the folder it was built in is not needed any more then. */
+  /** Builds what does not exist yet. Once an image is made, the folder it was made from is not needed any more. */
   async #build(revision: RolloutRevision, order: BuildOrder): Promise<void> {
     const { input, signal, log } = order;
     const say = (line: string) => log.write(line, { source: 'build' });

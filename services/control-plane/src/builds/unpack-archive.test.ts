@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A tar archive of exactly these headers, also such as no tool would write. */
+/** Makes a tar archive of exactly these headers, including ones that no tool writes. */
 function tar(entries: Entry[]): Buffer {
   const blocks = entries.flatMap(({ path, type = 'File', linkpath = '', mode = 0o644, content = '' }) => {
     const body = Buffer.from(content);
@@ -31,7 +31,7 @@ const unpack = (bytes: Buffer, limits = {}) =>
   unpackArchive(Readable.from([bytes]), folder, { signal: new AbortController().signal, limits });
 const unpackTar = (entries: Entry[], limits = {}) => unpack(gzipSync(tar(entries)), limits);
 
-it('lays out files and folders of this user, and takes special modes off them', async () => {
+it('unpacking creates files and folders of this user, without special modes', async () => {
   await unpackTar([
     { path: 'a/', type: 'Directory', mode: 0o000 },
     { path: 'a/b.txt', content: 'hello', mode: 0o000 },
@@ -51,12 +51,12 @@ it.each<[string, Entry, RegExp]>([
   ['is a hard link', { path: 'link', type: 'Link', linkpath: 'a' }, /is a link to "a"/],
   ['is a device', { path: 'device', type: 'CharacterDevice' }, /"device" is neither a file nor a folder/],
   ['is a pipe', { path: 'pipe', type: 'FIFO' }, /neither a file nor a folder/],
-])('refuses an archive with an entry that %s', async (_, entry, reason) => {
+])('unpacking refuses an archive with an entry that %s', async (_, entry, reason) => {
   await expect(unpackTar([{ path: 'a', content: 'a' }, entry])).rejects.toThrow(reason);
   expect(await readdir(folder)).not.toContain('link');
 });
 
-it('refuses what is too large unpacked, however small it is packed, and reads no further', async () => {
+it('unpacking refuses an archive that is too large unpacked, however small it is packed, and reads no further', async () => {
   let read = 0;
   const bomb = gzipSync(tar([{ path: 'zeros', content: Buffer.alloc(50_000_000) }]));
   const slowly = async function* () {
@@ -71,7 +71,7 @@ it('refuses what is too large unpacked, however small it is packed, and reads no
   expect(read).toBeLessThan(bomb.length);
 });
 
-it('refuses too many files', async () => {
+it('unpacking refuses too many files', async () => {
   const many = Array.from({ length: 6 }, (_, index) => ({ path: `file-${index}` }));
   await expect(unpackTar(many, { files: 5 })).rejects.toThrow('more than 5 files');
 });
@@ -82,6 +82,6 @@ it.each([
   ['gzip of no archive', gzipSync(Buffer.from('nonsense'.repeat(200)))],
   ['gzip of half an archive', gzipSync(tar([{ path: 'a', content: 'x'.repeat(5000) }]).subarray(0, 1500))],
   ['an empty archive', gzipSync(tar([]))],
-])('refuses %s', async (_, bytes) => {
+])('unpacking refuses %s', async (_, bytes) => {
   await expect(unpack(bytes)).rejects.toThrow(/The archive is refused/);
 });

@@ -5,21 +5,21 @@ import { type ReadEntry, Unpack } from 'tar';
 import { BuildFailure } from './build-failure.ts';
 
 export interface UnpackLimits {
-  /** Of all that is in the archive, unpacked. */
+  /** Bytes of the archive's contents, unpacked. */
   bytes: number;
   files: number;
 }
 
 const LIMITS: UnpackLimits = { bytes: 1024 * 1024 * 1024, files: 100_000 };
 
-/** Folders inside folders; tar's own limit for what an archive may hold. */
+/** Nested folders. tar itself sets this limit for an archive. */
 const DEPTH_MAX = 256;
 
 /**
- * Unpacks a gzipped tar archive into an empty folder: files and folders of this user, inside that folder, and nothing else.
- * What is more than that, or larger than the limits, is refused, whatever the archive's headers say about it.
+ * Unpacks a gzipped tar archive into an empty folder. It creates only files and folders of this user inside that
+ * folder, and refuses archives that contain anything else or exceed the limits, whatever their headers say.
  *
- * @throws BuildFailure with what is wrong with the archive
+ * @throws BuildFailure that names the fault in the archive
  */
 export async function unpackArchive(
   archive: Readable,
@@ -42,7 +42,7 @@ export async function unpackArchive(
       files += 1;
       const reason = files > limits.files ? `it holds more than ${limits.files} files` : faultOf(path, found);
       if (reason !== undefined) refuse(reason);
-      // Nothing that is unpacked is to run as somebody else, or to be closed to its owner.
+      // No unpacked file may run as another user (setuid) or be inaccessible to its owner.
       found.mode = found.type === 'Directory' || (found.mode ?? 0) & 0o100 ? 0o755 : 0o644;
       return fault === undefined;
     },
@@ -79,7 +79,7 @@ function faultOf(path: string, { type, linkpath }: ReadEntry): string | undefine
   return leadsOut ? `${name} leads out of it` : undefined;
 }
 
-/** Of zlib and of tar, as against those of the disk or the network it comes over. */
+/** Returns whether zlib or tar failed, as opposed to the disk or the network that the archive comes over. */
 function isOfTheArchive(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException & { tarCode?: string };
   return code.startsWith('Z_') || code.startsWith('TAR_') || 'tarCode' in (error as object);

@@ -5,20 +5,20 @@ import { keepAlive } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 export interface DeploymentRedisOptions {
-  /** As an account that may manage users (`ACL SETUSER`), unless users are shared. */
+  /** Connects as an account that may manage users (`ACL SETUSER`), unless users are shared. */
   adminUri: string;
-  /** `shared`: deployments get `adminUri` itself, and are kept apart by nothing but their key prefix. */
+  /** `shared`: deployments get `adminUri` itself, and only their key prefix separates them. */
   users: 'own' | 'shared';
   logger: Logger;
 }
 
-/** Redis has this many users made in one go after it came back. */
+/** Users that are created in one pipeline after Redis came back. */
 const BATCH = 500;
 const COMMAND_TIMEOUT_MS = 30_000;
 
 /**
- * What a deployment's user may do: what streams, wake-ups and signals take, on its own keys and channels. It may not list the
- * names of others' keys and channels, change the server, or see who else is connected.
+ * Permits a deployment's user the commands that streams, wake-ups and signals need, on its own keys and channels. The
+ * user may not list the names of other keys and channels, change the server, or see other connections.
  */
 const COMMANDS = [
   '-@all',
@@ -28,19 +28,19 @@ const COMMANDS = [
   ...['-scan', '-randomkey', '-dbsize', '-pubsub'],
 ];
 
-/** Every Redis key and channel of a deployment begins with this, or with this in hash-tag braces. */
+/** Returns the prefix of every Redis key and channel of a deployment. Some names have the prefix in hash-tag braces. */
 export function redisKeyPrefix(deploymentId: string): string {
   return `runyard:${deploymentId}`;
 }
 
 /**
- * The Redis users of deployments: one each, which reaches the deployment's keys and channels alone. Redis forgets users when it is
- * started again, so those of this process are made anew whenever it is connected to.
+ * Manages the Redis users of deployments: one each, which reaches the deployment's keys and channels alone. Redis
+ * forgets users when it restarts, so this process creates its users again on every connection.
  */
 export class DeploymentRedis {
   readonly #options: DeploymentRedisOptions;
   readonly #redis: Redis;
-  /** Passwords by deployment, of those this process looks after. */
+  /** Passwords by deployment, of the users that this process maintains. */
   readonly #wanted = new Map<string, string>();
 
   constructor(options: DeploymentRedisOptions) {
@@ -52,12 +52,12 @@ export class DeploymentRedis {
       connectTimeout: 3_000,
       commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
-    }).on('error', () => undefined); // Losses show in what they fail; without a listener they would end the process.
+    }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
     keepAlive(this.#redis);
     this.#redis.on('ready', () => void this.#makeAgain());
   }
 
-  /** Resolves when the users wanted by now are made. */
+  /** Resolves when Redis has all users that are wanted by now. */
   async untilReady(): Promise<void> {
     if (this.#redis.status !== 'ready') await once(this.#redis, 'ready');
     await this.#makeAgain();
@@ -68,10 +68,10 @@ export class DeploymentRedis {
   }
 
   /**
-   * Where the deployment reaches Redis, as its own user; makes that user, now or as soon as Redis can be reached.
+   * Creates the deployment's user, now or as soon as Redis can be reached, and returns the URI with its credentials.
    *
-   * @param secret known to nobody but the deployment and the platform
-   * @throws when Redis refuses to make users
+   * @param secret shared by the deployment and the platform only; the password is derived from it
+   * @throws when Redis refuses to create users
    */
   async ensure(deploymentId: string, secret: string): Promise<{ uri: string }> {
     const { adminUri, users } = this.#options;
@@ -85,21 +85,24 @@ export class DeploymentRedis {
     return { uri: uri.href };
   }
 
-  /** Removes the user and what the deployment left. Keys made meanwhile may stay: its processes must have ended. */
+  /**
+   * Removes the user and the deployment's keys. The deployment's processes must have ended, as keys made meanwhile may
+   * stay.
+   */
   async remove(deploymentId: string): Promise<void> {
     this.#wanted.delete(deploymentId);
-    // A client of its own waits for a connection, which the one that is kept does not.
+    // A new client waits until it is connected; the permanent one fails at once while disconnected.
     const redis = new Redis(this.#options.adminUri, {
       maxRetriesPerRequest: 1,
       connectTimeout: 5_000,
       commandTimeout: COMMAND_TIMEOUT_MS,
       lazyConnect: true,
     });
-    redis.on('error', () => undefined); // The command under way reports it.
+    redis.on('error', () => undefined); // The failed command reports the loss.
     try {
       await redis.connect();
       if (this.#options.users === 'own') await redis.call('ACL', 'DELUSER', userOf(deploymentId));
-      // The prefix also stands inside hash-tag braces.
+      // Some keys have the prefix inside hash-tag braces.
       for await (const keys of redis.scanStream({ match: `*${redisKeyPrefix(deploymentId)}*`, count: 1000 })) {
         if (keys.length > 0) await redis.unlink(...keys);
       }
@@ -118,7 +121,7 @@ export class DeploymentRedis {
   }
 
   async #make(users: [deploymentId: string, password: string][]): Promise<void> {
-    // All of them are made when it is connected to.
+    // Every new connection creates all users.
     if (this.#redis.status !== 'ready') return;
     const pipeline = this.#redis.pipeline();
     for (const [id, password] of users) pipeline.call('ACL', 'SETUSER', userOf(id), ...rulesOf(id, password));
@@ -136,7 +139,7 @@ function userOf(deploymentId: string): string {
   return `runyard_${deploymentId.replaceAll('-', '')}`;
 }
 
-/** The whole user: whatever it was before is forgotten, in one step that no connection of it notices. */
+/** Defines the whole user. It replaces all earlier rules in one step, which existing connections do not notice. */
 function rulesOf(deploymentId: string, password: string): string[] {
   const prefix = redisKeyPrefix(deploymentId);
   const names = [`${prefix}:*`, `{${prefix}}:*`, `{${prefix}:*`];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedRevision, changedSourceConfig, checkCommit, needsRevision } from './deployment-changes.ts';
 
-describe('a change of a deployment makes a new revision', () => {
+describe('a change of a deployment', () => {
   it.each([
     ['a list of secrets, also an empty one', { secrets: [] }, true],
     ['a list of references to secrets', { secret_references: [] }, true],
@@ -16,7 +16,7 @@ describe('a change of a deployment makes a new revision', () => {
     ['packages or a source alone', { tracked_packages: ['a:1'], revision_source: 'internal_source' as const }, false],
     ['the commit that was built', { source_revision_config: { repo_commit_sha: 'abc' } }, false],
     ['an empty configuration', { source_config: {}, source_revision_config: {} }, false],
-  ])('for %s: %j', (_, patch, expected) => {
+  ])('with %s %j makes a new revision: %j', (_, patch, expected) => {
     expect(needsRevision(patch)).toBe(expected);
   });
 });
@@ -36,11 +36,11 @@ describe('the source of a deployment', () => {
     expect(() => change({ [field]: value })).toThrow(`'source_config.${field}' cannot change`);
   });
 
-  it('takes the same again, and nulls', () => {
+  it('accepts its current values, and nulls', () => {
     expect(change({ project_path: '/srv/a', deployment_type: null, listener_config: null })).toEqual(current);
   });
 
-  it('takes new resources as a whole, with cores to one decimal', () => {
+  it('gets new resources as a whole, with cores to one decimal', () => {
     const resource_spec = { memory_mb: 512, cpu: 1.26, queue_cpu: null };
     expect(change({ resource_spec })).toEqual({
       ...current,
@@ -48,7 +48,7 @@ describe('the source of a deployment', () => {
     });
   });
 
-  it('has a URL of its own only for an image from elsewhere', () => {
+  it('has a URL of its own only for an external image', () => {
     const custom_url = 'https://x.example.com';
     expect(changedSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
     expect(() => change({ custom_url })).toThrow("'source_config.custom_url' is read-only");
@@ -57,7 +57,7 @@ describe('the source of a deployment', () => {
     }
   });
 
-  it('says which commit it was built of, and takes none', () => {
+  it('shows the commit that was built, and accepts no other', () => {
     checkCommit({ repo_commit_sha: 'abc' }, 'abc');
     checkCommit({ repo_commit_sha: null });
     expect(() => checkCommit({ repo_commit_sha: 'abc' }, 'def')).toThrow('is read-only');
@@ -77,7 +77,7 @@ describe('the next revision', () => {
     });
   });
 
-  it('keeps what was configured for its source alone', () => {
+  it('keeps the fields of its own source only', () => {
     const next = { source_tarball_path: 'a/2.tar.gz' };
     expect(
       changedRevision(deployment, latest, { revision_source: 'internal_source', source_revision_config: next }),
@@ -101,7 +101,7 @@ describe('the next revision', () => {
     );
   });
 
-  it('looks for the commit again', () => {
+  it('determines the commit again', () => {
     const built = { repo_ref: 'main', langgraph_config_path: 'langgraph.json', repo_commit_sha: 'abc' };
     const pushed = { source: 'github', sourceRevisionConfig: built };
     expect(changedRevision({ source: 'github' }, pushed, { secrets: [] }).sourceRevisionConfig).toEqual({

@@ -4,7 +4,7 @@ import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import type { Tenant } from './caller-scope.ts';
 
-/** Prisma counts in 32 bits; nobody has as many rows. */
+/** Prisma's offsets have 32 bits. */
 const OFFSET_MAX = 2 ** 31 - 1;
 
 export interface DeploymentFilter {
@@ -14,9 +14,9 @@ export interface DeploymentFilter {
   deploymentType?: DeploymentType;
   ids?: string[];
   imageVersion?: string;
-  /** Run by a listener. */
+  /** True when a listener runs it. */
   isRemote?: boolean;
-  /** Deployments have no tags: none has any of these. */
+  /** Deployments have no tags, so none matches any of these. */
   tagValueIds?: string[];
   agentId?: string;
   agentEnvironment?: string;
@@ -24,7 +24,7 @@ export interface DeploymentFilter {
 
 export interface RevisionFilter {
   statuses?: RevisionStatus[] | undefined;
-  /** Run by a listener. */
+  /** True when a listener runs it. */
   isRemote?: boolean | undefined;
 }
 
@@ -33,13 +33,13 @@ export interface Page {
   offset: number;
 }
 
-/** Deployments and revisions as callers see them: always those of one workspace. */
+/** Queries deployments and revisions for callers, always within one workspace. */
 export const deploymentStore = {
   find(queries: Queries, tenant: Tenant, id: string): Promise<Deployment | null> {
     return queries.deployment.findFirst({ where: { ...tenant, id } });
   },
 
-  /** The same, held until the transaction ends: what is decided on it stays true. */
+  /** Finds the deployment and locks its row until the transaction ends, so that decisions about it stay valid. */
   async findForChange(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<Deployment | null> {
     await transaction.$queryRaw`
       SELECT 1 FROM deployment
@@ -49,7 +49,7 @@ export const deploymentStore = {
     return deploymentStore.find(transaction, tenant, id);
   },
 
-  /** Newest first. */
+  /** Lists the newest first. */
   list(queries: Queries, tenant: Tenant, filter: DeploymentFilter, page: Page): Promise<Deployment[]> {
     return queries.deployment.findMany({
       where: {
@@ -80,12 +80,12 @@ export const deploymentStore = {
     return (await queries.deployment.findFirst({ where, select: { id: true } })) !== null;
   },
 
-  /** Over all workspaces: slugs are unique everywhere. */
+  /** Searches all workspaces, as slugs are unique in the platform. */
   async isSlugTaken(queries: Queries, slug: string): Promise<boolean> {
     return (await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null;
   },
 
-  /** Whether a deployment of whatever workspace is at that host. */
+  /** Returns whether a deployment of any workspace has that host. */
   async isHostTaken(queries: Queries, host: string, { id }: { id: string }): Promise<boolean> {
     return (
       (await queries.deployment.findFirst({ where: { customHost: host, id: { not: id } }, select: { id: true } })) !==
@@ -99,7 +99,7 @@ export const deploymentStore = {
     return (await queries.deployment.findFirst({ where, select: { id: true } })) !== null;
   },
 
-  /** Newest first. */
+  /** Lists the newest first. */
   listRevisions(
     queries: Queries,
     tenant: Tenant,
@@ -128,7 +128,7 @@ function skipOf(page: Page): number {
   return Math.min(page.offset, OFFSET_MAX);
 }
 
-/** Run by a listener, or, when false, by the platform itself. */
+/** Selects deployments that a listener runs or, when false, the platform itself. */
 function onlyRemote(isRemote: boolean): Prisma.DeploymentWhereInput {
   return { listenerId: isRemote ? { not: null } : null };
 }
@@ -137,7 +137,7 @@ function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {
   return { sourceConfig: { path: ['deployment_type'], equals: type } };
 }
 
-/** Prisma hands the text to LIKE as it is, where these have a meaning. */
+/** Escapes the wildcards of LIKE, which Prisma leaves as they are. */
 function literally(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

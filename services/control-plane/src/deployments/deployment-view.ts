@@ -13,7 +13,7 @@ import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type HostNames, isRoot } from './host-names.ts';
 
-/** Deployments and revisions as answers show them. */
+/** Makes the response bodies of deployments and revisions. */
 export class DeploymentView {
   readonly #hosts: HostNames;
   readonly #secrets: SecretSets;
@@ -23,7 +23,7 @@ export class DeploymentView {
     this.#secrets = options.secrets;
   }
 
-  /** As `reader` may see it: only those who may update it see the values of its secrets. */
+  /** Shows the values of secrets only to readers who may update the deployment. */
   deployment(row: Deployment, reader: Pick<Principal, 'permissions'>): DeploymentBody {
     const config = row.sourceConfig as SourceConfig;
     const mayUpdate = reader.permissions.includes('deployments:update');
@@ -49,7 +49,7 @@ export class DeploymentView {
     };
   }
 
-  /** Where clients reach the deployment; null at a data plane that has not said it. */
+  /** Returns the deployment's URL for clients; null while its remote data plane has not reported one. */
   urlOf(row: Deployment): string | null {
     const { custom_url: own } = row.sourceConfig as SourceConfig;
     if (own != null) return own;
@@ -57,14 +57,17 @@ export class DeploymentView {
     return row.dataPlaneUrl === null ? null : `${row.dataPlaneUrl}/deployments/${row.id}`;
   }
 
-  /** All addresses that may have been shown of it, as the platform's settings were: each may be sent back. */
+  /**
+   * Returns all URLs that answers may have shown for it, under earlier settings too. Callers may send back each of
+   * them.
+   */
   shownUrlsOf(row: Deployment): (string | null)[] {
     const { custom_url: own } = row.sourceConfig as SourceConfig;
     if (own != null || row.listenerId !== null) return [this.urlOf(row)];
     return [this.#hosts.pathUrlOf(row), this.#hosts.slugUrlOf(row)];
   }
 
-  /** Where all paths are the deployment's. */
+  /** Returns the URL of the host whose paths all belong to the deployment; null when it has none. */
   #hostUrlOf(row: Deployment): string | null {
     const { custom_url: own } = row.sourceConfig as SourceConfig;
     if (own != null && isRoot(own)) return own.replace(/\/$/, '');

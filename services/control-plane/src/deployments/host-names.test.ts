@@ -4,8 +4,8 @@ import { HostNames } from './host-names.ts';
 const row = { id: '0192f7a0-0000-7000-8000-000000000001', slug: 'hello' };
 const publicUrl = 'https://platform.example.com:8443/';
 
-describe('the addresses of a deployment', () => {
-  it('are below the host of the gateway, and a host of its own below the domain, with the same port', () => {
+describe('the URLs of a deployment', () => {
+  it("lie below the gateway's host, and at a host below the domain, with the same port", () => {
     const names = new HostNames({ publicUrl, domain: 'Agents.example.com' });
     expect(names.pathUrlOf(row)).toBe(`https://platform.example.com:8443/deployments/${row.id}`);
     expect(names.slugUrlOf(row)).toBe('https://hello.agents.example.com:8443');
@@ -13,7 +13,7 @@ describe('the addresses of a deployment', () => {
   });
 
   it.each([undefined, 'localhost', 'runyard.localhost'])(
-    'send clients to the path where the domain is %s, which not all of them resolve',
+    'use the path when the domain is %s, because not all clients resolve its subdomains',
     (domain) => {
       const names = new HostNames({ publicUrl: 'http://127.0.0.1:2024', domain });
       expect(names.slugUrlOf(row)).toBe(domain === undefined ? null : `http://hello.${domain}:2024`);
@@ -21,17 +21,17 @@ describe('the addresses of a deployment', () => {
     },
   );
 
-  it('leave the platform a host of its own: a domain above it is refused at start', () => {
+  it('leave the platform its own host: a domain above it is refused at the start', () => {
     expect(() => new HostNames({ publicUrl, domain: 'example.com' })).toThrow('choose another domain');
     expect(() => new HostNames({ publicUrl, domain: 'platform.example.com' })).not.toThrow();
   });
 });
 
-describe('the host that a custom_url takes', () => {
+describe('the host that a custom_url claims', () => {
   const names = new HostNames({ publicUrl, domain: 'agents.example.com', customDomains: ['acme.test', 'example.com'] });
   const hostOf = (custom_url: string) => names.customHostOf({ custom_url });
 
-  it('is the name in it, where the operator allows names of that domain', () => {
+  it('is the host in the URL, where the operator allows names of that domain', () => {
     expect(hostOf('https://Chat.acme.test./')).toBe('chat.acme.test');
     expect(hostOf('https://acme.test:444')).toBe('acme.test');
   });
@@ -49,12 +49,12 @@ describe('the host that a custom_url takes', () => {
     expect(hostOf(url)).toBeNull();
   });
 
-  it('is none for a deployment of a listener, which the gateway does not lead to', () => {
+  it('is none for a deployment of a listener, to which the gateway does not forward', () => {
     expect(names.customHostOf({ custom_url: 'https://chat.acme.test', listener_id: row.id })).toBeNull();
   });
 
   it.each(['https://platform.example.com', 'https://agents.example.com', 'https://other.agents.example.com'])(
-    'is refused where it is the platform’s: %s',
+    'is refused where it belongs to the platform: %s',
     (url) => {
       expect(() => hostOf(url)).toThrow("the host of 'source_config.custom_url' is the platform's");
     },

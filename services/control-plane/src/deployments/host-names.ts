@@ -4,22 +4,25 @@ import type { Deployment } from '../generated/client.ts';
 import { wrongSource } from './source-fields.ts';
 
 export interface HostNamesOptions {
-  /** Where clients reach the gateway. */
+  /** The base URL of the gateway for clients. */
   publicUrl: string;
   /** The gateway serves deployments at `<slug>.<domain>`; undefined: only below its own host. */
   domain?: string | undefined;
-  /** Domains whose names deployments may take by `custom_url`. */
+  /** Domains whose names deployments may claim by `custom_url`. */
   customDomains?: readonly string[] | undefined;
 }
 
-/** Where clients reach deployments through the gateway: below its own host, and at a host of the deployment's own. */
+/**
+ * Returns the URLs at which clients reach deployments through the gateway: below its own host, and at a host of the
+ * deployment's own.
+ */
 export class HostNames {
   readonly #publicUrl: string;
   readonly #publicHost: string;
   readonly #domain: string | undefined;
   readonly #customDomains: readonly string[];
 
-  /** @throws ConfigError when the platform itself would be at a host that is for deployments */
+  /** @throws ConfigError when the platform's own host lies in the domain of the deployments */
   constructor({ publicUrl, domain, customDomains = [] }: HostNamesOptions) {
     this.#publicUrl = publicUrl.replace(/\/+$/, '');
     this.#publicHost = hostOf(new URL(publicUrl));
@@ -32,30 +35,34 @@ export class HostNames {
     }
   }
 
-  /** Below the gateway's own host; works whatever names can be resolved. */
+  /** Returns the URL below the gateway's own host, which works without any DNS entry for the deployment. */
   pathUrlOf({ id }: Pick<Deployment, 'id'>): string {
     return `${this.#publicUrl}/deployments/${id}`;
   }
 
-  /** The root of the host of its slug; null where deployments have none. */
+  /** Returns the root URL of the host named by its slug; null without a domain for deployments. */
   slugUrlOf({ slug }: Pick<Deployment, 'slug'>): string | null {
     if (this.#domain === undefined) return null;
     const { protocol, port } = new URL(this.#publicUrl);
     return `${protocol}//${slug}.${this.#domain}${port && `:${port}`}`;
   }
 
-  /** Where clients are sent that ask for one address: by name, unless that is a name that not all of them resolve. */
+  /**
+   * Returns the URL to show where there is one field for it: the host of the slug, except in a domain such as
+   * `localhost` whose subdomains not all clients resolve.
+   */
   defaultUrlOf(deployment: Pick<Deployment, 'id' | 'slug'>): string {
     const isResolved = this.#domain !== undefined && !isAtOrBelow(this.#domain, 'localhost');
     return (isResolved && this.slugUrlOf(deployment)) || this.pathUrlOf(deployment);
   }
 
   /**
-   * The host that the gateway takes for the deployment's because its `custom_url` is the root of it. Null where that is for others to
-   * lead to the gateway, by a host or path of their own: whoever operates the platform says which names may be taken here, since with
-   * any name that leads to the gateway a deployment would take what others send there.
+   * Returns the host that the gateway routes to the deployment because its `custom_url` is the root of that host. Null
+   * for other URLs: their owners route them to the gateway. Only names in domains that the platform's operator lists
+   * are claimed, since otherwise a deployment could claim any name that leads to the gateway and receive what clients
+   * send to others.
    *
-   * @throws BadRequestError when the name is the platform's, or is for the slugs of deployments
+   * @throws BadRequestError when the name belongs to the platform or to the domain of the slugs
    */
   customHostOf({ custom_url: url, listener_id: listenerId }: SourceConfig): string | null {
     if (url == null || listenerId != null || !isRoot(url)) return null;
@@ -67,7 +74,10 @@ export class HostNames {
     return host;
   }
 
-  /** Whether a host that a deployment has taken is for deployments to take, as the platform's settings are now. */
+  /**
+   * Returns whether deployments may claim this host under the platform's current settings. Earlier settings may have
+   * allowed it.
+   */
   mayBeTaken(host: string): boolean {
     const isPlatforms = host === this.#publicHost || (this.#domain !== undefined && isAtOrBelow(host, this.#domain));
     return this.#isGivenAway(host) && !isPlatforms;
@@ -78,7 +88,7 @@ export class HostNames {
   }
 }
 
-/** Whether the URL is all of a host. */
+/** Returns whether the URL is the root of its host. */
 export function isRoot(url: string): boolean {
   const { href, origin } = new URL(url);
   return href === `${origin}/`;

@@ -22,7 +22,7 @@ function check(source: DeploymentSource, state: Partial<SourceState>): void {
   });
 }
 
-describe('a source is taken', () => {
+describe('a source is accepted:', () => {
   const taken: [DeploymentSource, Partial<SourceState>][] = [
     ['github', { config: repository, revisionConfig: branch }],
     ['github', { config: { ...repository, build_on_push: true }, revisionConfig: branch }],
@@ -33,7 +33,7 @@ describe('a source is taken', () => {
     ],
     ['external_docker', { config: { custom_url: 'https://agent.example.com' }, revisionConfig: image }],
     ['external_docker', {}],
-    // The data plane has not said yet what it lets deployments choose.
+    // The data plane has not reported its pod rules yet.
     [
       'external_docker',
       { config: { listener_id: LISTENER, resource_spec: { labels: { team: 'a' } } }, computeType: 'k8s' },
@@ -71,7 +71,7 @@ describe('a source is taken', () => {
   });
 });
 
-describe('a source is refused', () => {
+describe('a source is refused:', () => {
   const refused: [DeploymentSource, Partial<SourceState>, string][] = [
     ['github', { revisionConfig: branch }, "'source_config.repo_url' is required"],
     [
@@ -152,7 +152,7 @@ describe('a source is refused', () => {
   });
 });
 
-describe('resources are refused with their place, as any field that is wrong', () => {
+describe('resources are refused with their location, like every other invalid field:', () => {
   const refused: [ResourceSpec, Partial<SourceState>, string][] = [
     [{ min_scale: 4, max_scale: 2 }, {}, "max_scale: It must not be less than 'min_scale'"],
     [{ cpu: 2, cpu_limit: 1 }, {}, "cpu_limit: It must not be less than 'cpu'"],

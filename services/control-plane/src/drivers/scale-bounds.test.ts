@@ -8,23 +8,20 @@ const boundsOf = (source: SourceConfig) => {
 };
 
 describe('the bounds of a deployment', () => {
-  it.each(['prod', 'dedicated'] as const)(
-    'of type %s are ten of each, where it names none itself',
-    (deployment_type) => {
-      expect(boundsOf({ deployment_type })).toEqual([
-        { min: 1, max: 10 },
-        { min: 1, max: 10 },
-      ]);
-      expect(boundsOf({ deployment_type, resource_spec: { max_scale: 2, queue_max_scale: 3 } })).toEqual([
-        { min: 1, max: 2 },
-        { min: 1, max: 3 },
-      ]);
-      expect(boundsOf({ deployment_type, resource_spec: { min_scale: 12 } })[0]).toEqual({ min: 12, max: 12 });
-    },
-  );
+  it.each(['prod', 'dedicated'] as const)('of type %s are one and ten by default', (deployment_type) => {
+    expect(boundsOf({ deployment_type })).toEqual([
+      { min: 1, max: 10 },
+      { min: 1, max: 10 },
+    ]);
+    expect(boundsOf({ deployment_type, resource_spec: { max_scale: 2, queue_max_scale: 3 } })).toEqual([
+      { min: 1, max: 2 },
+      { min: 1, max: 3 },
+    ]);
+    expect(boundsOf({ deployment_type, resource_spec: { min_scale: 12 } })[0]).toEqual({ min: 12, max: 12 });
+  });
 
   it.each(['dev', 'dev_free', 'dev_zero', 'serverless', undefined] as const)(
-    'of type %s are one of each, or what it names itself',
+    'of type %s are one and one, unless the deployment sets them',
     (deployment_type) => {
       expect(boundsOf({ deployment_type })).toEqual([
         { min: 1, max: 1 },
@@ -35,7 +32,7 @@ describe('the bounds of a deployment', () => {
   );
 });
 
-it('a deployment begins with as many processes as it had, as far as its bounds let it', () => {
+it('a deployment begins with its last process count, within its bounds', () => {
   const resources = { min_scale: 2, max_scale: 5 };
   expect([undefined, 1, 4, 9].map((count) => firstCount(resources, 'agent-api', { 'agent-api': count }))).toEqual([
     2, 2, 4, 5,

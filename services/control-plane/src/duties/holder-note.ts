@@ -6,7 +6,10 @@ import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { processStart } from './process-start.ts';
 
-/** Who holds leases, as it stands in a file of the folder that all control-planes of this machine share. */
+/**
+ * Identifies a lease owner's process in its owner file. All control-planes of a machine share the folder of these
+ * files.
+ */
 interface Note {
   pid: number;
   startedAt: string;
@@ -14,16 +17,16 @@ interface Note {
 }
 
 export interface Holder {
-  /** This process among those that may hold leases (uuid). */
+  /** Identifies this process as a lease owner (uuid). */
   id: string;
-  /** Takes the note back, once the leases are given back. */
+  /** Removes the owner file. Called after the leases are released. */
   forget(): Promise<void>;
 }
 
 /**
- * A new holder of leases, and an end to those of processes of this machine that were killed: a lease is how others find out
- * that a process is gone, and here the system says so at once. What cannot be told stays for the lease to end: a process of
- * another machine, or of a system without `/proc`.
+ * Registers a new lease owner and releases the leases of processes that were killed on this machine. Otherwise a lease
+ * ends only with its time; here the system says at once that a process is dead. The leases of processes that cannot be
+ * checked still lapse: those of other machines, or of systems without `/proc`.
  */
 export async function openHolder(options: { dataDir: string; pool: pg.Pool; logger: Logger }): Promise<Holder> {
   const folder = join(options.dataDir, 'holders');
@@ -54,12 +57,12 @@ async function releaseDead(folder: string, { pool, logger }: { pool: pg.Pool; lo
 
 async function isOfTheDead(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null) return false; // Its owner has just taken it back.
+  if (text === null) return false; // Its owner has just removed it.
   let note: Partial<Note>;
   try {
     note = JSON.parse(text);
   } catch {
-    return false; // Half written: its owner is just beginning.
+    return false; // Its owner has not finished writing it.
   }
   if (note.host !== hostname() || typeof note.pid !== 'number') return false;
   return (await processStart(note.pid)) !== note.startedAt;

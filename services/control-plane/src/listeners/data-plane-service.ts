@@ -22,15 +22,15 @@ import type { ListenerLeases } from './listener-leases.ts';
 import { signalOf } from './placed-rollouts.ts';
 import { speakerOf } from './speaker.ts';
 
-/** What is asked, and by whom. */
+/** A data plane's request for its desired state. */
 export interface DesiredStateRequest {
   epoch: number;
-  /** Known already. */
+  /** The version that the data plane knows already. */
   since: string | undefined;
   waitMs: number;
 }
 
-/** What data planes ask and report. They hear of nothing but what their listener was given. */
+/** Answers the requests and reports of data planes. Each learns only of its listener's deployments. */
 export class DataPlaneService {
   readonly #leases: ListenerLeases;
   readonly #told: DesiredParts;
@@ -47,9 +47,9 @@ export class DataPlaneService {
     signals: Signals;
     samples: SampleStore;
     copies: CopiedLogs;
-    /** Told of what is to be built. */
+    /** Is notified of revisions to build. */
     builds: Pick<Rollouts, 'changed'>;
-    /** Sources, builds and images. */
+    /** Removes sources, builds and images. */
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
@@ -65,7 +65,7 @@ export class DataPlaneService {
     return this.#leases.take(speakerOf(caller), id, request);
   }
 
-  /** Undefined when the wait is over, and nothing has changed. */
+  /** Returns undefined when the wait has ended without a change. */
   async desiredState(
     caller: Principal,
     id: string,
@@ -127,7 +127,7 @@ export class DataPlaneService {
     const speaker = { id: listenerId, epoch };
     const where = { id: deploymentId, listenerId };
     if (status === 'DELETED') {
-      // Where they lie may be slow, or away: nothing is held meanwhile, and while they are there it is not gone.
+      // The removal may be slow or fail, so it runs outside the transaction. The deployment is deleted only after it.
       const deleted = await this.#leases.speak(tenant, speaker, (transaction) => toBeRemoved(transaction, where));
       if (deleted) await this.#removeContent(deploymentId);
     }
@@ -170,8 +170,10 @@ async function toBeRemoved(transaction: Prisma.TransactionClient, where: Reporte
 }
 
 /**
- * @returns false when it was gone already, as when it is said again: that is as it should be
- * @throws NotFoundError when it is not to be deleted
+ * Deletes the row of a deployment that its data plane has removed.
+ *
+ * @returns false when the row did not exist any more, which is no error, as reports may be repeated
+ * @throws NotFoundError when the deployment must not be deleted
  */
 async function removed(transaction: Prisma.TransactionClient, where: Reported): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });

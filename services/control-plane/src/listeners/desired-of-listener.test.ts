@@ -5,7 +5,7 @@ import { RegistryAddress } from '../registry/registry-address.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import { desiredOfListener } from './desired-of-listener.ts';
 
-it("a project's image is told of where the registry is now, and what is known from before its move is not all", async () => {
+it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
   const secrets = new SecretSets(new Sealer(Buffer.alloc(32, 7).toString('base64')));
   const name = `registry/d/runyard-project@sha256:${'a'.repeat(64)}`;
   const revision = {

@@ -18,7 +18,7 @@ interface KeyRow {
   expiresAt: Date | null;
 }
 
-/** The listener that a key speaks for. */
+/** The listener that a key authenticates. */
 export interface KeyOwner {
   listenerId: string;
   organizationId: string;
@@ -26,8 +26,8 @@ export interface KeyOwner {
 }
 
 /**
- * Keys by which data planes speak for their listeners. Who may see the secrets of the workspace's deployments makes them; they
- * are kept as hashes, and end with their listener.
+ * Manages keys with which data planes authenticate for their listeners. Whoever may read the secrets of the workspace's
+ * deployments may create them. They are stored as hashes and deleted with their listener.
  */
 export class ListenerKeys {
   readonly #database: Database;
@@ -38,12 +38,12 @@ export class ListenerKeys {
     this.#pool = database.pool;
   }
 
-  /** Whether a text is meant to be one. */
+  /** Returns whether a text has the form of a listener key. */
   static isKey(text: string): boolean {
     return FORM.test(text);
   }
 
-  /** In place of those there are, which end at once or when it is said. */
+  /** Creates a key that replaces the existing ones, which expire at once or after `keep_former_seconds`. */
   async create(
     caller: Principal,
     listenerId: string,
@@ -89,7 +89,7 @@ export class ListenerKeys {
     if (!rowCount) throw new NotFoundError(`Listener key ID ${keyId} not found.`);
   }
 
-  /** Undefined for a key that is not good, or not any more. */
+  /** Returns undefined for a key that is not valid (any more). */
   async ownerOf(key: string): Promise<KeyOwner | undefined> {
     const { rows } = await this.#pool.query<KeyOwner>(
       `SELECT listener.id AS "listenerId", organization_id AS "organizationId", workspace_id AS "workspaceId"
@@ -101,7 +101,7 @@ export class ListenerKeys {
   }
 }
 
-/** The key is random: a fast hash without salt gives nothing away. */
+/** The key is random, so a fast hash without salt is safe. */
 function hashOf(key: string): Buffer<ArrayBuffer> {
   return Buffer.from(createHash('sha256').update(key).digest());
 }

@@ -16,13 +16,13 @@ import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import { listenerStore } from './listener-store.ts';
 
-/** Listeners as those who set data planes up see them. */
+/** Manages listeners for the people who set up data planes. */
 export class ListenerService {
   readonly #database: Database;
   readonly #copies: CopiedLogs;
   readonly #removeContent: (deploymentId: string) => Promise<void>;
 
-  /** @param options.removeContent of a deployment: its sources, builds and images */
+  /** @param options.removeContent removes a deployment's sources, builds and images */
   constructor(options: {
     database: Database;
     copies: CopiedLogs;
@@ -44,7 +44,7 @@ export class ListenerService {
     return viewOf(existingListener(await listenerStore.find(this.#database.prisma, tenant, id), id));
   }
 
-  /** @throws ConflictError when the workspace has one for this cluster or machine */
+  /** @throws ConflictError when the workspace has a listener for this cluster or machine */
   async create(caller: Principal, body: ListenerCreate, keyed?: KeyedRequest): Promise<Listener> {
     const tenant = tenantOf(caller, 'deployments:create');
     const computeConfig = checkedConfig(body.compute_type, body.compute_config);
@@ -59,7 +59,7 @@ export class ListenerService {
         version: body.version ?? null,
         createdBy: caller.identity,
       };
-      // Whoever comes second at the same moment has to be told so, not that something failed.
+      // Of two requests at the same time, the second has to get a conflict instead of a database error.
       const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
       if (count === 0) throw taken(tenant, computeId);
       return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
@@ -85,23 +85,23 @@ export class ListenerService {
     });
   }
 
-  /** @throws ConflictError while it has deployments that are not being deleted */
+  /** @throws ConflictError while the listener has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
     const deleted = await this.#database.change((transaction) => this.#toForget(transaction, tenant, id));
-    // Where it lies may be slow: nobody is kept waiting meanwhile.
+    // The removal may be slow, so no lock is held meanwhile.
     for (const deploymentId of deleted) await this.#removeContent(deploymentId);
     await this.#database.change(async (transaction) => {
-      // Nobody will report their end any more.
+      // No data plane will report the end of these deployments any more.
       for (const each of await this.#toForget(transaction, tenant, id)) await this.#copies.removeDeployment(each);
       await transaction.deployment.deleteMany({ where: { listenerId: id } });
       await transaction.listener.delete({ where: { id } });
     });
   }
 
-  /** Ids of its deployments, all of which are deleted. @throws ConflictError when one is not */
+  /** Locks the listener and returns the ids of its deployments. @throws ConflictError unless all are being deleted */
   async #toForget(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<string[]> {
-    // Nobody may give it a deployment meanwhile.
+    // The lock keeps others from adding a deployment to the listener.
     await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR UPDATE`;
     existingListener(await listenerStore.find(transaction, tenant, id), id);
     const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
@@ -114,7 +114,7 @@ export class ListenerService {
   }
 }
 
-/** A listener of another workspace and one that was never there answer alike. */
+/** Answers alike for a listener of another workspace and one that does not exist. */
 export function existingListener(row: ListenerRow | null, id: string): ListenerRow {
   if (!row) throw new NotFoundError(`Listener ID ${id} not found.`);
   return row;

@@ -4,13 +4,16 @@ import type { Tenant } from '../deployments/caller-scope.ts';
 import type { Page } from '../deployments/deployment-store.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
 
-/** Listeners as callers see them: always those of one workspace. */
+/** Queries listeners for callers, always within one workspace. */
 export const listenerStore = {
   find(queries: Queries, { organizationId, workspaceId }: Tenant, id: string): Promise<Listener | null> {
     return queries.listener.findFirst({ where: { organizationId, workspaceId, id } });
   },
 
-  /** The same, held until the transaction ends: its lease and what its deployments were told stay as they are. */
+  /**
+   * Finds the listener and locks its row until the transaction ends, so that its lease and its deployments' reports do
+   * not change.
+   */
   async findForChange(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<Listener | null> {
     await transaction.$queryRaw`
       SELECT 1 FROM listener
@@ -20,7 +23,7 @@ export const listenerStore = {
     return listenerStore.find(transaction, tenant, id);
   },
 
-  /** Newest first. */
+  /** Lists the newest first. */
   list(queries: Queries, tenant: Tenant, { limit, offset }: Page): Promise<Listener[]> {
     return queries.listener.findMany({
       where: tenant,
@@ -30,7 +33,7 @@ export const listenerStore = {
     });
   },
 
-  /** Oldest first: ids of those that run images. */
+  /** Returns the ids of listeners that run images, the oldest first. */
   async idsForImages(queries: Queries, { organizationId, workspaceId }: Tenant): Promise<string[]> {
     const rows = await queries.listener.findMany({
       where: { organizationId, workspaceId, computeType: { in: ['k8s', 'docker'] } },

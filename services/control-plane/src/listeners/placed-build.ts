@@ -10,22 +10,22 @@ import type { PlacedBuildStore } from './placed-build-store.ts';
 
 export interface PlacedBuildParts {
   store: PlacedBuildStore;
-  /** Which make images. */
+  /** Builds that make images. */
   builds: Pick<Builds, 'build' | 'find' | 'keepOnly' | 'remove'>;
   logger: Logger;
 }
 
 /**
- * The platform's part of the roll-outs of one deployment that a data plane elsewhere runs: it makes images of revisions whose
- * turn it is to be built. That it is, the data plane says (`AWAITING_BUILD`), and goes on where this ends (`AWAITING_DEPLOY`).
+ * Builds the images of one remote deployment. The data plane decides when a revision is built (`AWAITING_BUILD`) and
+ * continues the roll-out after the build (`AWAITING_DEPLOY`).
  */
 export class PlacedBuild implements DeploymentWork {
   readonly #id: string;
   readonly #parts: PlacedBuildParts;
   readonly #logger: Logger;
-  /** Ends the build under way. */
+  /** Aborts the current build. */
   #working = new AbortController();
-  /** The revision it is of. */
+  /** The revision of the current build. */
   #workingOn: string | undefined;
   #isStopped = false;
 
@@ -36,7 +36,7 @@ export class PlacedBuild implements DeploymentWork {
   }
 
   async notice(): Promise<void> {
-    // That of now: while it looks, the next build may begin.
+    // The controller is read before the query, because the next build may begin meanwhile.
     const working = this.#working;
     const id = this.#workingOn;
     if (id === undefined) return;
@@ -54,7 +54,7 @@ export class PlacedBuild implements DeploymentWork {
       await this.#build(revision, this.#working.signal);
       await this.#tidy();
     }
-    // With nothing left to build it is none of this one's any more.
+    // With nothing left to build, this process gives up the deployment.
     return (await store.nextToBuild(this.#id)) ? 'retry' : 'gone';
   }
 
@@ -73,14 +73,14 @@ export class PlacedBuild implements DeploymentWork {
       if (image?.kind !== 'image') throw new Error(`the image of revision ${revision.id} is gone`);
       await store.built(revision, image);
     } catch (error) {
-      // Whoever builds for the deployment next goes on with it.
+      // The process that takes over the deployment's builds continues with it.
       if (signal.aborted || error instanceof RevisionEnded) return;
       if (!(error instanceof BuildFailure) && isUnavailable(error)) throw error;
       await fail(store, revision, error, this.#logger);
     }
   }
 
-  /** Removes builds and images that no revision needs, and all of them when the deployment was removed meanwhile. */
+  /** Removes builds and images that no revision needs, or all of them when the deployment was deleted meanwhile. */
   async #tidy(): Promise<void> {
     const { store, builds } = this.#parts;
     try {

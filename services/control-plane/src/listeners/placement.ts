@@ -8,18 +8,19 @@ import { listenerStore } from './listener-store.ts';
 
 const NAMESPACE = "'source_config.listener_config.k8s_namespace'";
 
-/** Where a new deployment is to run. */
+/** The data plane that a new deployment runs on. */
 export interface Placement {
-  /** With the listener and the namespace named in full. */
+  /** The source configuration with the listener and the namespace filled in. */
   sourceConfig: SourceConfig;
   listenerId: string | null;
   dataPlaneUrl: string | null;
 }
 
 /**
- * Finds where a new deployment is to run.
+ * Determines where a new deployment runs.
  *
- * @throws BadRequestError when the workspace has no such listener, it has no such namespace, or one has to be named
+ * @throws BadRequestError when the workspace has no such listener, the listener has no such namespace, or one has to be
+ * named
  */
 export async function placed(
   queries: Queries,
@@ -42,7 +43,7 @@ export async function placed(
   return { sourceConfig, listenerId: listener.id, dataPlaneUrl: listener.publicUrl };
 }
 
-/** With what the listener of a deployment runs it; null: the platform itself does. */
+/** Returns the compute type and pod rules of a deployment's listener; null when the platform runs it itself. */
 export async function computeOf(
   queries: Queries,
   tenant: Tenant,
@@ -63,7 +64,7 @@ async function existing(queries: Queries, tenant: Tenant, id: string): Promise<L
   return listener;
 }
 
-/** The only one there is need not be named. */
+/** Returns the namespace to run in. A listener with a single namespace has it as the default. */
 function namespaceOn(listener: Listener, wanted: string | null): string | null {
   if (listener.computeType !== ('k8s' satisfies ComputeType)) {
     if (wanted === null) return null;
@@ -77,7 +78,7 @@ function namespaceOn(listener: Listener, wanted: string | null): string | null {
   return namespace;
 }
 
-/** Images of a workspace with data planes for them are run there. */
+/** A workspace with listeners for images runs its images there, so one of them has to be named. */
 async function checkNoneNeeded(queries: Queries, tenant: Tenant): Promise<void> {
   const ids = await listenerStore.idsForImages(queries, tenant);
   if (ids.length === 0) return;

@@ -6,7 +6,7 @@ import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../regist
 import type { ListenerLeases } from './listener-leases.ts';
 import { speakerOf } from './speaker.ts';
 
-/** What data planes pull the images of their deployments with, from the platform's own registry. */
+/** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */
 export class PullTokens {
   readonly #leases: ListenerLeases;
   readonly #registry: Pick<Registry, 'address' | 'tokens'>;
@@ -16,7 +16,7 @@ export class PullTokens {
     this.#registry = options.registry;
   }
 
-  /** @throws NotFoundError for a deployment that is not the listener's, and an image that is not the deployment's */
+  /** @throws NotFoundError for a deployment of another listener, and for an image of another deployment */
   async issue(
     caller: Principal,
     { listenerId, deploymentId }: { listenerId: string; deploymentId: string },
@@ -40,7 +40,7 @@ export class PullTokens {
   }
 }
 
-/** By which name of the deployment's the registry has the image; undefined when it is none of its images. */
+/** Returns the image's name within the deployment's repositories; undefined when it is not in them. */
 function nameOf({ host }: RegistryAddress, deploymentId: string, imageUri: string): string | undefined {
   const reference = parseImageReference(imageUri);
   const own = `${REGISTRY_SEGMENT}/${deploymentId}/`;

@@ -6,7 +6,7 @@ import type { StoredEntry } from '../logs/log-entry.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { speakerOf } from './speaker.ts';
 
-/** What data planes say that revisions of their listener printed. It is read like any other log. */
+/** Stores log lines that data planes report of their listener's revisions. They are read like all other logs. */
 export class ReportedLogs {
   readonly #leases: ListenerLeases;
   readonly #copies: CopiedLogs;
@@ -16,13 +16,16 @@ export class ReportedLogs {
     this.#copies = options.copies;
   }
 
-  /** @throws NotFoundError; ConflictError when the epoch is not the latest; UnprocessableError for lines out of order, or too many */
+  /**
+   * @throws NotFoundError; ConflictError when the epoch is not the latest; UnprocessableError for lines out of order,
+   * or too many
+   */
   async report(caller: Principal, id: string, report: LogReport): Promise<LogReportAnswer> {
     const tenant = speakerOf(caller);
     mustRise(report);
     const { epoch, type: kind, first_id: firstId, after, entries } = report;
     const revisionId = report.revision_id.toLowerCase();
-    // Nobody else writes to its copies meanwhile: who speaks for the listener holds its row.
+    // The listener's row is locked, so no other request appends to these copies meanwhile.
     return this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
       const where = { id: revisionId, deployment: { listenerId: id } };
       const revision = await transaction.revision.findFirst({ where, select: { deploymentId: true } });
@@ -50,7 +53,7 @@ function mustRise({ first_id, after, entries }: LogReport): void {
   }
 }
 
-/** When it was received is what its id says. */
+/** The timestamp is the time in the entry's id. */
 function storedOf({ id, level, message, source, run_id, thread_id, graph_id, fields }: ReportedLogEntry): StoredEntry {
   return {
     id,

@@ -6,10 +6,10 @@ import { moveRevision } from '../revisions/revision-moves.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { TO_BUILD } from './placed-build-store.ts';
 
-/** Deployments about which only their data plane knows how they are. */
+/** Statuses of deployments that only their data plane can confirm. */
 const RUN: DeploymentStatus[] = ['READY', 'AWAITING_DATABASE'];
 const SILENT = 'UNKNOWN' satisfies DeploymentStatus & RevisionStatus;
-/** Of revisions: what the platform builds it knows itself. */
+/** Statuses of revisions that do not depend on the data plane, such as those of builds. */
 const KNOWN: RevisionStatus[] = [...TERMINAL, ...TO_BUILD, SILENT];
 
 const openOf = (listenerId: string): Prisma.RevisionWhereInput => ({
@@ -18,9 +18,9 @@ const openOf = (listenerId: string): Prisma.RevisionWhereInput => ({
 });
 
 /**
- * Sees to it that nothing is said of what nobody has heard of: deployments of a data plane whose lease has lapsed, and their
- * revisions under way there, are `UNKNOWN`, and what they were is kept. Statuses change only when control-plane has been told
- * and agreed, so with the first word of the data plane they are again what they were.
+ * Sets the deployments and unfinished revisions of a data plane to `UNKNOWN` when its lease has expired, and keeps
+ * their last status. Since statuses change only by accepted reports, they are restored with the data plane's next
+ * request.
  */
 export class SilenceWatch {
   readonly #database: Database;
@@ -65,7 +65,7 @@ export class SilenceWatch {
       select: { id: true },
     });
     for (const { id } of silent) {
-      // One that cannot be dealt with keeps no other waiting.
+      // A failure for one listener does not hold up the others.
       await this.#database
         .change((transaction) => this.#fellSilent(transaction, id))
         .catch((error: unknown) => {
@@ -77,7 +77,7 @@ export class SilenceWatch {
   async #fellSilent(transaction: Prisma.TransactionClient, id: string): Promise<void> {
     await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
     const listener = await transaction.listener.findUnique({ where: { id } });
-    // It was heard of, or deleted, a moment ago.
+    // The data plane made a request, or the listener was deleted, a moment ago.
     if (!listener?.leaseUntil || listener.leaseUntil.getTime() > Date.now()) return;
     const message = `Its data plane has not been heard of since ${listener.lastSeenAt?.toISOString()}.`;
     for (const revision of await transaction.revision.findMany({ where: openOf(id) })) {
@@ -94,7 +94,7 @@ export class SilenceWatch {
   }
 }
 
-/** The data plane of the listener has said something: what it runs is again what it was. */
+/** Restores the last known statuses of a listener's deployments and revisions, after its data plane made a request. */
 export async function heard(transaction: Prisma.TransactionClient, listenerId: string): Promise<void> {
   const silent = await transaction.deployment.findMany({
     where: { listenerId, lastKnownStatus: { not: null } },

@@ -30,7 +30,7 @@ async function messagesOf(revisionId: string): Promise<string[]> {
 }
 
 describe('a copy of a log', () => {
-  it('has no room for a file that is older than all it may keep, and says so', async () => {
+  it('refuses a file that is older than all it may keep', async () => {
     const owner = ownerOf('full');
     const large = 'x'.repeat(2 * 1024 * 1024);
     const old = entry(large);
@@ -44,7 +44,7 @@ describe('a copy of a log', () => {
     expect(await logSegments.list(folder, owner)).toEqual(before);
   });
 
-  it('takes what follows what it has, and says how far it goes where something else comes', async () => {
+  it('appends lines that follow its last one, and otherwise returns its last id', async () => {
     const owner = ownerOf('in-order');
     const [one, two, three] = [entry('one'), entry('two'), entry('three')];
     const add = (after: string | null, ...entries: StoredEntry[]) =>
@@ -58,7 +58,7 @@ describe('a copy of a log', () => {
     expect(await messagesOf('in-order')).toEqual(['one', 'two', 'three']);
   });
 
-  it('goes on behind a line that was cut off when its writer was killed', async () => {
+  it('continues after a line that was cut when its writer was killed', async () => {
     const owner = ownerOf('cut');
     const [one, two] = [entry('one'), entry('two')];
     await copies.append(owner, { firstId: one.id, after: null, entries: [one] });
@@ -68,7 +68,7 @@ describe('a copy of a log', () => {
     expect(await messagesOf('cut')).toEqual(['one', 'two']);
   });
 
-  it('is as old as its lines, and of files that are full takes no more', async () => {
+  it('has the age of its lines, and accepts no more lines in a full file', async () => {
     const owner = ownerOf('full');
     const large = Array.from({ length: 40 }, () => entry('x'.repeat(60_000)));
     const firstId = large[0]!.id;

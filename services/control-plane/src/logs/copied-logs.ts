@@ -6,24 +6,25 @@ import { keepWithinLimit, SEGMENT_LIMIT_BYTES } from './log-limits.ts';
 import { type LogOwner, logSegments } from './log-segments.ts';
 import { lastIdOf } from './segment-lines.ts';
 
-/** Lines of one file of a log that is written elsewhere. */
+/** Lines of one file of a remote data plane's log. */
 export interface CopyPart {
-  /** The file's first line. */
+  /** The id of the file's first line. */
   firstId: string;
-  /** The line before these; null: there is none. */
+  /** The id of the line before these; null when these are the first. */
   after: string | null;
-  /** Their ids rise. */
+  /** In ascending order of their ids. */
   entries: StoredEntry[];
 }
 
-/** The file has all the lines it may have, or its log has newer ones in its place. */
+/** The file is full, or was removed because its log has newer files. */
 export class FileFull extends Error {
   override readonly name = 'FileFull';
 }
 
 /**
- * Copies of the log files of a data plane elsewhere, line for line under the same names, so that a copy itself tells how far it
- * goes: what is added twice, or with a gap before it, is not taken. Whoever adds to a copy sees to it that nobody else does.
+ * Copies the log files of remote data planes, line by line under the same names. The copy itself says how far it goes:
+ * `append` ignores lines that were added before or that would leave a gap. The caller has to prevent concurrent appends
+ * to one copy.
  */
 export class CopiedLogs {
   readonly #dataDir: string;
@@ -32,7 +33,12 @@ export class CopiedLogs {
     this.#dataDir = dataDir;
   }
 
-  /** Adds lines that follow the last one of the copy. @returns the copy's last line now; null: it has none @throws FileFull */
+  /**
+   * Appends lines that follow the copy's last line.
+   *
+   * @returns the id of the copy's last line; null without lines
+   * @throws FileFull
+   */
   async append(owner: LogOwner, { firstId, after, entries }: CopyPart): Promise<string | null> {
     const segment = logSegments.at(this.#dataDir, owner, firstId);
     const lastId = await lastIdOf(segment);
@@ -44,10 +50,10 @@ export class CopiedLogs {
       const { size } = await file.stat();
       if (size > SEGMENT_LIMIT_BYTES) throw new FileFull(`the file ${firstId} of the log is full`);
       const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-      // A half line that a process left when it was killed is passed over by readers, once it is closed.
+      // Closes a half line of a killed process; readers then skip it.
       if (size > 0 && (await lastByte(file, size)) !== 0x0a) lines.unshift('\n');
       await file.appendFile(lines.join(''));
-      // It is as old as its lines, however late they came: by its age it is found, and removed.
+      // The file gets the age of its lines, however late they came, because searches and retention go by that age.
       const writtenAt = new Date(timeOfId(newest.id));
       await file.utimes(writtenAt, writtenAt);
     } finally {

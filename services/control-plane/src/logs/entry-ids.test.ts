@@ -4,13 +4,13 @@ import { EntryIds, idsFrom, timeOfId } from './entry-ids.ts';
 const NOW = Date.UTC(2026, 10, 23);
 const take = (ids: EntryIds, count: number, now: number) => Array.from({ length: count }, () => ids.next(now));
 
-describe('the ids of entries', () => {
-  it('have a millisecond each, also in a burst', () => {
+describe('entry ids', () => {
+  it('have one millisecond each, also in a burst', () => {
     const taken = take(new EntryIds(), 1_000, NOW);
     expect(taken.map(timeOfId)).toEqual(Array.from({ length: 1_000 }, (_, index) => NOW + index));
   });
 
-  it('run ahead of the clock by a second at most, and are in order also then, and when the clock goes back', () => {
+  it('run ahead of the clock by a second at most, and stay in order even when the clock goes back', () => {
     const ids = new EntryIds();
     const taken = [...take(ids, 5_000, NOW), ...take(ids, 10, NOW - 60_000), ...take(ids, 10, NOW + 60_000)];
     expect([...taken].sort()).toEqual(taken);
@@ -19,7 +19,7 @@ describe('the ids of entries', () => {
     expect(timeOfId(taken.at(-10)!)).toBe(NOW + 60_000);
   });
 
-  it('compare with times', () => {
+  it('can be compared with times', () => {
     const id = new EntryIds().next(NOW);
     expect(id >= idsFrom(NOW)).toBe(true);
     expect(id < idsFrom(NOW + 1)).toBe(true);

@@ -1,25 +1,25 @@
 import type { LogLevel } from '@runyard/contracts';
 import { redactText } from '@runyard/service-kit';
 
-/** One line of a log, as it is kept. */
+/** One line of a log, as it is stored. */
 export interface StoredEntry {
-  /** A UUID of version 7: entries sort by it as they were written, also those of one millisecond. */
+  /** A UUID of version 7: ids sort in the order of writing, also within a millisecond. */
   id: string;
-  /** When the line was received (ISO 8601, milliseconds); the same instant as in the id. */
+  /** The time the line was received (ISO 8601, milliseconds); equal to the time in the id. */
   timestamp: string;
   level: LogLevel;
-  /** What printed it: `agent-api`, `run-worker-2`, `build`. */
+  /** The process that printed the line: `agent-api`, `run-worker-2`, `build`. */
   source: string;
   message: string;
-  /** Whose code printed it, when it was a run's. */
+  /** The run whose code printed the line, if any. */
   runId?: string;
   threadId?: string;
   graphId?: string;
-  /** What else the line says. */
+  /** All other fields of the line. */
   fields?: Record<string, unknown>;
 }
 
-/** What a line says, without where it stands in a log. */
+/** The content of a line, without its position in a log. */
 export type LineContent = Omit<StoredEntry, 'id' | 'timestamp' | 'source'>;
 
 const LEVEL_NAMES: Record<string, LogLevel> = {
@@ -39,7 +39,7 @@ const LEVEL_NAMES: Record<string, LogLevel> = {
   critical: 'CRITICAL',
 };
 
-/** The platform's own services log JSON; what else is printed is taken as it is. */
+/** Parses a line. The platform's own services log JSON; all other lines become messages. */
 export function parseLine(line: string, usualLevel: LogLevel): LineContent {
   if (line.startsWith('{')) {
     try {
@@ -54,28 +54,28 @@ export function parseLine(line: string, usualLevel: LogLevel): LineContent {
         return { level: levelNamed(level) ?? usualLevel, message, ...withRun(rest) };
       }
     } catch {
-      // A line that only begins like JSON.
+      // The line only begins like JSON.
     }
   }
   return { level: usualLevel, message: redactText(line) };
 }
 
-/** One line for people. */
+/** Formats an entry as one line for people. */
 export function describeEntry(entry: StoredEntry): string {
   return `${entry.source}: ${messageOf(entry)}`;
 }
 
-/** The message with the reasons of its error, if it tells of one. */
+/** Returns the message with the causes of its error, if it has one. */
 export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fields'>): string {
   const error = fields?.error as { message?: unknown; cause?: { message?: unknown } } | null | undefined;
   const reasons = [error?.message, error?.cause?.message].filter((reason) => typeof reason === 'string');
   return [message, ...reasons].join(': ');
 }
 
-/** Of the ids of runs, threads and graphs in a line. */
+/** Longest id of a run, thread or graph in a line, in characters. */
 export const ID_LENGTH_MAX = 255;
 
-/** What has the name of an id and is none stays among the fields. */
+/** Extracts the ids. A field with the name of an id that does not contain one stays among the fields. */
 function withRun(content: Record<string, unknown>): Partial<LineContent> {
   const run: Partial<LineContent> = {};
   const fields = { ...content };

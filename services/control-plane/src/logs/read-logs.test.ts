@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 let made = 0;
-/** A log of its own for each test. */
+/** Makes a log for one test. */
 function newLog(openWith = openLog) {
   made += 1;
   const owner = { deploymentId: 'd', revisionId: `r${made}`, kind: 'deploy' as const };
@@ -35,7 +35,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from }, 
 const messages = ({ entries }: { entries: { message: string }[] }) => entries.map((entry) => entry.message);
 
 describe('reading a log', () => {
-  it('goes forwards and backwards, page by page, over files and blocks', async () => {
+  it('goes forwards and backwards, page by page, across files and blocks', async () => {
     const { open, read, segments } = newLog();
     for (const round of [0, 1, 2]) {
       const log = open();
@@ -57,7 +57,7 @@ describe('reading a log', () => {
     }
   });
 
-  it('tells lines of several writers in one order, and which revision each is of', async () => {
+  it('merges the lines of several writers in one order, and names the revision of each', async () => {
     const [one, other] = [newLog(), newLog()];
     const logs = [one.open(), other.open(), one.open()];
     for (const text of numbers(0, 60)) {
@@ -76,7 +76,7 @@ describe('reading a log', () => {
     expect(messages(await readLogs(segments, { order: 'desc', limit: 5 }))).toEqual(numbers(55, 60).reverse());
   });
 
-  it('goes on after an entry while lines are added, and after it was removed', async () => {
+  it('continues after an entry while lines are added, and after the entry was removed', async () => {
     const { open, read, segments } = newLog();
     const first = open();
     write(first, ...numbers(0, 10));
@@ -93,7 +93,7 @@ describe('reading a log', () => {
   });
 
   it('follows from the time of the last entry, however many lines come at once', async () => {
-    // With a clock that no burst of another test has put ahead.
+    // The log has a clock of its own, which no burst of another test has put ahead.
     const { open, read } = newLog(revisionLogsIn(folder, silentLogger));
     const log = open();
     write(log, ...numbers(0, 500));
@@ -108,7 +108,7 @@ describe('reading a log', () => {
     expect(seen.size).toBe(500);
   });
 
-  it('lets whoever follows by time get past a millisecond that holds more entries than a page', async () => {
+  it('gets past a millisecond with more entries than a page when it follows by time', async () => {
     const { open, read } = newLog();
     const log = open();
     write(log, ...numbers(0, 1_500));
@@ -123,7 +123,7 @@ describe('reading a log', () => {
     expect([...seen.values()].join()).toBe(numbers(0, 1_500).join());
   });
 
-  it('keeps to a range of time, both ends included', async () => {
+  it('respects a range of time, both ends inclusive', async () => {
     const { open, read } = newLog();
     const log = open();
     write(log, ...numbers(0, 10));
@@ -136,7 +136,7 @@ describe('reading a log', () => {
     expect(await read({ order: 'desc', endMs: times[0]! - 1 })).toMatchObject({ entries: [], isEnd: true });
   });
 
-  it('finds by level, text and run', async () => {
+  it('filters by level, text and run', async () => {
     const { open, read } = newLog();
     const log = open();
     const line = (level: string, message: string, more = {}) => JSON.stringify({ level, message, ...more });
@@ -157,7 +157,7 @@ describe('reading a log', () => {
     expect(ofRun.entries).toMatchObject([{ message: 'one Needle', runId: 'run-1', threadId: 't', graphId: 'g' }]);
   });
 
-  it('passes over what a machine that stopped left half written', async () => {
+  it('skips a line that was cut when the machine stopped', async () => {
     const { open, read, segments } = newLog();
     const log = open();
     write(log, 'whole');
@@ -168,7 +168,7 @@ describe('reading a log', () => {
     for (const order of ['asc', 'desc'] as const) expect(messages(await read({ order }))).toEqual(['whole']);
   });
 
-  it('looks through a bounded part for one page, and goes on from there', async () => {
+  it('reads a limited number of bytes for one page, and continues from there', async () => {
     const { open, read } = newLog();
     const log = open();
     write(log, ...numbers(0, 2_000).map((text) => text.padEnd(300, '.')), 'needle');
@@ -182,12 +182,12 @@ describe('reading a log', () => {
   });
 });
 
-describe('logs past their time', () => {
+describe('expired logs', () => {
   const DAY_MS = 86_400_000;
   const sweep = (bytesPerDeploymentMax: number) =>
     new LogRetention({ dataDir: folder, retentionDays: 7, bytesPerDeploymentMax, logger: silentLogger }).sweep();
 
-  it('are removed, with the folder when nothing is left in it', async () => {
+  it('are removed, with their folder when it is empty', async () => {
     const [old, fresh] = [newLog(), newLog()];
     for (const { open } of [old, fresh]) {
       const log = open();
@@ -202,7 +202,7 @@ describe('logs past their time', () => {
     expect(await fresh.segments()).toHaveLength(1);
   });
 
-  it('make room for newer ones of their deployment, but what is newest of each log stays', async () => {
+  it('are removed to make room for newer ones of their deployment, except the newest file of each log', async () => {
     const { open, segments } = newLog();
     for (const text of ['a', 'b', 'c']) {
       const log = open();

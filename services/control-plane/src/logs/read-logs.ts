@@ -6,19 +6,19 @@ import { type SegmentLine, segmentLines } from './segment-lines.ts';
 
 export interface LogQuery {
   order: LogOrder;
-  /** A page that begins at a time goes on beyond it until it has left the millisecond that it begins with. */
+  /** Entries of a page. A page that begins with `startMs` may be longer: it ends only after its first millisecond. */
   limit: number;
-  /** Only what comes after this entry, in the order asked for. It need not be there any more. */
+  /** Only entries after this one, in the requested order. The entry itself need not exist any more. */
   after?: string | undefined;
-  /** Both inclusive, milliseconds since 1970. */
+  /** Both inclusive, in milliseconds since 1970. */
   startMs?: number | undefined;
   endMs?: number | undefined;
-  /** Entries of this level and of every heavier one. */
+  /** Entries of this level and of all higher ones. */
   level?: LogLevel | undefined;
-  /** A part of the message, upper or lower case. */
+  /** A part of the message, in upper or lower case. */
   query?: string | undefined;
   runId?: string | undefined;
-  /** A page looks through so much at most: with a filter that hardly anything passes it may end before it is full. */
+  /** Bytes that one page reads at most. With a filter that matches rarely, a page may end before it is full. */
   scanBytesMax?: number | undefined;
 }
 
@@ -28,18 +28,18 @@ export interface FoundEntry extends StoredEntry {
 
 export interface FoundEntries {
   entries: FoundEntry[];
-  /** The last entry that was looked at, to go on `after`; null when there is nothing to go on from. */
+  /** The last entry that was read, for the next page's `after`; null when there is none. */
   lastId: string | null;
-  /** There is nothing after it in this order, for now. */
+  /** True when no entry follows in this order, for now. */
   isEnd: boolean;
 }
 
 const LEVELS: readonly LogLevel[] = LogLevel.anyOf.map((branch) => branch.const);
 const SCAN_BYTES_MAX = 32 * 1024 * 1024;
-/** How much later than the time of a file's last change the ids in it may be: they run ahead, and clocks differ. */
+/** Milliseconds by which ids may be later than the file's modification time: they run ahead, and clocks differ. */
 const FILE_TIME_SLACK_MS = 60_000;
 
-/** The lines of several files as one, in order; a file is opened when its lines are next. */
+/** Merges the lines of several files in order. A file is opened when its lines are next. */
 export async function readLogs(segments: LogSegment[], query: LogQuery): Promise<FoundEntries> {
   const range = rangeOf(query);
   const { limit, scanBytesMax = SCAN_BYTES_MAX } = query;
@@ -55,7 +55,7 @@ export async function readLogs(segments: LogSegment[], query: LogQuery): Promise
         break;
       }
       if (line.id < range.from || line.id >= range.to) {
-        // On the way to where the page begins.
+        // The line comes before the page's first line and does not count.
         bytesBefore = merged.bytes;
         continue;
       }
@@ -70,15 +70,15 @@ export async function readLogs(segments: LogSegment[], query: LogQuery): Promise
 }
 
 /**
- * Whether somebody who follows by time, and asks next for what comes from the last entry's time on, would get this page again and
- * never another one.
+ * Returns whether a client that follows by time, and asks next for everything since the last entry's time, would get
+ * this page again, forever.
  */
 function isStuck({ entries }: FoundEntries, { order, startMs, after }: LogQuery): boolean {
   const last = entries.at(-1);
   return order === 'asc' && after === undefined && last !== undefined && timeOfId(last.id) === startMs;
 }
 
-/** Ids from the first on and up to before the second. */
+/** Ids from the first, inclusive, to the second, exclusive. */
 interface IdRange {
   from: string;
   to: string;
@@ -88,7 +88,7 @@ function rangeOf({ order, after, startMs, endMs }: LogQuery): IdRange {
   const from = startMs === undefined ? '' : idsFrom(startMs);
   const to = endMs === undefined ? 'g' : idsFrom(endMs + 1);
   if (after === undefined) return { from, to };
-  // The smallest text that is greater than an id is the id with anything behind it.
+  // The smallest text greater than an id is the id with a character appended.
   if (order === 'asc') return { from: `${after} ` > from ? `${after} ` : from, to };
   return { from, to: after < to ? after : to };
 }
@@ -98,7 +98,7 @@ function isBeyond(id: string, range: IdRange, order: LogOrder): boolean {
 }
 
 interface BoundedSegment extends LogSegment {
-  /** No entry of it has a greater id. */
+  /** No entry of the file has a greater id. */
   lastId: string;
 }
 
@@ -125,11 +125,11 @@ interface OpenSegment {
 }
 
 class MergedLines {
-  /** Read so far. */
+  /** Bytes read so far. */
   bytes = 0;
   readonly #isNext: (one: string, other: string) => boolean;
   readonly #order: LogOrder;
-  /** Not opened yet, the one that may have the next line last. */
+  /** Files that are not open yet. The last one is the next candidate. */
   readonly #waiting: BoundedSegment[];
   readonly #open = new Set<OpenSegment>();
 
@@ -180,13 +180,13 @@ class MergedLines {
     else open.current = value;
   }
 
-  /** Where it comes into the order. */
+  /** Returns the id that decides when the file is opened. */
   #edgeOf(segment: BoundedSegment): string {
     return this.#order === 'asc' ? segment.firstId : segment.lastId;
   }
 }
 
-/** The entry of a line that passes, undefined for any other. */
+/** Returns a function that returns the entry of a matching line, and undefined for other lines. */
 function filterOf({ level, query, runId }: LogQuery): (text: string) => StoredEntry | undefined {
   const levels = new Set<string>(level === undefined ? LEVELS : LEVELS.slice(LEVELS.indexOf(level)));
   const part = query?.toLowerCase();
@@ -196,7 +196,7 @@ function filterOf({ level, query, runId }: LogQuery): (text: string) => StoredEn
     try {
       entry = JSON.parse(text) as StoredEntry;
     } catch {
-      return undefined; // Left by a machine that stopped in the middle of it.
+      return undefined; // The machine stopped while it wrote this line.
     }
     if (!levels.has(entry.level)) return undefined;
     if (runId !== undefined && entry.runId !== runId) return undefined;

@@ -7,7 +7,7 @@ describe('the time of a request', () => {
     ['2026-03-08T01:02:03Z', '2026-03-08T01:02:03.000Z'],
     ['2026-03-08T01:02:03', '2026-03-08T01:02:03.000Z'],
     ['2026-03-08 01:02:03', '2026-03-08T01:02:03.000Z'],
-    // As the official clients send it back to follow a log.
+    // The official clients send this form back to follow a log.
     ['2026-03-08T01:02:03.123000+00:00', '2026-03-08T01:02:03.123Z'],
     ['2026-03-08T01:02:03.123Z', '2026-03-08T01:02:03.123Z'],
     ['2026-03-08T01:02:03+02:00', '2026-03-07T23:02:03.000Z'],
@@ -18,7 +18,7 @@ describe('the time of a request', () => {
     expect(new Date(parseRequestTime(text, [])).toISOString()).toBe(time);
   });
 
-  it('that does not exist is refused with its place', () => {
+  it('that does not exist is refused with its location', () => {
     expect(() => parseRequestTime('2026-03-08T23:59:60Z', ['body', 'end_time'])).toThrow(
       expect.objectContaining({
         body: { detail: [{ loc: ['body', 'end_time'], msg: expect.any(String), type: 'value_error' }] },

@@ -25,7 +25,7 @@ async function entriesOf(revisionId: string) {
 }
 
 describe('the log of a revision', () => {
-  it('keeps what the platform’s services log, with level, run and fields, and what else is printed', async () => {
+  it("keeps the level, run and fields of the platform's log lines, and all other output", async () => {
     const log = open('kinds');
     log.write(
       '{"time":"2020-01-01T00:00:00.000Z","level":"warn","message":"careful","service":"x","runId":"1","threadId":"2","graphId":"g","from":"project"}',
@@ -56,7 +56,7 @@ describe('the log of a revision', () => {
     expect(Date.now() - timeOfId(entries[0].id)).toBeLessThan(60_000);
   });
 
-  it('gives entries ids of their own that sort as they were written', async () => {
+  it('gives entries unique ids that sort in the order of writing', async () => {
     const log = open('ids');
     for (let count = 0; count < 2_000; count += 1) log.write(String(count), { source: 'build' });
     await log.close();
@@ -85,14 +85,14 @@ describe('the log of a revision', () => {
     expect(JSON.stringify(await entriesOf('masked'))).not.toMatch(/s3cret|other-|a-password/);
   });
 
-  it('of two writers at once keeps the lines of both whole', async () => {
+  it('keeps the lines of two concurrent writers whole', async () => {
     const logs = [open('shared'), open('shared')];
     for (let count = 0; count < 100; count += 1) for (const log of logs) log.write(`line ${count}`, { source: 'w' });
     await Promise.all(logs.map((log) => log.close()));
     expect(await entriesOf('shared')).toHaveLength(200);
   });
 
-  it('can be read by its owner alone', async () => {
+  it('can be read only by its owner', async () => {
     const log = open('private');
     log.write('x', { source: 'w' });
     await log.close();
@@ -101,7 +101,7 @@ describe('the log of a revision', () => {
     expect((await stat(logSegments.folderOf(folder, 'd'))).mode & 0o777).toBe(0o700);
   });
 
-  it('is bounded: a flood leaves files of limited size, and the newest line', async () => {
+  it('is limited: a flood of lines leaves files of limited size, with the newest line', async () => {
     const line = 'x'.repeat(10_000);
     for (let round = 0; round < 2; round += 1) {
       const log = open('flood');
@@ -117,7 +117,7 @@ describe('the log of a revision', () => {
     expect((await entriesOf('flood')).at(-1).message).toBe('the end');
   });
 
-  it('takes no file where nothing is written', async () => {
+  it('creates no file without lines', async () => {
     open('silent').close();
     expect(await logSegments.revisionsOf(folder, 'd')).not.toContain('silent');
   });

@@ -3,7 +3,7 @@ import { secretMask } from './secret-mask.ts';
 
 describe('the values of secrets', () => {
   it.each([
-    ['as they are', 'key=sk-12345/6+7.', 'sk-12345/6+7'],
+    ['in plain text', 'key=sk-12345/6+7.', 'sk-12345/6+7'],
     ['with characters of regular expressions', 'a(b[c]*d)?^$ is it', 'a(b[c]*d)?^$'],
     ['in JSON', JSON.stringify({ key: 'pass"word\\é\tx' }), 'pass"word\\é\tx'],
     ['in JSON in JSON', JSON.stringify({ key: JSON.stringify({ key: 'a"b\\c\nd/e' }) }), 'a"b\\c\nd/e'],
@@ -18,22 +18,22 @@ describe('the values of secrets', () => {
     expect(masked).not.toContain(JSON.stringify(value).slice(1, -1));
   });
 
-  it('are masked whole where one contains another', () => {
+  it('are masked as a whole where one contains another', () => {
     expect(secretMask(['secret', 'secret-of-two'])('secret-of-two, secret')).toBe('***, ***');
   });
 
-  it('are left alone when they are short: they are everyday words', () => {
+  it('are not masked when they are short, because ordinary text contains such words', () => {
     expect(secretMask(['true', '12345', ''])('true 12345')).toBe('true 12345');
   });
 
-  it('cost no more with lines made to be slow', () => {
+  it('cost no more in lines that are crafted to be slow', () => {
     const mask = secretMask(['\\"\\"\\"\\"', `${'\\'.repeat(40)}x`]);
     const before = process.cpuUsage();
     mask('\\'.repeat(200_000));
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
   });
 
-  it('may be long and many, and overlap', () => {
+  it('are masked even when they are long, many and overlap', () => {
     const values = Array.from({ length: 500 }, (_, index) => `${index}-${'v'.repeat(900 + index)}-${index}`);
     expect(secretMask(values)(`<${values[77]}>`)).toBe('<***>');
     const long = Array.from({ length: 700 }, (_, index) => String(index)).join(' ');

@@ -1,25 +1,25 @@
 const MASK = '***';
-/** Shorter values are words of everyday text: masking them would hide more than it protects. */
+/** Shorter values occur in ordinary text: masking them would hide more than it protects. */
 const SHORTEST = 6;
 
-/** How a character looks inside JSON, also inside JSON inside JSON. */
+/** The short escapes of characters in JSON, also in JSON inside JSON. */
 const SHORT_ESCAPES: Record<string, string> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f' };
 
-/** A longer pattern would be too much for its compiler: the value is then looked for in pieces. */
+/** Longer patterns are too large for the compiler, so a long value is searched in pieces. */
 const PATTERN_RUNS = 512;
 
-/** From, and up to before. */
+/** The start, inclusive, and the end, exclusive. */
 type Range = [start: number, end: number];
 type Find = (text: string) => Range[];
 
 /**
- * A function that masks these values wherever they stand in a text: as they are, or with some of their characters escaped as
- * JSON does it. A value of several lines is masked line by line, because that is how it is printed.
+ * Returns a function that masks these values anywhere in a text, plain or with characters escaped as in JSON. A value
+ * of several lines is also masked line by line, because it is printed that way.
  */
 export function secretMask(values: Iterable<string>): (text: string) => string {
   const searches = [...new Set([...values].flatMap(partsOf))].flatMap(searchesFor);
   return (text) => {
-    // All are looked for in the text as it is: a value that overlaps one already masked would not be found.
+    // All values are searched in the original text, since overlapping values would not be found after masking.
     const found = searches.flatMap((find) => find(text));
     return found.length === 0 ? text : without(text, found);
   };
@@ -30,7 +30,7 @@ function partsOf(value: string): string[] {
   return [value, ...lines].filter((part) => part.length >= SHORTEST);
 }
 
-/** Most values look the same everywhere, and plain search is many times quicker than a pattern. */
+/** Most values have no characters to escape. Plain search is many times faster than a pattern. */
 function searchesFor(part: string): Find[] {
   if (/^[\x20-\x7e]+$/.test(part) && !/["\\/]/.test(part)) return [(text) => plainRanges(text, part)];
   const runs = part.match(RUNS) ?? [];
@@ -52,7 +52,7 @@ function plainRanges(text: string, part: string): Range[] {
   return ranges;
 }
 
-/** A run of backslashes is one pattern: several in a row could share the same backslashes in too many ways. */
+/** Treats a run of backslashes as one pattern. Several in a row would make matching exponential. */
 const RUNS = /\\+|[^\\]/gs;
 
 function runSource(run: string): string {
@@ -64,7 +64,7 @@ function runSource(run: string): string {
   return `(?:\\u${code}|\\\\{1,4}(?:${escaped}))`;
 }
 
-/** Ranges that touch or overlap are one. */
+/** Replaces the ranges by the mask. Ranges that touch or overlap become one. */
 function without(text: string, ranges: Range[]): string {
   let masked = '';
   let end = -1;

@@ -11,7 +11,7 @@ const idle = {
   run_worker_memory_bytes: 0,
 };
 
-/** Remembers how many processes it was told to have. */
+/** Makes a fake revision that keeps the counts it was scaled to. */
 function revision(resources: RunningRevision['resources'], isDraining = false) {
   const counts = { 'agent-api': 1, 'run-worker': 1 };
   const fake: RunningRevision = {
@@ -33,7 +33,7 @@ function revision(resources: RunningRevision['resources'], isDraining = false) {
 }
 
 describe('the autoscaler', () => {
-  it('gives workers to a backlog at once, and takes them back after the cool-down', () => {
+  it('adds workers for a backlog at once, and removes them after the cool-down', () => {
     const { fake, counts } = revision({ queue_max_scale: 6 });
     const autoscaler = new Autoscaler({ coolDownMs: 30 * MINUTE_MS, logger: silentLogger });
     autoscaler.apply([fake], { ...idle, pending_runs: 35 }, 0);
@@ -47,7 +47,7 @@ describe('the autoscaler', () => {
     expect(counts['run-worker']).toBe(1);
   });
 
-  it('leaves alone what has no room, what drains, and what is being rolled out', () => {
+  it('does not scale without room, while draining, or during a roll-out', () => {
     const autoscaler = new Autoscaler({ coolDownMs: 0, logger: silentLogger });
     const load = { ...idle, pending_runs: 100 };
     const [fixed, draining, old, fresh] = [

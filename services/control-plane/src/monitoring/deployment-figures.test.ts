@@ -20,8 +20,8 @@ const part = (role: RunningPart['role'], changes: Partial<PartReading> = {}): Pa
 });
 const reading = (atMs: number, ...parts: PartReading[]): Reading => ({ atMs, parts });
 
-describe('what a deployment did between two readings', () => {
-  it('is the growth of counts, and how things are at the end', () => {
+describe('the metrics between two samples', () => {
+  it('are the growth of counters, and the values at the end', () => {
     const before = reading(
       NOW,
       part('agent-api', { figures: { requests: 100, requestErrors: 1, pendingRuns: 50 } }),
@@ -58,7 +58,7 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('counts anew from a process that was started again, and tells of the restart', () => {
+  it('count a restarted process from zero, and include the restart', () => {
     const before = reading(NOW, part('run-worker', { figures: { runsSucceeded: 100 } }));
     const now = reading(
       NOW + 10_000,
@@ -76,7 +76,7 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('is not known of what came before the first reading: processes may outlive whoever reads them', () => {
+  it('leave out what happened before the first sample, because processes may outlive the one that samples', () => {
     const old = part('run-worker', {
       restarts: 3,
       figures: {
@@ -94,7 +94,7 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('is not known of a process that did not tell the time before', () => {
+  it('leave out a process without an earlier sample', () => {
     const silent = reading(NOW, part('agent-api', { figures: null, usage: null }));
     const told = part('agent-api', {
       usage: { cpuSeconds: 500, memoryBytes: 1 },
@@ -113,14 +113,14 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('counts a process that began since from its beginning', () => {
+  it('count a process that began since the earlier sample from its beginning', () => {
     const before = reading(NOW, part('run-worker', { figures: { runsSucceeded: 4 } }));
     const more = part('run-worker', { name: 'run-worker-2', pid: 2, figures: { runsSucceeded: 3 } });
     const now = reading(NOW + 10_000, part('run-worker', { figures: { runsSucceeded: 5 } }), more);
     expect(figuresBetween(before, now, undefined)).toMatchObject({ runs_succeeded: 4 });
   });
 
-  it('adds up the processes of a role, also those of a revision that drains', () => {
+  it('add up the processes of a role, including those of a draining revision', () => {
     const workers = [
       part('run-worker'),
       part('run-worker', { name: 'run-worker-2' }),
@@ -132,7 +132,7 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('is not told where nothing tells it', () => {
+  it('are null where nothing reports them', () => {
     const silent = part('run-worker', { usage: null, figures: null, pid: null });
     expect(figuresBetween(reading(NOW, silent), reading(NOW + 1000, silent), undefined)).toMatchObject({
       run_worker_cpu_cores: null,
@@ -145,7 +145,7 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
-  it('has latencies of what was answered in between', () => {
+  it('contain the latencies of requests between the samples', () => {
     const latency = (...counts: [number, number][]) => new Map(counts);
     const before = reading(
       NOW,
@@ -168,7 +168,7 @@ describe('the metrics of a service', () => {
     values: values.map(([value, labels = {}]) => ({ value, labels })),
   });
 
-  it('are found whatever their names begin with, without the checks of the platform itself', () => {
+  it("are recognized with any prefix, and leave out the platform's own requests", () => {
     const figures = figuresOf([
       counter('my_num_pending_runs', [4]),
       counter('my_num_running_runs', [2]),
@@ -184,7 +184,7 @@ describe('the metrics of a service', () => {
     expect(figures).toEqual({ pendingRuns: 4, activeRuns: 2, runSlots: 10, requests: 7, requestErrors: 2 });
   });
 
-  it('have buckets for latencies, over all labels', () => {
+  it('have latency buckets summed over all labels', () => {
     const bucket = (value: number, le: string, path = '/x') => ({
       value,
       labels: { le, path },
@@ -226,7 +226,7 @@ describe('the metrics of a service', () => {
       0.95,
       10,
     ],
-  ])('tell quantiles: %s', (_, buckets, share, expected) => {
+  ])('have quantiles: %s', (_, buckets, share, expected) => {
     expect(quantile(new Map(buckets), share)).toBe(expected);
   });
 });
@@ -238,7 +238,7 @@ describe('samples of a step', () => {
     figures: { ...figures, ...changes },
   });
 
-  it('are one: counts added, latencies the worst, the rest the mean', () => {
+  it('are combined to one: counts are added, latencies are the worst, the rest the mean', () => {
     const combined = new CombinedSamples(60_000);
     for (const each of [
       sample(NOW, { requests: 3, pending_runs: 4, request_latency_ms_p95: 70 }),

@@ -11,8 +11,9 @@ export interface DatabaseFigures {
 }
 
 /**
- * What happened between two readings, and how it was at the later one. Counts are of processes that were read before, and of those
- * that began since: what came before the first reading, and while a process did not tell, is not known to be of this time.
+ * Computes the metrics of the time between two samples. Counts include processes that were sampled before, and those
+ * that started since. Counts from before the first sample, or from a time without samples of a process, are left out,
+ * as their time is unknown.
  */
 export function figuresBetween(
   before: Reading | undefined,
@@ -31,7 +32,7 @@ export function figuresBetween(
     agent_api_memory_bytes: between.memoryBytes(api),
     run_worker_memory_bytes: between.memoryBytes(worker),
     restarts: between.restarts(),
-    // Of the whole deployment, whichever server is asked.
+    // Each server reports the runs of the whole deployment.
     pending_runs: between.latest(api, 'pendingRuns'),
     active_runs: between.latest(api, 'activeRuns'),
     run_slots: between.latest(api, 'runSlots'),
@@ -55,7 +56,7 @@ type Count = {
 class Between {
   readonly #now: Reading;
   readonly #earlier: Map<string, PartReading>;
-  /** Null: there is no reading before. */
+  /** Null without an earlier sample. */
   readonly #beforeMs: number | null;
 
   constructor(before: Reading | undefined, now: Reading) {
@@ -80,7 +81,7 @@ class Between {
         ({ usage }) => (usage && 'cpuSeconds' in usage ? usage.cpuSeconds : undefined),
         0,
       );
-      // Time of a process of the project that ended since is gone with it.
+      // A child process that ended takes its CPU time with it, so the difference may be negative.
       return earlier === undefined ? null : Math.max(cpuSeconds - earlier, 0) / seconds;
     });
   }
@@ -126,7 +127,10 @@ class Between {
     return this.#now.parts.filter((part) => part.role === role);
   }
 
-  /** What the same process told at the reading before; of one that began since it is nothing. Undefined: that is not known. */
+  /**
+   * Returns a value of the same process at the earlier sample; `nothing` for a process that started since; undefined
+   * when it is unknown.
+   */
   #before<T>(part: PartReading, read: (part: PartReading) => T | undefined, nothing: T): T | undefined {
     if (this.#beforeMs === null) return undefined;
     const earlier = this.#earlier.get(keyOf(part));
@@ -137,7 +141,7 @@ class Between {
 
 const keyOf = (part: PartReading) => `${part.revisionId}/${part.name}`;
 
-/** Null when it is known of none. */
+/** Returns null when no part has the value. */
 function sum(parts: PartReading[], read: (part: PartReading) => number | null): number | null {
   const values = parts.map(read).filter((value) => value !== null);
   return values.length === 0 ? null : values.reduce((total, value) => total + value, 0);

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 
-/** What a process and all its descendants have used. */
+/** The resource usage of a process and all its descendants. */
 export interface ProcessUsage {
-  /** Of processor time, since each of them began. Falls when one of them ends. */
+  /** CPU seconds since each process started. The sum falls when one of them ends. */
   cpuSeconds: number;
-  /** Resident. */
+  /** Resident memory. */
   memoryBytes: number;
 }
 
-/** Of Linux, whatever the machine: the unit of times in `/proc`. */
+/** `USER_HZ`, the unit of times in `/proc`, is 100 on every Linux machine. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
-/** Nobody's project has as many; a process that forks without end must not hold up the sample. */
+/** No real project has more; a process that forks endlessly must not hold up the sample. */
 const DESCENDANTS_MAX = 200;
 
-/** Null when there is no such process, or no `/proc` to ask. */
+/** Returns null when there is no such process, or no `/proc`. */
 export async function processUsage(pid: number): Promise<ProcessUsage | null> {
   const own = await usageOf(pid);
   if (!own) return null;
@@ -22,7 +22,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage | null> {
   for (let asked = 0; waiting.length > 0 && asked < DESCENDANTS_MAX; asked += 1) {
     const child = waiting.pop()!;
     const usage = await usageOf(child);
-    if (!usage) continue; // It ended meanwhile.
+    if (!usage) continue; // The child has ended meanwhile.
     own.cpuSeconds += usage.cpuSeconds;
     own.memoryBytes += usage.memoryBytes;
     waiting.push(...(await childrenOf(child)));
@@ -33,7 +33,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage | null> {
 async function usageOf(pid: number): Promise<ProcessUsage | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (!stat) return null;
-  // The second field, the command in parentheses, may hold spaces and parentheses of its own.
+  // The second field, the command in parentheses, may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks, residentPages] = [fields[11], fields[12], fields[21]].map(Number);
   return {

@@ -14,42 +14,37 @@ function decide(current: number, load: Partial<Load>, options: { max?: number; e
     load: { ...idle, ...load },
     capacity: { cpuCores: 1, memoryBytes: GIB },
     coolDownMs: 30 * MINUTE_MS,
-    // Nothing has called for more for as long as it takes.
+    // Nothing has called for more during the whole cool-down.
     earlier: options.earlier ?? [{ atMs: 31 * MINUTE_MS, count: 1 }],
   });
 }
 
-describe('how many processes there are', () => {
+describe('the number of processes', () => {
   it.each<[string, number, Partial<Load>, number]>([
-    ['one when nothing is to do', 1, {}, 1],
+    ['one without load', 1, {}, 1],
     ['one for ten pending runs', 1, { pendingRuns: 10 }, 1],
     ['two for eleven pending runs', 1, { pendingRuns: 11 }, 2],
     ['as many as pending runs call for', 4, { pendingRuns: 75 }, 8],
-    ['no more when the processor is used at its target', 2, { cpuCores: 1.5 }, 2],
-    ['no more when it is used a little above', 2, { cpuCores: 1.6 }, 2],
-    ['more when it is used well above', 2, { cpuCores: 1.9 }, 3],
-    ['more when memory is used above its target', 2, { memoryBytes: 3 * GIB }, 4],
+    ['unchanged when the CPU is at its target', 2, { cpuCores: 1.5 }, 2],
+    ['unchanged when the CPU is slightly above its target', 2, { cpuCores: 1.6 }, 2],
+    ['higher when the CPU is well above its target', 2, { cpuCores: 1.9 }, 3],
+    ['higher when memory is above its target', 2, { memoryBytes: 3 * GIB }, 4],
     ['what the largest target calls for', 2, { cpuCores: 1.9, memoryBytes: 1.5 * GIB, pendingRuns: 55 }, 6],
-    [
-      'what the one target calls for that can be measured',
-      2,
-      { cpuCores: null, memoryBytes: null, pendingRuns: 55 },
-      6,
-    ],
-    ['as before when nothing can be measured', 3, { cpuCores: null, memoryBytes: null, pendingRuns: null }, 3],
-    ['as before when something that might call for more cannot be measured', 3, { cpuCores: null }, 3],
-    ['fewer when less is used', 4, { cpuCores: 1.2, pendingRuns: 12 }, 2],
-    ['never more than there may be', 5, { pendingRuns: 10_000 }, 10],
-    ['at most four more at once where there are few', 1, { pendingRuns: 1_000 }, 5],
+    ['what the only known target calls for', 2, { cpuCores: null, memoryBytes: null, pendingRuns: 55 }, 6],
+    ['unchanged when nothing is known', 3, { cpuCores: null, memoryBytes: null, pendingRuns: null }, 3],
+    ['unchanged when an unknown target might call for more', 3, { cpuCores: null }, 3],
+    ['lower under a lower load', 4, { cpuCores: 1.2, pendingRuns: 12 }, 2],
+    ['never above the maximum', 5, { pendingRuns: 10_000 }, 10],
+    ['at most four higher at once where there are few', 1, { pendingRuns: 1_000 }, 5],
   ])('is %s', (_, current, load, count) => {
     expect(decide(current, load).count).toBe(count);
   });
 
-  it('is twice as many at once at most where there are many', () => {
+  it('at most doubles at once where there are many', () => {
     expect(decide(6, { pendingRuns: 10_000 }, { max: 16 }).count).toBe(12);
   });
 
-  it('is less only when nothing has called for more in all of the cool-down', () => {
+  it('falls only when nothing has called for more during the whole cool-down', () => {
     const busy = { atMs: 31 * MINUTE_MS, count: 5 };
     expect(decide(5, {}, { earlier: [busy] }).count).toBe(5);
     expect(decide(5, {}, { earlier: [busy, { atMs: 40 * MINUTE_MS, count: 2 }] }).count).toBe(5);
@@ -57,7 +52,7 @@ describe('how many processes there are', () => {
     expect(decide(5, {}, { earlier: [past, { atMs: 40 * MINUTE_MS, count: 2 }] }).count).toBe(2);
   });
 
-  it('is as found for a cool-down after the first look', () => {
+  it('stays as it was found for a cool-down after the first look', () => {
     const first = decide(4, {}, { earlier: [] });
     expect(first.count).toBe(4);
     expect(first.recommendations).toEqual([
@@ -66,7 +61,7 @@ describe('how many processes there are', () => {
     ]);
   });
 
-  it('remembers no more than a cool-down', () => {
+  it('depends on recommendations of one cool-down only', () => {
     const earlier = Array.from({ length: 60 }, (_, minute) => ({ atMs: minute * MINUTE_MS, count: 1 }));
     expect(decide(1, {}, { earlier }).recommendations).toHaveLength(30);
   });
@@ -86,7 +81,7 @@ describe('the bounds of a deployment', () => {
     expect(scaleBounds(resources, role)).toEqual(bounds);
   });
 
-  it('of one process are its cores and memory', () => {
+  it('and the capacity of one process come from its resources', () => {
     expect(capacityOf({}, 'agent-api')).toEqual({ cpuCores: 1, memoryBytes: GIB });
     expect(capacityOf({ cpu: 2, memory_mb: 2048 }, 'run-worker')).toEqual({ cpuCores: 2, memoryBytes: 2 * GIB });
     expect(capacityOf({ cpu: 2, queue_cpu: 0.5, queue_memory_mb: 512 }, 'run-worker')).toEqual({

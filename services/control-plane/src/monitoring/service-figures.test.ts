@@ -9,7 +9,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-/** @param body answered at every path; one without end goes on as long as it is read */
+/** @param body is the answer at every path; `without end` sends as long as the client reads */
 async function answering(body: string | 'without end'): Promise<{ url: string; sent: () => number }> {
   let sent = 0;
   server = createServer((_req, res) => {
@@ -26,13 +26,13 @@ async function answering(body: string | 'without end'): Promise<{ url: string; s
 }
 
 describe('the metrics of a service', () => {
-  it('are read as they are told', async () => {
+  it('are read as the service reports them', async () => {
     const told = [{ name: 'lg_api_num_pending_runs', values: [{ value: 3, labels: {} }] }];
     const { url } = await answering(JSON.stringify(told));
     expect(await readServiceFigures(url)).toEqual({ pendingRuns: 3 });
   });
 
-  it('are nothing when they are no metrics, or without end: a project answers there as it likes', async () => {
+  it('are null when the answer has none, or never ends, because a project may answer at that path', async () => {
     expect(await readServiceFigures((await answering('hello')).url)).toBeNull();
     server.close();
     const { url, sent } = await answering('without end');

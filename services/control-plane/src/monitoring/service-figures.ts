@@ -1,6 +1,6 @@
 import type { MetricValues } from '@runyard/service-kit';
 
-/** What a service of a deployment has counted since it began, and what is so right now. What it does not tell is missing. */
+/** Counters of a service since its start, and its current values. Values that it does not report are missing. */
 export interface ServiceFigures {
   pendingRuns?: number;
   activeRuns?: number;
@@ -9,16 +9,16 @@ export interface ServiceFigures {
   runsFailed?: number;
   requests?: number;
   requestErrors?: number;
-  /** Requests that took so many milliseconds at most, by that bound; `Infinity` has all. */
+  /** Cumulative counts of requests by their bound in milliseconds; `Infinity` counts all. */
   requestLatency?: Map<number, number>;
   runLatency?: Map<number, number>;
 }
 
 const TIMEOUT_MS = 2_000;
-/** A worker or a server tells some hundred kilobytes; a project that answers at `/metrics` itself may tell anything. */
+/** Workers and servers answer some hundred kilobytes; a project that serves `/metrics` itself may answer anything. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Null when the service does not answer in time, or not with metrics. */
+/** Returns null when the service does not answer in time or not with metrics. */
 export async function readServiceFigures(url: string): Promise<ServiceFigures | null> {
   try {
     const answer = await fetch(`${url}/metrics?format=json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -33,7 +33,7 @@ export async function readServiceFigures(url: string): Promise<ServiceFigures | 
   }
 }
 
-/** Null when there is more; the rest is not waited for. */
+/** Returns null when the body is too long, without reading the rest. */
 async function bounded(body: NonNullable<Response['body']>): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -45,10 +45,10 @@ async function bounded(body: NonNullable<Response['body']>): Promise<string | nu
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What the platform itself asks for all the time says nothing about the deployment. */
+/** The platform itself requests these paths all the time, so they say nothing about the deployment. */
 const OWN_PATHS: ReadonlySet<unknown> = new Set(['/ok', '/metrics']);
 
-/** Names are told apart by their endings: what they begin with is the deployment's to choose (`METRIC_PREFIX`). */
+/** Recognizes metrics by the ends of their names, because the deployment chooses the prefix (`METRIC_PREFIX`). */
 export function figuresOf(metrics: MetricValues[]): ServiceFigures {
   const valuesOf = (ending: string) =>
     metrics
@@ -82,7 +82,10 @@ function bucketsOf(values: MetricValues['values'] | undefined): Map<number, numb
   return buckets;
 }
 
-/** Milliseconds that this share of the requests took at most, by the buckets; null when there were none. */
+/**
+ * Returns the milliseconds within which this share of the requests ended, interpolated in the buckets; null without
+ * requests.
+ */
 export function quantile(buckets: Map<number, number>, share: number): number | null {
   const bounds = [...buckets.keys()].sort((one, other) => one - other);
   const wanted = (buckets.get(Infinity) ?? 0) * share;
@@ -91,7 +94,7 @@ export function quantile(buckets: Map<number, number>, share: number): number | 
   for (const bound of bounds) {
     const upTo = buckets.get(bound) ?? 0;
     if (upTo >= wanted) {
-      // Nothing is known above the highest bound.
+      // Values above the highest bound are unknown.
       if (bound === Infinity) return lower;
       return lower + ((bound - lower) * (wanted - below)) / (upTo - below);
     }

@@ -1,6 +1,9 @@
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 
-/** Who registers providers decides where the people of an organization are sent, and who gets their tokens. */
+/**
+ * Requires the permission to manage providers: they decide where an organization's users are sent, and who gets their
+ * tokens.
+ */
 export function mustManageOrganization(caller: Principal): void {
   if (!caller.permissions.includes('organization:manage')) {
     throw new ForbiddenError('You may not do this in the organization: organization:manage is missing');
@@ -8,9 +11,9 @@ export function mustManageOrganization(caller: Principal): void {
 }
 
 /**
- * The workspace a caller acts in, after checking that it may do this there.
+ * Returns the workspace of the caller after checking its permission there.
  *
- * @throws ForbiddenError; clients look for the words `requires workspace specification` in it
+ * @throws ForbiddenError; clients search it for the words `requires workspace specification`
  */
 export function workspaceFor(caller: Principal, permission?: AgentPermission): string {
   if (!caller.workspaceId) {
@@ -22,7 +25,7 @@ export function workspaceFor(caller: Principal, permission?: AgentPermission): s
   return caller.workspaceId;
 }
 
-/** `runs:create`: who may run the agents of a workspace may use what was connected to them, and connect to them. */
+/** `runs:create`: whoever may run a workspace's agents may connect to them, and use their connections. */
 export type AgentPermission = 'runs:create' | 'deployments:read' | 'deployments:update';
 
 export function mayIn(caller: Principal, permission: AgentPermission): boolean {

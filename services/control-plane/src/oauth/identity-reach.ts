@@ -5,7 +5,7 @@ import { UnavailableError } from '@runyard/service-kit';
 const TIMEOUT_MS = 3_000;
 const conforming = validatorOf(ReachResponse);
 
-/** Asks org-access about people who are not here themselves: their tokens outlive their keys. */
+/** Asks org-access about the owners of tokens, because tokens outlive their owners' keys. */
 export class IdentityReach {
   readonly #url: string;
   readonly #token: string;
@@ -15,12 +15,16 @@ export class IdentityReach {
     this.#token = options.internalToken;
   }
 
-  /** @throws UnavailableError when it cannot be asked: what cannot be known is not given out */
+  /** @throws UnavailableError when org-access cannot be reached: then no token is returned */
   reaches(question: Required<ReachRequest>): Promise<boolean> {
     return this.#ask(question);
   }
 
-  /** Whether the identity acts anywhere in its organization. @throws UnavailableError when it cannot be asked */
+  /**
+   * Returns whether the identity still belongs to its organization.
+   *
+   * @throws UnavailableError when org-access cannot be reached
+   */
   isThere(question: Omit<ReachRequest, 'workspace_id'>): Promise<boolean> {
     return this.#ask(question);
   }

@@ -2,26 +2,30 @@ import { UnavailableError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 
 export interface DueObjects {
-  /** Of these alone. Default: of all. */
+  /** Only these keys. Default: all. */
   keys?: readonly string[];
-  /** In the order of their keys, after this one. */
+  /** Only keys after this one. Results are in the order of their keys. */
   after?: string;
   limit: number;
 }
 
 /**
- * What is written down of objects that nobody has. The key of one is there from before the object is put until the transaction
- * that makes it somebody's, and again from the transaction that makes it nobody's until it is removed: neither a process that is
- * killed nor a storage that is away leaves an object that nobody knows of. Keys are used once: what is nobody's stays so.
+ * Records pending objects, which have no owner. The key of an object is recorded from before its upload until the
+ * transaction that gives it an owner, and again from the transaction that takes its owner away until it is removed. So
+ * neither a killed process nor an unavailable storage leaves an unknown object. A key is used only once: an object that
+ * lost its owner never gets another.
  */
 export const objectNotes = {
-  /** Before it is put. When nobody has it after a day, longer than anything is on its way, it is removed. */
+  /**
+   * Records a key before its object is uploaded. Without an owner the object is removed after a day, which is longer
+   * than any upload takes.
+   */
   async announce(queries: Queries, key: string): Promise<void> {
     await queries.$executeRaw`
       INSERT INTO object_removal (key, due_at) VALUES (${key}, now() + interval '25 hours')`;
   },
 
-  /** Somebody has them from this transaction on. @throws UnavailableError when they are being removed already */
+  /** Gives the objects an owner when this transaction commits. @throws UnavailableError when their removal has begun */
   async keep(transaction: Queries, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     const kept = await transaction.$executeRaw`
@@ -30,7 +34,7 @@ export const objectNotes = {
     throw new UnavailableError('What was written took too long to arrive, and is being removed.');
   },
 
-  /** Nobody has them from this transaction on. */
+  /** Takes the owner of these objects away when this transaction commits. */
   async release(transaction: Queries, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     await transaction.$executeRaw`
@@ -38,12 +42,12 @@ export const objectNotes = {
       ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at`;
   },
 
-  /** Whoever brought them gives them up. Those that somebody has all the same are not touched. */
+  /** Makes the objects due for removal. Objects that got an owner all the same are not affected. */
   async abandon(queries: Queries, keys: readonly string[]): Promise<void> {
     await queries.$executeRaw`UPDATE object_removal SET due_at = now() WHERE key = ANY(${[...keys]}::text[])`;
   },
 
-  /** Those that are due. From now on nobody can have them. @returns their keys, in order */
+  /** Begins the removal of objects that are due; they cannot get an owner any more. @returns their keys, in order */
   async begin(queries: Queries, { keys, after = '', limit }: DueObjects): Promise<string[]> {
     const wanted = keys ? [...keys] : null;
     const rows = await queries.$queryRaw<{ key: string }[]>`
@@ -55,7 +59,7 @@ export const objectNotes = {
     return rows.map(({ key }) => key).sort();
   },
 
-  /** They are removed. */
+  /** Deletes the records of removed objects. */
   async forget(queries: Queries, keys: readonly string[]): Promise<void> {
     await queries.$executeRaw`DELETE FROM object_removal WHERE key = ANY(${[...keys]}::text[])`;
   },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A server that speaks the protocol of S3 and checks signatures. */
+/** Starts a server that implements the S3 protocol and checks signatures. */
 async function startS3(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = new S3rver({
     address: '127.0.0.1',
@@ -68,19 +68,19 @@ describe.each<[string, () => Promise<{ storage: ObjectStorage; close(): Promise<
     return stream && text(stream);
   };
 
-  it('are read as they were written, and replaced by the next that is', async () => {
+  it('are read as they were written, and replaced by the next one at their path', async () => {
     await put('a/b/one.tar.gz', 'one');
     expect(await read('a/b/one.tar.gz')).toBe('one');
     await put('a/b/one.tar.gz', 'x'.repeat(3_000_000));
     expect(await read('a/b/one.tar.gz')).toHaveLength(3_000_000);
   });
 
-  it('that are not there are null, and may be removed', async () => {
+  it('that do not exist are null, and can be removed', async () => {
     expect(await read('a/b/missing')).toBeNull();
     await storage.remove('a/b/missing');
   });
 
-  it('are removed one by one, and all below a prefix', async () => {
+  it('are removed one by one, and all together below a prefix', async () => {
     for (const path of ['c/1', 'c/2', 'c/d/3', 'ce/4']) await put(path, path);
     await storage.remove('c/1');
     expect(await read('c/1')).toBeNull();
@@ -92,7 +92,7 @@ describe.each<[string, () => Promise<{ storage: ObjectStorage; close(): Promise<
 });
 
 describe('a bucket', () => {
-  /** Of a server that answers like this. */
+  /** Opens the storage of a server with these answers. */
   async function bucketOf(answer: RequestListener, port?: number): Promise<ObjectStorage> {
     const server = createServer(answer);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -111,16 +111,16 @@ describe('a bucket', () => {
 
   it.each([
     ['fails', () => answering(500, 'InternalError')],
-    ['has too much to do', () => answering(503, 'ServiceUnavailable')],
-    ['is not there', async () => bucketOf(() => undefined, await freePort())],
+    ['is overloaded', () => answering(503, 'ServiceUnavailable')],
+    ['does not run', async () => bucketOf(() => undefined, await freePort())],
     ['hangs up', () => bucketOf((req) => void req.destroy())],
-  ])('whose server %s is away', async (_, open) => {
+  ])('whose server %s is unavailable', async (_, open) => {
     const storage = await open();
     await expect(storage.open('a')).rejects.toMatchObject(away);
     await expect(storage.remove('a')).rejects.toMatchObject(away);
   });
 
-  it('whose server hangs up in the middle of an object is away', async () => {
+  it('whose server hangs up in the middle of an object is unavailable', async () => {
     const storage = await bucketOf((req, res) => {
       res.writeHead(200, { 'content-length': 100 });
       res.write('the beginning', () => req.destroy());
@@ -128,7 +128,7 @@ describe('a bucket', () => {
     await expect(text((await storage.open('a'))!)).rejects.toMatchObject(away);
   });
 
-  it('that may not be read is there', async () => {
+  it('that refuses to be read is available', async () => {
     const storage = await answering(403, 'AccessDenied');
     await expect(storage.open('a')).rejects.toMatchObject({ name: 'AccessDenied' });
   });
@@ -136,20 +136,20 @@ describe('a bucket', () => {
   it.each<[string, (storage: ObjectStorage, signal: AbortSignal) => Promise<unknown>]>([
     ['read', (storage, signal) => storage.open('a', signal)],
     ['write', (storage, signal) => storage.put('a', fileURLToPath(import.meta.url), signal)],
-  ])('that says nothing is not waited for by who gives up: to %s', async (_, ask) => {
+  ])('that does not answer is not awaited by a caller who aborts: to %s', async (_, ask) => {
     const gaveUp = new AbortController();
     const storage = await bucketOf(() => gaveUp.abort(new Error('over')));
     await expect(ask(storage, gaveUp.signal)).rejects.toThrow('over');
   });
 });
 
-it('a folder keeps nothing of an object that could not be written whole', async () => {
+it('a folder keeps nothing of an object that was not written completely', async () => {
   const objects = join(folder, 'whole');
   const storage = new FolderStorage(objects);
   await expect(storage.put('a/b', join(folder, 'missing'))).rejects.toThrow('ENOENT');
   for (const place of ['a', '.incoming']) expect(await readdir(join(objects, place))).toEqual([]);
 });
 
-it('a folder has no objects outside of it', async () => {
+it('a folder contains no objects outside of it', async () => {
   await expect(new FolderStorage(join(folder, 'objects')).open('../file')).rejects.toThrow('is no path of an object');
 });

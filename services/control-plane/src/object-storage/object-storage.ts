@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { UnavailableError } from '@runyard/service-kit';
 
 /**
- * The storage is away, or has too much to do: the same may work later. What it refuses, as for want of a right, is another error,
- * and an object that is not there is none.
+ * The storage is unavailable or overloaded: the same call may succeed later. A refusal, such as a missing permission,
+ * is another error, and a missing object is none.
  */
 export class ObjectStorageUnavailableError extends UnavailableError {
   constructor(cause: unknown) {
@@ -15,23 +15,26 @@ export class ObjectStorageUnavailableError extends UnavailableError {
   }
 }
 
-/** Files under paths (`a/b/c.tar.gz`), written once and read whole; a folder, or a bucket. Every call may find it unavailable. */
+/**
+ * Stores files under paths (`a/b/c.tar.gz`) that are written once and read whole, in a folder or a bucket. Every call
+ * may throw ObjectStorageUnavailableError.
+ */
 export interface ObjectStorage {
-  /** Keeps a copy of a local file, whole or not at all; one that was under the path is replaced. */
+  /** Stores a copy of a local file, whole or not at all. Replaces an existing object. */
   put(path: string, file: string, signal?: AbortSignal): Promise<void>;
-  /** Null when there is none. What breaks while it is read is an error of the stream. */
+  /** Returns null when the object does not exist. Failures during reading are errors of the stream. */
   open(path: string, signal?: AbortSignal): Promise<Readable | null>;
-  /** One that is not there is no error. */
+  /** Removes an object; a missing one is no error. */
   remove(path: string): Promise<void>;
-  /** Every object below `prefix`, which ends with `/`. */
+  /** Removes every object below `prefix`, which ends with `/`. */
   removeBelow(prefix: string): Promise<void>;
   close(): void;
 }
 
 /**
- * Asks for an object, which need not be there, and reads nothing of it.
+ * Checks the storage by opening an object, which need not exist, without reading it.
  *
- * @throws ObjectStorageUnavailableError while the storage is away; whatever else it says, it is there
+ * @throws ObjectStorageUnavailableError while the storage is unavailable; any other answer means that it is available
  */
 export async function checkAvailable(
   storage: Pick<ObjectStorage, 'open'>,

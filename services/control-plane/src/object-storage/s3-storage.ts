@@ -15,19 +15,19 @@ import { type ObjectStorage, ObjectStorageUnavailableError } from './object-stor
 
 export interface S3Settings {
   bucket: string;
-  /** Before every path, without slashes at its ends; may be empty. */
+  /** Prefix of every path, without slashes at its ends; may be empty. */
   prefix: string;
   region: string;
-  /** Of a server that is not Amazon's, which is then asked for `endpoint/bucket/…`. */
+  /** The address of a server that is not Amazon's. Its objects have path-style URLs: `endpoint/bucket/…`. */
   endpoint?: string | undefined;
   accessKeyId: string;
   secretAccessKey: string;
 }
 
-/** What a server may be silent for before the request is given up and made again. */
+/** Milliseconds without data after which a request is given up and repeated. */
 const SILENT_MS = 30_000;
 
-/** Objects of a bucket, at Amazon or any server that speaks its protocol. */
+/** Stores objects in a bucket of Amazon S3 or a compatible server. */
 export class S3Storage implements ObjectStorage {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -41,7 +41,7 @@ export class S3Storage implements ObjectStorage {
       region,
       credentials: { accessKeyId, secretAccessKey },
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-      // Checksums of the newer kind, which bodies are framed for, are not known to every server.
+      // Not every server supports the newer checksums, which change the framing of bodies.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: 5_000, socketTimeout: SILENT_MS },
@@ -115,7 +115,7 @@ async function answered<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** The same bytes; where they end too early, the storage is away. */
+/** Returns the same bytes. When they end too early, the error says that the storage is unavailable. */
 function readable(body: Readable): Readable {
   const bytes = async function* (): AsyncGenerator<Buffer> {
     try {
@@ -125,7 +125,7 @@ function readable(body: Readable): Readable {
     }
   };
   const stream = Readable.from(bytes(), { objectMode: false });
-  // Nobody may ever have read of it.
+  // The body has to be destroyed even when nobody has read from the stream.
   stream.once('close', () => body.destroy());
   return stream;
 }

@@ -7,26 +7,29 @@ import { digestOf } from '../registry/digest.ts';
 import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parsed } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 
-/** The image that projects are put on, as it is now. */
+/** The current image that projects are put on. */
 export interface BaseImage {
-  /** As the operator has named it. */
+  /** The operator's name for the image. */
   name: string;
-  /** Of its manifest for machines like this one: what was installed here runs on no others. */
+  /**
+   * The digest of its manifest for this machine's architecture, because packages that were installed here run on no
+   * other.
+   */
   digest: string;
   config: ImageConfig;
   layers: Descriptor[];
   source: ImageSource;
 }
 
-/** As images call machines, by what Node.js calls them. */
+/** Image names of architectures, by their Node.js names where these differ. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 const CONFIG_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * Looks at the base image, without fetching its layers.
+ * Reads the base image's manifest and configuration, without fetching its layers.
  *
- * @param version a tag, or a digest
- * @throws BuildFailure when it cannot be had, or no project can be put on it
+ * @param version a tag or a digest
+ * @throws BuildFailure when the image cannot be read, or no project can be put on it
  */
 export async function openBaseImage(
   name: string,
@@ -56,7 +59,7 @@ export async function openBaseImage(
   return { name, digest, config, layers: manifest.layers, source };
 }
 
-/** Packages with native code are installed for one major version. @throws BuildFailure */
+/** Checks the major version of Node.js, for which packages with native code are installed. @throws BuildFailure */
 function checkNode(name: string, { config }: ImageConfig): void {
   const [, major] = config?.Env?.map((variable) => /^NODE_VERSION=v?(\d+)\./.exec(variable)).find(Boolean) ?? [];
   const [own] = process.versions.node.split('.');
@@ -64,7 +67,7 @@ function checkNode(name: string, { config }: ImageConfig): void {
   throw new BuildFailure(`${name} has Node.js ${major}, and packages are installed here for Node.js ${own}`);
 }
 
-/** The manifest of an image, where there are several for several machines the one for machines like this. */
+/** Returns the manifest of an image. Of a list for several architectures, it returns the one for this machine's. */
 async function manifestFor(
   name: string,
   source: ImageSource,
@@ -88,7 +91,7 @@ function isIndex(content: Buffer): boolean {
   return 'manifests' in parsed(Type.Object({}), content, 'What the registry gives');
 }
 
-/** @throws BuildFailure when these are not the bytes that the digest is of */
+/** @throws BuildFailure when the content does not have the digest */
 function checkDigest(content: Buffer, digest: string, name: string): void {
   if (digestOf(content, digest) !== digest)
     throw new BuildFailure(`A part of ${name} is not what its digest says: ${digest}`);

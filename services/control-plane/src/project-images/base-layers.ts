@@ -11,13 +11,13 @@ import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
 import type { ProjectImageStore } from './project-image-store.ts';
 
-/** Whose objects they are, in the place of a deployment. */
+/** Takes the place of a deployment id in the keys of these objects. */
 const OWNER = 'base-layers';
 const RETRIES = 2;
-/** Longer than any image takes to be made. */
+/** Longer than it takes to make any image. */
 const UNUSED_MS = 25 * 60 * 60 * 1000;
 
-/** The layers of base images: fetched once, for the images of all deployments. */
+/** Stores the layers of base images: each is fetched once, for the images of all deployments. */
 export class BaseLayers extends HourlySweep {
   readonly #store: ProjectImageStore;
   readonly #storage: PartStorage;
@@ -29,8 +29,11 @@ export class BaseLayers extends HourlySweep {
   }
 
   /**
-   * @returns the digests of all layers, which are here now
-   * @throws BuildFailure when one cannot be had; ObjectStorageUnavailableError when what they are kept in is away
+   * Fetches the layers of the base image that are not stored yet.
+   *
+   * @returns the digests of all layers
+   * @throws BuildFailure when a layer cannot be fetched; ObjectStorageUnavailableError when the object storage is
+   * unavailable
    */
   async ensure(base: BaseImage, say: (line: string) => void, signal: AbortSignal): Promise<string[]> {
     const layers = new Map(base.layers.map((layer) => [layer.digest, layer]));
@@ -49,7 +52,7 @@ export class BaseLayers extends HourlySweep {
     await this.#storage.removals.remove(await this.#store.forgetBaseLayers(new Date(now - UNUSED_MS)));
   }
 
-  /** A connection that breaks on the way is no reason to give up. */
+  /** Fetches one layer, and retries after a broken connection. */
   async #fetch(base: BaseImage, { digest, size }: Descriptor, signal: AbortSignal): Promise<BlobPart> {
     const fetchOnce = async () => {
       const bytes = new PassThrough();
@@ -79,7 +82,7 @@ export class BaseLayers extends HourlySweep {
   }
 }
 
-/** A storage that is away is waited for elsewhere, by whoever has the time. */
+/** Returns whether a retry is in vain. The caller waits for an unavailable object storage itself. */
 function isFinal(error: unknown): boolean {
   return error instanceof BuildFailure || error instanceof ObjectStorageUnavailableError;
 }

@@ -14,7 +14,7 @@ it.each([
   ['docker.io/node:20', 'https://registry-1.docker.io', 'library/node', '20'],
   ['localhost:5000/agent-server:20', 'http://localhost:5000', 'agent-server', '20'],
   ['127.0.0.1:5000/agent-server:20', 'http://127.0.0.1:5000', 'agent-server', '20'],
-])('%s is where image tools would look for it', (text, origin, repository, version) => {
+])('%s is parsed as image tools parse it', (text, origin, repository, version) => {
   const reference = parseImageReference(text)!;
   expect([originOf(reference), reference.repository, reference.version]).toEqual([origin, repository, version]);
 });
@@ -27,6 +27,6 @@ it.each([
   'a@sha256:12',
   'registry.example.com/../a',
   'a b',
-])('%j is no name of an image', (text) => {
+])('%j is no image name', (text) => {
   expect(parseImageReference(text)).toBeNull();
 });

@@ -1,11 +1,11 @@
 import { DIGEST } from '../registry/digest.ts';
 
-/** Where an image is: its registry, its name there, and which one of that name. */
+/** The location of an image: registry, repository, and tag or digest. */
 export interface ImageReference {
   /** `host[:port]` */
   host: string;
   repository: string;
-  /** A tag, or a digest. */
+  /** A tag or a digest. */
   version: string;
 }
 
@@ -14,7 +14,7 @@ const NAME = /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*
 const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
 const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/;
 
-/** Reads the name of an image as image tools do: `[host/]name[:tag][@digest]`. Null for what is no name of one. */
+/** Parses an image's name as image tools do: `[host/]name[:tag][@digest]`. Returns null for an invalid name. */
 export function parseImageReference(text: string): ImageReference | null {
   const [named = '', digest] = text.split('@');
   const slash = named.indexOf('/');
@@ -29,7 +29,7 @@ export function parseImageReference(text: string): ImageReference | null {
   return { host, repository, version: digest ?? tag };
 }
 
-/** Image tools speak plain HTTP to their own machine alone. */
+/** Image tools use plain HTTP only for registries of their own machine. */
 export function originOf({ host }: ImageReference): string {
   return `${LOCAL_HOST.test(host) ? 'http' : 'https'}://${host}`;
 }

@@ -33,7 +33,7 @@ export interface ProjectImageParts {
   logger: Logger;
 }
 
-/** For projects that run in a cluster, or elsewhere. @throws ConfigError */
+/** Opens the images of projects that run in a cluster or on a remote data plane. @throws ConfigError */
 export function openRevisionImages(config: ProjectImageSettings, parts: ProjectImageParts): RevisionImages {
   const { database, storage, registry, quota, lifecycle, logger } = parts;
   const store = new ProjectImageStore(database);
@@ -58,7 +58,9 @@ function openBaseOf(config: ProjectImageSettings, parts: ProjectImageParts): Ope
   return (signal) => openBaseImage(name, source, reference.version, signal);
 }
 
-/** The operator has named the registry: it may be in any network. What it names itself may not. */
+/**
+ * The operator has named the registry, so it may be in any network. Addresses that the registry names are restricted.
+ */
 function sourceElsewhere(
   config: ProjectImageSettings,
   reference: ImageReference,

@@ -31,7 +31,7 @@ async function project(files: Record<string, string>): Promise<string> {
 const layerOf = (directory: string, notes: string[] = []) =>
   buffer(Readable.from(projectLayer(directory, (line) => notes.push(line))));
 
-/** As others read the archive. */
+/** Reads an archive with an independent parser. */
 async function entriesIn(archive: Buffer): Promise<Record<string, ReadEntry>> {
   const entries: Record<string, ReadEntry> = {};
   await new Promise<void>((resolve, reject) => {
@@ -47,14 +47,14 @@ async function entriesIn(archive: Buffer): Promise<Record<string, ReadEntry>> {
   return entries;
 }
 
-it('the same files are the same layer, whenever they were written, by whom, and in which order', async () => {
+it('equal files give the same layer, whenever, by whom and in whatever order they were written', async () => {
   const one = await project({ 'b.js': 'b', 'a/x.js': 'x', 'a/y.js': 'y', 'Z.md': '' });
   const other = await project({ 'a/y.js': 'y', 'Z.md': '', 'a/x.js': 'x', 'b.js': 'b' });
   await utimes(join(other, 'b.js'), 1, 2);
   await chmod(join(other, 'a/x.js'), 0o600);
   const [layer, again] = [await layerOf(one), await layerOf(other)];
   expect(again.equals(layer)).toBe(true);
-  // What was made before an upgrade of this service is made the same after it.
+  // The digest is fixed, because an upgrade of this service must not change layers.
   expect(createHash('sha256').update(layer).digest('hex')).toBe(
     '363e675ea12cc16b80d4847ba0199892ebd9dce9c1d2f52b06ad26c0c01ab058',
   );
@@ -69,7 +69,7 @@ it('the same files are the same layer, whenever they were written, by whom, and 
   ]);
 });
 
-it('belongs to the user that pods run as, who may read and change it, and nothing in it runs as another', async () => {
+it('the files of a layer belong to the user of the pods, who may read and change them, and none runs as another user', async () => {
   const directory = await project({ 'run.sh': '#!/bin/sh', data: '1' });
   await chmod(join(directory, 'run.sh'), 0o4711);
   await chmod(join(directory, 'data'), 0o400);
@@ -85,7 +85,7 @@ it('belongs to the user that pods run as, who may read and change it, and nothin
   ]);
 });
 
-it('keeps links as links: those within lead to the same in the image, and none is followed', async () => {
+it('a layer keeps links as links: those within the project have the same target in the image, and none is followed', async () => {
   const directory = await project({ 'node_modules/.pnpm/a/index.js': 'a', 'src/a.js': '' });
   await symlink('.pnpm/a', join(directory, 'node_modules/a'));
   await symlink(join(directory, 'node_modules'), join(directory, 'src/modules'));
@@ -103,7 +103,7 @@ it('keeps links as links: those within lead to the same in the image, and none i
   expect(notes.map((line) => line.split(' ')[0])).toEqual(['out', 'src/up']);
 });
 
-it('leaves out what no layer holds, and says so', async () => {
+it('a layer leaves out files that layers cannot contain, and reports them', async () => {
   const directory = await project({ 'a/.wh..wh..opq': '', '.wh.b': '', c: '' });
   const socket = createServer().listen(join(directory, 's'));
   await new Promise((resolve) => socket.once('listening', resolve));
@@ -114,7 +114,7 @@ it('leaves out what no layer holds, and says so', async () => {
   expect(notes.map((line) => line.split(' ')[0])).toEqual(['.wh.b', 'a/.wh..wh..opq', 's']);
 });
 
-it('has names of any length and in any writing', async () => {
+it('a layer keeps names of any length and script', async () => {
   const long = `${'d'.repeat(200)}/${'f'.repeat(200)}`;
   const directory = await project({ [long]: 'x', 'näme 名.js': 'y', "a\nb'c": 'z' });
   await symlink(long, join(directory, 'link'));
@@ -123,10 +123,10 @@ it('has names of any length and in any writing', async () => {
   expect(entries['deps/project/link']?.linkpath).toBe(long);
 });
 
-it('fails with the name of a file that is gone when its turn comes', async () => {
+it('packing fails with the name of a file that was deleted meanwhile', async () => {
   const directory = await project({ a: 'a', b: 'b' });
   const layer = projectLayer(directory, () => undefined);
-  // Two folders, and the first file's head: by now both files were seen.
+  // Three headers are those of two folders and the first file: by now both files have been listed.
   for (let heads = 0; heads < 3; heads += 1) await layer.next();
   await rm(join(directory, 'b'));
   const rest = async () => {

@@ -11,9 +11,9 @@ import { tokenFor } from './registry-token.ts';
 
 export interface RegistryClientOptions {
   reference: ImageReference;
-  /** Reaches the registry that the operator has named, wherever it is. */
+  /** Reaches the registry that the operator has named, in any network. */
   registry: OutboundClient;
-  /** Reaches what that one names: where tokens are had, and where bytes lie. */
+  /** Reaches the addresses that the registry names for tokens and blobs. */
   others: OutboundClient;
   login: { username: string; password: string } | undefined;
 }
@@ -23,12 +23,12 @@ const REDIRECTS_MAX = 5;
 const RETRIES = 4;
 const FIRST_RETRY_MS = 500;
 
-/** It may be there the next time. */
+/** A failure after which a retry may succeed. */
 class PassingFailure extends Error {
   override readonly name = 'PassingFailure';
 }
 
-/** Reads one repository of a registry by the distribution specification, as engines pull. */
+/** Reads one repository of a registry by the distribution specification, as container engines do. */
 export class RegistryClient implements ImageSource {
   readonly #options: RegistryClientOptions;
   readonly #origin: string;
@@ -50,7 +50,7 @@ export class RegistryClient implements ImageSource {
     return this.#insist(signal, async () => (await this.#get(`blobs/${digest}`, {}, signal)).body);
   }
 
-  /** Asks again for a while where that may help. */
+  /** Retries for a while after failures that may pass. */
   async #insist<Answer>(signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await pRetry(ask, {
@@ -72,10 +72,10 @@ export class RegistryClient implements ImageSource {
     const url = `${this.#origin}/v2/${repository}/${path}`;
     const known = this.#authorization;
     let answer = await this.#follow(url, headers, signal);
-    // Tokens end while large layers are read.
+    // Tokens may expire while large layers are read.
     if (answer.status === 401) {
       answer.discard();
-      // Another build may have a new one meanwhile.
+      // Another build may have fetched a new token meanwhile.
       if (this.#authorization === known) {
         this.#authorization = await tokenFor(String(answer.headers['www-authenticate'] ?? ''), this.#options, signal);
       }
@@ -90,7 +90,7 @@ export class RegistryClient implements ImageSource {
     throw new BuildFailure(`The registry ${host} answers ${answer.status} for ${repository}${hint}`);
   }
 
-  /** The credential is for the registry alone, not for where it says that bytes lie. */
+  /** Follows redirects. Only the registry itself gets the credential. */
   async #follow(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStream> {
     let target = url;
     for (let turns = 0; turns <= REDIRECTS_MAX; turns += 1) {
@@ -107,7 +107,7 @@ export class RegistryClient implements ImageSource {
   }
 }
 
-/** @throws BuildFailure for what is longer */
+/** @throws BuildFailure when the content is longer than the limit */
 async function* bounded(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {

@@ -4,27 +4,27 @@ import type { LocalProject } from '../sources/local-directory.ts';
 import type { BaseImage } from './base-image.ts';
 import type { ProjectImages } from './project-images.ts';
 
-/** A revision whose project is to run as an image. */
+/** A revision whose project runs as an image. */
 export interface Imaged {
   id: string;
   deploymentId: string;
 }
 
-/** Looks at the base image as it is now. @throws BuildFailure */
+/** Opens the current base image. @throws BuildFailure */
 export type OpenBase = (signal: AbortSignal) => Promise<BaseImage>;
 
-/** Of a digest, enough to tell it from others. */
+/** Digits of a digest that suffice in a tag. */
 const SHORT = 12;
 
 /**
- * The images of revisions whose projects run in a cluster, or elsewhere. A revision has one, made once: it stays on the base that it was made on.
- * Revisions of the same build on the same base have the same.
+ * Manages the images of revisions whose projects run in a cluster or on a remote data plane. A revision has one image,
+ * made once: it keeps the base it was made on. Revisions with the same build and base share an image.
  */
 export class RevisionImages {
   readonly #images: ProjectImages;
   readonly #openBase: OpenBase | undefined;
 
-  /** @param openBase undefined: no base is named, and nothing can be made */
+  /** @param openBase undefined when no base is configured; then no image can be made */
   constructor(images: ProjectImages, openBase: OpenBase | undefined) {
     this.#images = images;
     this.#openBase = openBase;
@@ -35,10 +35,10 @@ export class RevisionImages {
   }
 
   /**
-   * Begins before anything is built: without a base that would be in vain.
+   * Prepares an image before the build, which would be in vain without a base.
    *
-   * @param build what tells the build from others of the deployment
-   * @returns null when the revision has its image, made for it or for an earlier one; else what makes it
+   * @param build identifies the build within the deployment
+   * @returns null when the revision has an image, its own or a shared one; otherwise the function that makes it
    * @throws BuildFailure when there is no base
    */
   async begin(
@@ -53,12 +53,12 @@ export class RevisionImages {
     return (project, say) => this.#images.make({ deploymentId, project, base, tags: [id, shared], say, signal });
   }
 
-  /** @throws ObjectStorageUnavailableError while no image could be made, since what they are kept in is away */
+  /** @throws ObjectStorageUnavailableError while images cannot be stored */
   checkStorage({ deploymentId }: Imaged, signal: AbortSignal): Promise<void> {
     return this.#images.checkStorage(deploymentId, signal);
   }
 
-  /** Of a folder that is run as it is. */
+  /** Makes the image of a project that needs no build. */
   async ofFolder(
     { deploymentId, id }: Imaged,
     project: LocalProject,
@@ -68,7 +68,7 @@ export class RevisionImages {
     return this.#images.make({ deploymentId, project, base, tags: [id], say, signal });
   }
 
-  /** Removes the images of other revisions, and of other builds. */
+  /** Removes the images of all other revisions and builds. */
   keepOnly(deploymentId: string, revisionIds: string[], builds: string[]): Promise<void> {
     const isOfBuild = (tag: string) => builds.some((build) => tag.startsWith(`${build}-`));
     return this.#images.keepOnly(deploymentId, (tag) => revisionIds.includes(tag) || isOfBuild(tag));

@@ -5,7 +5,7 @@ import { DeploymentRollout, type StepResult } from './deployment-rollout.ts';
 import { Reconciler } from './reconciler.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 
-it('leases are renewed while what was lost with another one is still ending', async () => {
+it('leases are renewed while the processes of a lost one are still ending', async () => {
   const asked: string[] = [];
   let calls = 0;
   let isLost = false;
@@ -36,19 +36,19 @@ it('leases are renewed while what was lost with another one is still ending', as
   const times = (id: string) => asked.filter((each) => each === id).length;
   await waitFor(() => times('kept') > 0);
 
-  // One question for all of them.
+  // One query renews all leases.
   expect([times('lost'), times('kept')]).toEqual([calls, calls]);
 
   isLost = true;
   const before = { lost: times('lost'), kept: times('kept') };
   await waitFor(() => times('kept') > before.kept + 3, { what: 'more renewals of the lease that holds' });
-  // It is not taken back while its processes end.
+  // The lease is not taken back while the processes end.
   expect(times('lost')).toBe(before.lost + 1);
   end(null);
   await reconciler.stop(0);
 });
 
-it('a deployment that changes while its lease is given back is taken again after that, and stays', async () => {
+it('a deployment that changes while its lease is released is taken again afterwards, and stays', async () => {
   const leases = new Set<string>();
   let giveBack = () => {};
   let releases = 0;

@@ -8,12 +8,12 @@ import { openLocalDirectory } from '../sources/local-directory.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
-/** How to reach what one deployment keeps, as its own users. */
+/** Connects to a deployment's database and Redis as its own users. */
 export interface StorageAccess extends DatabaseAccess {
   redisUri: string;
 }
 
-/** Makes the deployment's database on its first use, and its Redis user. */
+/** Creates the deployment's database at its first use, and its Redis user. */
 export async function ensureStorage(
   parts: Pick<RolloutParts, 'store' | 'databases' | 'redis' | 'sealer'>,
   deployment: RolloutDeployment,
@@ -23,7 +23,7 @@ export async function ensureStorage(
   return { ...parts.databases.accessTo(deployment.id, password), redisUri };
 }
 
-/** Returns the password of the database's role, which is written down before the role gets it. */
+/** Returns the password of the database's role. It is stored before the role gets it. */
 async function ensureDatabase(
   { store, databases, sealer }: Pick<RolloutParts, 'store' | 'databases' | 'sealer'>,
   deployment: RolloutDeployment,
@@ -43,9 +43,9 @@ async function ensureDatabase(
 }
 
 /**
- * All it takes to run the revision, from what was stored with it and what its project says now.
+ * Makes the specification for running a revision from its stored configuration and its project.
  *
- * @throws BadRequestError when the project cannot be used; StartFailure when a secret it refers to cannot be read
+ * @throws BadRequestError when the project cannot be used; StartFailure when a referenced secret cannot be read
  */
 export async function specOf(
   parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,

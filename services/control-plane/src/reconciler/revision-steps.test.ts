@@ -6,7 +6,7 @@ import type { RolloutRevision, RolloutStore } from './rollout-store.ts';
 const revision = (number: number, status: RevisionStatus) =>
   ({ id: `revision ${number}`, number, status }) as unknown as RolloutRevision;
 
-/** As a data plane knows them, while the platform moves them too. */
+/** Makes the store of a data plane, while the platform changes statuses too. */
 function storeWith(platform: Record<string, RevisionStatus>): RolloutStore {
   return {
     moveRevision: async ({ id }: RolloutRevision, to: RevisionStatus) => {

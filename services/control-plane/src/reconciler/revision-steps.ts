@@ -9,14 +9,14 @@ import { ensureStorage, type StorageAccess } from './revision-specs.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
-/** It was interrupted or skipped meanwhile, or came to its end: nothing more is to be done with it. */
+/** The revision was interrupted, skipped or finished meanwhile, so its roll-out stops. */
 export class RevisionEnded extends Error {
   override readonly name = 'RevisionEnded';
 }
 
 /**
- * Of revisions that wait, only the newest is rolled out. One that already began goes first, also when it begins elsewhere
- * meanwhile: after the newest it would take its place. Resolves with those that stay.
+ * Skips all waiting revisions but the newest. A revision that has begun is kept and goes first, even if another process
+ * begins it meanwhile: after the newest, it would replace it. Resolves with the revisions that are kept.
  */
 export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[]): Promise<RolloutRevision[]> {
   const newest = open.at(-1);
@@ -34,14 +34,18 @@ export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[
   return remaining;
 }
 
-/** Moves on, unless it is there already: as when another process has begun with it. @throws RevisionEnded */
+/** Moves the revision to the status, unless it has reached it already in another process. @throws RevisionEnded */
 export async function reach(store: RolloutStore, revision: RolloutRevision, status: RevisionStatus): Promise<void> {
   if (await store.moveRevision(revision, status)) return;
   const now = await store.findRevision(revision.id);
   if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
 }
 
-/** Makes the deployment's database where it is not there. @throws RevisionEnded when it cannot be made, and never could */
+/**
+ * Creates the deployment's database if it does not exist.
+ *
+ * @throws RevisionEnded when it cannot be created, and never existed
+ */
 export async function storageFor(
   parts: RolloutParts,
   deployment: RolloutDeployment,
@@ -63,7 +67,7 @@ export async function storageFor(
   }
 }
 
-/** The revision failed, wherever it was on its way. */
+/** Marks the revision as failed, whatever its status. */
 export async function fail(
   store: RolloutStore,
   revision: RolloutRevision,
@@ -75,7 +79,7 @@ export async function fail(
   const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
   logger.warn('a revision failed', { revisionId: revision.id, reason });
   if (await store.moveRevision(revision, 'BUILD_FAILED', reason)) return;
-  // Built again where it was to start: it had been built before.
+  // A revision that was to start is past its build, although it was built again here.
   await store.moveRevision(revision, 'DEPLOYING');
   await store.moveRevision(revision, 'DEPLOY_FAILED', reason);
 }

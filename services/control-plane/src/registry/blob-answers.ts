@@ -8,7 +8,7 @@ import { type Place, pathOf } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Upload } from './registry-store.ts';
 
-/** A layer or configuration, whole or the range that is asked for. */
+/** Sends a blob, or the requested range of it. */
 export async function sendBlob(
   { parts, req, res }: Exchange,
   { deploymentId, digest }: Place & { digest: string },
@@ -28,7 +28,7 @@ export async function sendBlob(
   else await pipeline(open(range), res);
 }
 
-/** Not while an image consists of it. */
+/** Deletes a blob, unless an image contains it. */
 export async function deleteBlob(
   exchange: Exchange,
   { deploymentId, digest }: Place & { digest: string },
@@ -37,7 +37,7 @@ export async function deleteBlob(
   send(exchange, 202);
 }
 
-/** An upload: begun, gone on with, ended, asked about or given up. */
+/** Handles an upload: its begin, its parts, its end, its status and its cancellation. */
 export async function answerUpload(exchange: Exchange, place: Place & { id: string }): Promise<void> {
   const { deploymentId, id } = place;
   const { method, headers } = exchange.req;
@@ -68,7 +68,10 @@ export async function answerUpload(exchange: Exchange, place: Place & { id: stri
   }
 }
 
-/** Blobs are shared by all images of a deployment: one asked to be mounted is there already, or has to be pushed. */
+/**
+ * Begins an upload. All images of a deployment share their blobs, so a blob to mount exists already or has to be
+ * pushed.
+ */
 async function beginUpload(exchange: Exchange, place: Place): Promise<void> {
   const { deploymentId } = place;
   const { blobs } = exchange.parts;
@@ -80,7 +83,11 @@ async function beginUpload(exchange: Exchange, place: Place): Promise<void> {
   sendBlobMade(exchange, place, digest);
 }
 
-/** For the disk; their buffers count among what is received at once. @throws UnavailableError */
+/**
+ * Returns the body for writing to the disk, and counts its buffers among those of concurrent uploads.
+ *
+ * @throws UnavailableError
+ */
 function bytesOf({ req, res }: Exchange): Request {
   holdStreamBuffers(res);
   return req;

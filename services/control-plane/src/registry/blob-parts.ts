@@ -10,39 +10,39 @@ import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { digestOfStream } from './digest.ts';
 import type { RegistryError } from './registry-error.ts';
 
-/** Some bytes of a blob, as one object of the object storage. */
+/** A part of a blob, stored as one object. */
 export interface BlobPart {
   key: string;
   size: number;
   sha256: string;
 }
 
-/** Every object of a deployment's images begins with this; others than deployments have objects below their names. */
+/** Returns the key prefix of a deployment's image objects. Other owners have names in place of the id. */
 export const imagesPrefix = (owner: string) => `registry/${owner}/`;
 
 export function keysOf(parts: readonly BlobPart[]): string[] {
   return parts.map(({ key }) => key);
 }
 
-/** Where bytes come to rest, on their way and for good. */
+/** The storage for parts of blobs, and what an upload needs. */
 export interface PartStorage {
   objects: ObjectStorage;
   removals: Pick<ObjectRemovals, 'announce' | 'abandon' | 'remove'>;
-  /** Folder for what is being received. */
+  /** Folder for bytes that are being received. */
   scratch: string;
 }
 
-/** How many bytes may come, and what is thrown when there are more. */
+/** The number of bytes that may come, and the error for more. */
 export interface PartBound {
   bytes: number;
   refusal: RegistryError;
 }
 
 /**
- * Writes what comes as one object. It stays where somebody has it before a day is over (`objectNotes.keep`).
+ * Writes a stream as one object. The object is removed unless it gets an owner within a day (`objectNotes.keep`).
  *
- * @returns null when nothing came
- * @throws RegistryError when it is more than `bound` allows; nothing is kept then
+ * @returns null for an empty stream
+ * @throws RegistryError when the stream is longer than `bound`; then nothing is stored
  */
 export async function writePart(
   { objects, removals, scratch }: PartStorage,
@@ -66,7 +66,7 @@ export async function writePart(
   }
   await mkdir(scratch, { recursive: true, mode: 0o700 });
   try {
-    // The request outlives its body: a refusal goes out on the same connection.
+    // The request must not be destroyed with its body, because an error is answered on the same connection.
     const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     await pipeline(counted(bytes), createWriteStream(file, { mode: 0o600 }));
     if (size === 0) return null;
@@ -78,7 +78,7 @@ export async function writePart(
   return { key, size, sha256: hash.digest('hex') };
 }
 
-/** Bytes of a blob, in order: from the number `first` to `last`, both included. */
+/** Reads a blob's bytes from number `first` to `last`, both inclusive. */
 export function readParts(
   objects: ObjectStorage,
   parts: readonly BlobPart[],
@@ -87,7 +87,7 @@ export function readParts(
   return Readable.from(bytesBetween(objects, parts, first, last + 1), { objectMode: false });
 }
 
-/** Opens no object that has none of them. */
+/** Opens only objects with bytes in the range. */
 async function* bytesBetween(
   objects: ObjectStorage,
   parts: readonly BlobPart[],
@@ -109,7 +109,7 @@ async function* bytesBetween(
   }
 }
 
-/** Over all parts together, with the algorithm of the digest that they should have. */
+/** Computes the digest of all parts together, with the algorithm of the expected digest. */
 export async function digestOfParts(
   objects: ObjectStorage,
   parts: readonly BlobPart[],

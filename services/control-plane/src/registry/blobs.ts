@@ -7,14 +7,17 @@ import type { RegistryStore, Upload } from './registry-store.ts';
 
 const UPLOAD_KEPT_MS = 24 * 3_600_000;
 
-/** Layers and configurations of images: written in one or many pieces, kept under their digest, read whole. */
+/**
+ * Stores layers and configurations of images. They are uploaded in one or several pieces, found by their digest and
+ * read whole.
+ */
 export class Blobs {
   readonly #store: RegistryStore;
   readonly #storage: PartStorage;
   readonly #limitBytes: number;
   readonly #quota: Pick<StorageQuota, 'room'>;
 
-  /** @param options.limitBytes of one blob */
+  /** @param options.limitBytes limit of one blob */
   constructor(options: {
     store: RegistryStore;
     storage: PartStorage;
@@ -40,7 +43,7 @@ export class Blobs {
     return DIGEST.test(digest) && (await this.#store.findBlob(deploymentId, digest)) !== null;
   }
 
-  /** Also removes what earlier pushes left unfinished long ago. */
+  /** Begins an upload and removes uploads that were abandoned long ago. */
   async begin(deploymentId: string): Promise<Upload> {
     const stale = await this.#store.staleUploads(deploymentId, new Date(Date.now() - UPLOAD_KEPT_MS));
     for (const { id } of stale) await this.#discard(deploymentId, id);
@@ -53,7 +56,7 @@ export class Blobs {
     return upload;
   }
 
-  /** @param start where the client thinks it is; undefined when it does not say */
+  /** @param start the upload's size according to the client; undefined when the client does not send it */
   async append(deploymentId: string, id: string, body: Readable, start?: number): Promise<Upload> {
     const upload = await this.upload(deploymentId, id);
     if (start !== undefined && start !== upload.size) throw outOfOrder(upload);
@@ -67,7 +70,7 @@ export class Blobs {
   }
 
   /**
-   * Ends an upload with its last bytes. What has another digest than it should is removed.
+   * Ends an upload with its last bytes. An upload with another digest is removed.
    *
    * @throws RegistryError DIGEST_INVALID
    */
@@ -85,7 +88,7 @@ export class Blobs {
     }
     const surplus = await this.#store.finishUpload(deploymentId, upload, digest);
     if (surplus) return this.#storage.removals.remove(surplus);
-    // Another request has ended it, or gone on with it.
+    // Another request has finished or continued the upload.
     if (!(await this.exists(deploymentId, digest))) throw outOfOrder(await this.upload(deploymentId, id));
   }
 
@@ -97,7 +100,7 @@ export class Blobs {
   async #bound(deploymentId: string, upload: Upload): Promise<PartBound> {
     const bytes = this.#limitBytes - upload.size;
     const room = await this.#quota.room(deploymentId);
-    // Image tools show these words, and do not try again.
+    // Image tools show this message and do not try again.
     if (room.bytes < bytes) return { bytes: room.bytes, refusal: new RegistryError('DENIED', room.refusal.message) };
     return { bytes, refusal: new RegistryError('SIZE_INVALID', 'A blob is larger than this registry takes.') };
   }
@@ -112,7 +115,7 @@ function outOfOrder({ size }: Upload): RegistryError {
   return new RegistryError('BLOB_UPLOAD_INVALID', message, { range: rangeOf(size) });
 }
 
-/** As the `Range` header of an upload says how much of it is there. */
+/** Formats the size of an upload as a `Range` header. */
 export function rangeOf(size: number): string {
   return `0-${Math.max(size - 1, 0)}`;
 }

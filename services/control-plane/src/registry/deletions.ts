@@ -2,7 +2,7 @@ import type { LinkedManifest } from './deployment-images.ts';
 import { ImageGraph, type ImageName, imageNamed, type PushedImages, type Tag } from './image-graph.ts';
 import { RegistryError } from './registry-error.ts';
 
-/** What a deletion takes, and what it leaves. */
+/** The manifests and tags that a deletion removes, and the manifests that it leaves. */
 export interface Deletion {
   tags: Tag[];
   gone: Set<LinkedManifest>;
@@ -10,10 +10,10 @@ export interface Deletion {
 }
 
 /**
- * What goes when a tag or a manifest of pushed images is deleted.
+ * Plans the deletion of a tag or a manifest.
  *
- * A manifest goes with its tags, with what it consists of and with what says something of it; a tag with its manifest. What has
- * another tag stays, what a revision names and what belongs to another image.
+ * A manifest is deleted with its tags, its parts and its referrers; a tag with its manifest. Everything stays that has
+ * another tag, that a revision names, or that belongs to another image.
  *
  * @param kept names of the images of revisions that run or can be deployed again
  * @throws RegistryError MANIFEST_UNKNOWN, and DENIED for what such a revision or a list of images needs
@@ -47,7 +47,7 @@ function ofManifest(images: PushedImages, kept: readonly string[], { repository,
   if (user !== undefined) throw inUse(user);
   const list = graph.listWith(manifest);
   if (list) throw new RegistryError('DENIED', `It is a part of ${list.digest}, which has to be deleted first.`);
-  // It goes though what it says something of stays.
+  // The manifest is deleted although its subject stays.
   const alone = { ...manifest, subject: null };
   const manifests = images.manifests.map((each) => (each === manifest ? alone : each));
   const isItsTag = (tag: Tag) => tag.repository === repository && tag.digest === version;
@@ -55,7 +55,7 @@ function ofManifest(images: PushedImages, kept: readonly string[], { repository,
   return deletion({ manifests, tags }, kept, { tags: images.tags.filter(isItsTag), manifests: [alone] });
 }
 
-/** @param images without the tags that go */
+/** @param images without the tags to delete */
 function deletion(
   images: PushedImages,
   kept: readonly string[],

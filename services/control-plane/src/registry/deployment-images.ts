@@ -4,31 +4,31 @@ import { objectNotes } from '../object-storage/object-notes.ts';
 import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
 import { readManifest } from './manifest-content.ts';
 
-/** What a manifest that was pushed names, without its content. */
+/** The references of a pushed manifest, without its content. */
 export interface LinkedManifest {
-  /** The name it was pushed by. */
+  /** The repository it was pushed to. */
   repository: string;
   digest: string;
-  /** Digests of the manifests that a list of several images names. */
+  /** Digests of the manifests that an image list contains. */
   parts: string[];
-  /** Digests of the blobs that an image consists of. */
+  /** Digests of the blobs that an image contains. */
   blobs: string[];
-  /** Digest of the manifest that it says something of. */
+  /** The digest of the manifest that it refers to. */
   subject: string | null;
 }
 
-/** Nobody else adds to or takes from the images of the deployment until the transaction ends. */
+/** Locks the deployment's images until the transaction ends, so that nobody else adds or removes any. */
 export function lockImages(transaction: Prisma.TransactionClient, deploymentId: string): Promise<unknown> {
   return lockFor(transaction, `image tags of ${deploymentId}`);
 }
 
-/** So many bytes of manifests are in memory at once, or one that is larger. */
+/** Bytes of manifests that are in memory at once, unless a single one is larger. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 type ManifestRow = Pick<RegistryManifest, 'repository' | 'digest' | 'mediaType' | 'content'>;
 type ManifestSize = Pick<RegistryManifest, 'repository' | 'digest'> & { size: number };
 
-/** All manifests of a deployment. */
+/** Returns all manifests of a deployment. */
 export async function linkedManifests(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
@@ -71,9 +71,9 @@ function linked({ repository, digest, content, mediaType }: ManifestRow): Linked
 }
 
 /**
- * Forgets the blobs that manifests consisted of which are gone, where those that are left do not need them.
+ * Deletes the blobs of deleted manifests that no remaining manifest contains.
  *
- * @returns names of the objects that are nobody's now
+ * @returns keys of objects that have no owner any more
  */
 export function forgetBlobsOf(
   transaction: Prisma.TransactionClient,
@@ -85,7 +85,7 @@ export function forgetBlobsOf(
   return forgetBlobs(transaction, deploymentId, free);
 }
 
-/** @returns names of the objects of the blobs, which are nobody's now */
+/** Deletes blobs. @returns keys of their objects, which have no owner any more */
 export async function forgetBlobs(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
@@ -95,7 +95,7 @@ export async function forgetBlobs(
   const blobs = await transaction.registryBlob.findMany({ where });
   await transaction.registryBlob.deleteMany({ where });
   const keys = blobs.flatMap(({ parts }) => keysOf(parts as unknown as BlobPart[]));
-  // Layers of base images are shared, and somebody else's to remove.
+  // Layers of base images are shared, and removed by their own sweep.
   const own = keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
   await objectNotes.release(transaction, own);
   return own;

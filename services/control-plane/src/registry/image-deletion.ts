@@ -10,11 +10,11 @@ import type { Repository } from './registry-store.ts';
 export interface ImageDeletionOptions {
   database: Database;
   removals: Pick<ObjectRemovals, 'remove'>;
-  /** How many of a deployment's newest revisions can be deployed again. */
+  /** The number of a deployment's newest revisions that can be deployed again. */
   revisionsKept: number;
 }
 
-/** Deletes pushed images, by their tags or digests, and the layers that no other image consists of. */
+/** Deletes pushed images, by their tags or digests, and the layers that no other image contains. */
 export class ImageDeletion {
   readonly #options: ImageDeletionOptions;
 
@@ -22,21 +22,21 @@ export class ImageDeletion {
     this.#options = options;
   }
 
-  /** @param version a tag, or a digest @throws RegistryError as `deletionOf` does */
+  /** @param version a tag or a digest @throws RegistryError as `deletionOf` does */
   async delete(repository: Repository, version: string): Promise<void> {
     const { database, removals, revisionsKept } = this.#options;
     const keys = await database.change((transaction) => forget(transaction, repository, version, revisionsKept));
     await removals.remove(keys);
   }
 
-  /** @throws RegistryError BLOB_UNKNOWN, and DENIED while an image consists of it */
+  /** @throws RegistryError BLOB_UNKNOWN, and DENIED while an image contains it */
   async deleteBlob(deploymentId: string, digest: string): Promise<void> {
     const { database, removals } = this.#options;
     await removals.remove(await database.change((transaction) => forgetBlob(transaction, deploymentId, digest)));
   }
 }
 
-/** Of a blob that no image consists of. @returns names of the objects that are nobody's now */
+/** Deletes a blob that no image contains. @returns keys of objects that have no owner any more */
 async function forgetBlob(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
@@ -58,7 +58,7 @@ async function forgetBlob(
   return forgetBlobs(transaction, deploymentId, [digest]);
 }
 
-/** @returns names of the objects that are nobody's now */
+/** @returns keys of objects that have no owner any more */
 async function forget(
   transaction: Prisma.TransactionClient,
   { deploymentId, name: repository }: Repository,
@@ -70,7 +70,7 @@ async function forget(
   const tags = await transaction.registryTag.findMany({ where: { deploymentId } });
   const manifests = await linkedManifests(transaction, deploymentId);
   const { gone, left, tags: withoutImage } = deletionOf({ manifests, tags }, kept, { repository, version });
-  // All of it is in the one repository: manifests name none of another.
+  // Manifests refer only to their own repository.
   const where = { deploymentId, repository };
   await transaction.registryTag.deleteMany({ where: { ...where, tag: { in: withoutImage.map(({ tag }) => tag) } } });
   await transaction.registryManifest.deleteMany({

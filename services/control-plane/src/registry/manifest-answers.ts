@@ -32,13 +32,13 @@ export async function takeManifest(
     headers: {
       location: `${pathOf(place)}/manifests/${digest}`,
       'docker-content-digest': digest,
-      // Without it, clients would keep a list of referrers themselves, under a tag.
+      // Without this header, clients would maintain a list of referrers themselves, under a tag.
       ...(subject !== null && { 'oci-subject': subject }),
     },
   });
 }
 
-/** By a tag or a digest. What the image alone consisted of goes with it. */
+/** Deletes a manifest by a tag or a digest, and the blobs that no other image contains. */
 export async function deleteManifest(
   exchange: Exchange,
   { deploymentId, name, reference }: Place & { reference: string },
@@ -47,7 +47,7 @@ export async function deleteManifest(
   send(exchange, 202);
 }
 
-/** What says something of a manifest: an index, in pages, and empty where nothing does. */
+/** Sends a page of a manifest's referrers as an image index, which may be empty. */
 export async function sendReferrers(
   exchange: Exchange,
   { deploymentId, name, subject }: Place & { subject: string },
@@ -77,7 +77,7 @@ export async function sendTags(exchange: Exchange, place: Place): Promise<void> 
   send(exchange, 200, { headers, body: { name: nameOf(place), tags } });
 }
 
-/** Names of the deployment's images. */
+/** Sends the names of the deployment's images. */
 export async function sendRepositories(exchange: Exchange, deploymentId: string): Promise<void> {
   const page = pageAsked(queryOf(exchange));
   const names = await exchange.parts.store.repositories(deploymentId, page);

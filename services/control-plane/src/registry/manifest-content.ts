@@ -9,9 +9,9 @@ const IMAGE_TYPES = new Set([
 export const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
 const LIST_TYPES = new Set([LIST_TYPE, 'application/vnd.docker.distribution.manifest.list.v2+json']);
 
-/** RFC 6838, section 4.2. */
+/** Matches media types (RFC 6838, section 4.2). */
 export const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/i;
-/** Of any algorithm: what a manifest speaks of need not be here. */
+/** Accepts any algorithm, because a manifest may refer to content that is not stored here. */
 const Digest = Type.String({ pattern: '^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[A-Za-z0-9=_-]+$', maxLength: 200 });
 
 const Descriptor = Type.Object({
@@ -28,20 +28,20 @@ const Common = Type.Object({
 const Image = Type.Object({ config: Descriptor, layers: Type.Array(Descriptor) });
 const ImageList = Type.Object({ manifests: Type.Array(Descriptor) });
 
-/** What a manifest says. */
+/** The parsed content of a manifest. */
 export interface ManifestContent {
   mediaType: string;
-  /** What it consists of, and has to be there. */
+  /** Its parts, which have to exist. */
   parts: { kind: 'blob' | 'manifest'; digests: string[] };
-  /** Digest of the manifest it says something of. */
+  /** The digest of the manifest that it refers to. */
   subject: string | null;
-  /** The kind of thing it says. */
+  /** The type of content that a referrer has. */
   artifactType: string | null;
   annotations: Record<string, string> | undefined;
 }
 
 /**
- * @param contentType as it was sent; without one the manifest's own counts
+ * @param contentType of the request; without one the manifest's own media type counts
  * @throws RegistryError MANIFEST_INVALID
  */
 export function readManifest(content: Buffer, contentType?: string): ManifestContent {
@@ -56,7 +56,7 @@ export function readManifest(content: Buffer, contentType?: string): ManifestCon
   const common = { mediaType, subject: manifest.subject?.digest ?? null, annotations: manifest.annotations };
   if (IMAGE_TYPES.has(mediaType) && conforms(Image, manifest)) {
     const { config, layers } = manifest;
-    // Layers with addresses of their own lie elsewhere.
+    // Layers with URLs of their own are stored elsewhere.
     const own = [config, ...layers].filter(({ urls = [] }) => urls.length === 0);
     const artifactType = checked(manifest.artifactType || config.mediaType);
     return { ...common, artifactType, parts: { kind: 'blob', digests: digestsOf(own) } };
@@ -73,7 +73,7 @@ function parse(content: Buffer): unknown {
     const value: unknown = JSON.parse(content.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Answered below.
+    // The error below covers invalid JSON.
   }
   throw invalid('A manifest is a JSON object.');
 }

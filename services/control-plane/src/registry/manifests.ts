@@ -4,18 +4,18 @@ import { LIST_TYPE, MEDIA_TYPE, readManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Manifest, RegistryStore, Repository } from './registry-store.ts';
 
-/** As much as the specification asks registries to take; also of a page of referrers. */
+/** The size that the specification asks registries to accept. It also limits a page of referrers. */
 export const MANIFEST_LIMIT_BYTES = 4 * 1024 * 1024;
 const TAG = /^\w[\w.-]{0,127}$/;
 
-/** A page of the manifests that say something of another one. */
+/** A page of a manifest's referrers. */
 export interface Referrers {
   index: { schemaVersion: 2; mediaType: string; manifests: object[] };
-  /** Digest after which the rest begins; null when there is none. */
+  /** The digest after which the next page begins; null when there is none. */
   restAfter: string | null;
 }
 
-/** What images consist of: kept as they were pushed, once all they name is there. */
+/** Stores manifests as they were pushed, once everything they name exists. */
 export class Manifests {
   readonly #store: RegistryStore;
   readonly #quota: Pick<StorageQuota, 'room'>;
@@ -33,8 +33,10 @@ export class Manifests {
   }
 
   /**
+   * Stores a manifest.
+   *
    * @param reference a tag, or the digest it must have
-   * @returns its digest, and that of the manifest it says something of
+   * @returns its digest, and the digest of the manifest that it refers to
    */
   async put(
     repository: Repository,
@@ -63,10 +65,10 @@ export class Manifests {
   }
 
   /**
-   * The manifests of the repository whose subject has the digest; none is an answer too, whether or not the subject is there.
+   * Returns a page of the manifests that refer to a subject. The page may be empty, whether or not the subject exists.
    *
-   * @param artifactType of these alone
-   * @param after the digest that the page before ended with
+   * @param artifactType returns only these
+   * @param after the last digest of the previous page
    */
   async referrers(
     repository: Repository,

@@ -7,7 +7,7 @@ import { deploymentStore } from '../deployments/deployment-store.ts';
 import type { Registry } from './registry.ts';
 import { REGISTRY_USER } from './registry-address.ts';
 
-/** Time to push a large image over a slow line, and to try again. */
+/** Long enough to push a large image over a slow line, and to retry. */
 const LIFETIME_MS = 3_600_000;
 
 export function pushTokenRoutes(database: Database, registry: Registry, keys: IdempotencyKeys): BoundOperation[] {
@@ -15,7 +15,7 @@ export function pushTokenRoutes(database: Database, registry: Registry, keys: Id
     bindCreation(keys, createPushToken, ok, ({ caller, params, body }, keyed) =>
       database.change(
         (transaction) => issue(transaction, registry, caller, params.deployment_id.toLowerCase(), body),
-        // Whoever is answered with it again has time left to push.
+        // A token that is repeated for the same idempotency key is valid for at least half of its lifetime.
         boundFor(keyed, LIFETIME_MS / 2),
       ),
     ),
@@ -36,7 +36,7 @@ async function issue(
     throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.");
   }
   if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
-  // No `repository_url`, which clients would take instead of the name that they were given for the image.
+  // The answer has no `repository_url`, which clients would use instead of the image's given name.
   return {
     token: tokens.issue({ deploymentId, mayPush: true }, LIFETIME_MS),
     registry_url: address.imagesOf(deploymentId),

@@ -1,8 +1,8 @@
-/** The registry's own part of the paths below `/v2/`: nothing else of the control plane begins with it. */
+/** The registry's prefix below `/v2/`. No other path of the control plane begins with it. */
 export const REGISTRY_SEGMENT = 'registry';
-/** Images that the platform itself makes of a deployment's projects, beside those that are pushed for it. */
+/** The repository for images that the platform makes of a deployment's projects. All others are for pushed images. */
 export const PROJECT_REPOSITORY = 'runyard-project';
-/** The user name image tools log in with beside a token, as with other platforms' registries. */
+/** The user name for a login with a token. Other platforms' registries use the same. */
 export const REGISTRY_USER = 'oauth2accesstoken';
 
 const COMPONENT = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
@@ -13,13 +13,13 @@ const PATH = new RegExp(
     '/(?:(blobs/uploads)/?([^/]*)|(blobs|manifests|referrers)/([^/]+)|(tags/list))$',
 );
 
-/** Images by one name, of one deployment. */
+/** The repository of a deployment. */
 export interface Place {
   deploymentId: string;
   name: string;
 }
 
-/** As clients call it. */
+/** Returns the repository's name for clients. */
 export const nameOf = ({ deploymentId, name }: Place) => `${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
 export const pathOf = (place: Place) => `/v2/${nameOf(place)}`;
 
@@ -34,7 +34,7 @@ export type RegistryResource =
   | { kind: 'tags'; deploymentId: string; name: string }
   | { kind: 'unknown' };
 
-/** What of the registry a path names; undefined when it is not the registry's. */
+/** Returns the registry's resource at a path; undefined when the path does not belong to the registry. */
 export function resourceAt(path: string): RegistryResource | undefined {
   if (path === '/v2' || path === '/v2/') return { kind: 'ping' };
   if (path === `/v2/${REGISTRY_SEGMENT}/token`) return { kind: 'token' };
@@ -50,9 +50,9 @@ export function resourceAt(path: string): RegistryResource | undefined {
   return { kind: 'tags', ...place };
 }
 
-/** Where the images of deployments are, for people and tools. */
+/** The public address of the registry. */
 export class RegistryAddress {
-  /** `https://host[:port]`: image tools know registries at the root of a host alone. */
+  /** `https://host[:port]`: image tools support registries only at the root of a host. */
   readonly origin: string;
   /** `host[:port]` */
   readonly host: string;
@@ -63,12 +63,12 @@ export class RegistryAddress {
     this.host = host;
   }
 
-  /** Images of the deployment are pushed below it. Without a scheme, as names of images are. */
+  /** Returns the prefix of the deployment's image names, without a scheme. */
   imagesOf(deploymentId: string): string {
     return `${this.host}/${REGISTRY_SEGMENT}/${deploymentId}`;
   }
 
-  /** Whether an image's name means this registry. */
+  /** Returns whether an image's name belongs to this registry. */
   holds(imageUri: string): boolean {
     return imageUri.startsWith(`${this.host}/${REGISTRY_SEGMENT}/`);
   }

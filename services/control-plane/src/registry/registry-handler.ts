@@ -16,8 +16,8 @@ import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from './registry-
 import { RegistryError } from './registry-error.ts';
 
 /**
- * The distribution specification over HTTP, as far as pushing, pulling and deleting images need it: what `docker push` and its like speak.
- * Paths that are not the registry's are left to others.
+ * Serves the distribution specification over HTTP, as far as pushing, pulling and deleting images need it. Passes other
+ * paths to the next handler.
  */
 export function registryHandler(parts: RegistryParts): RequestHandler {
   return (req, res, next) => {
@@ -40,7 +40,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   if (resource.kind === 'ping') return send(exchange, 200, { body: {} });
   if (resource.kind === 'token') return giveToken(exchange, grant);
   if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
-  // The list is of the token's deployment: it is for no other.
+  // The catalog is that of the token's deployment.
   const place = resource.kind === 'catalog' ? { deploymentId: grant.deploymentId } : resource;
   await allow(exchange, grant, place);
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
@@ -62,7 +62,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   }
 }
 
-/** The connection broke while a blob was on its way, in or out. */
+/** Returns whether the connection broke while a blob was being received or sent. */
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET';

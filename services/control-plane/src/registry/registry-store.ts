@@ -23,7 +23,7 @@ export interface Manifest {
   content: Uint8Array<ArrayBuffer>;
 }
 
-/** Where in the registry: the images of one deployment, and which of them. */
+/** A repository of one deployment's images. */
 export interface Repository {
   deploymentId: string;
   name: string;
@@ -34,10 +34,10 @@ export interface Page {
   count: number;
 }
 
-/** On one page. */
+/** Limit of one page. */
 const REFERRERS_MAX = 1_000;
 
-/** What is known of pushed images. Each call names the deployment: nothing is shared between two. */
+/** Stores the metadata of pushed images. Each call names the deployment: two deployments share nothing. */
 export class RegistryStore {
   readonly #database: Database;
 
@@ -45,13 +45,13 @@ export class RegistryStore {
     this.#database = database;
   }
 
-  /** Whether the deployment is there: images of its projects are made by the platform, whatever its source. */
+  /** Returns whether the deployment exists. The platform makes images of projects for every kind of source. */
   async mayHaveImages(deploymentId: string): Promise<boolean> {
     const where = { id: deploymentId, deleteRequestedAt: null };
     return (await this.#database.prisma.deployment.findFirst({ where, select: { id: true } })) !== null;
   }
 
-  /** Whether the deployment is there and takes images. */
+  /** Returns whether the deployment exists and accepts pushed images. */
   async takesImages(deploymentId: string): Promise<boolean> {
     const where = { id: deploymentId, source: 'internal_docker', deleteRequestedAt: null };
     return (await this.#database.prisma.deployment.findFirst({ where, select: { id: true } })) !== null;
@@ -67,7 +67,7 @@ export class RegistryStore {
     return row && { id, size: Number(row.size), parts: partsOf(row.parts) };
   }
 
-  /** False when another request was faster, or the deployment is being deleted. */
+  /** Returns false when another request was faster, or the deployment is being deleted. */
   async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
     return this.#database.change(async (transaction) => {
       const { count } = await transaction.registryUpload.updateMany({
@@ -80,10 +80,10 @@ export class RegistryStore {
   }
 
   /**
-   * The blob is whole.
+   * Turns a complete upload into a blob.
    *
-   * @returns names of objects that are nobody's now: those of the upload, where the deployment had the blob already. Null when
-   *   another request was faster, and the upload is gone or longer
+   * @returns keys of objects that have no owner any more: those of the upload, if the deployment had the blob already.
+   * Null when another request has ended or continued the upload
    */
   async finishUpload(deploymentId: string, upload: Upload, digest: string): Promise<string[] | null> {
     return this.#database.change(async (transaction) => {
@@ -100,7 +100,7 @@ export class RegistryStore {
     });
   }
 
-  /** @returns names of its objects, which are nobody's now */
+  /** @returns keys of its objects, which have no owner any more */
   async forgetUpload(deploymentId: string, id: string): Promise<string[]> {
     return this.#database.change(async (transaction) => {
       const forgotten = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
@@ -111,7 +111,7 @@ export class RegistryStore {
     });
   }
 
-  /** Uploads nobody went on with since. */
+  /** Returns uploads that were not continued since. */
   async staleUploads(deploymentId: string, before: Date): Promise<Upload[]> {
     const rows = await this.#database.prisma.registryUpload.findMany({
       where: { deploymentId, changedAt: { lt: before } },
@@ -126,9 +126,9 @@ export class RegistryStore {
   }
 
   /**
-   * Keeps it, under the tag too where one is given, if all it consists of is there.
+   * Stores a manifest, with the tag if one is given, unless one of its parts is missing.
    *
-   * @returns digests of what is not: then nothing is kept
+   * @returns digests of the missing parts; with any, nothing is stored
    */
   async putManifest(
     { deploymentId, name }: Repository,
@@ -142,7 +142,7 @@ export class RegistryStore {
   ): Promise<string[]> {
     const { digest, mediaType, content } = manifest;
     return this.#database.change(async (transaction) => {
-      // Before it looks: what no image needs any more is removed under the same lock.
+      // The lock comes before the check, because unneeded blobs are deleted under the same lock.
       await lockImages(transaction, deploymentId);
       const of = { deploymentId, digest: { in: parts.digests } };
       const select = { digest: true };
@@ -182,7 +182,10 @@ export class RegistryStore {
     return prisma.registryManifest.findUnique({ where });
   }
 
-  /** Manifests with the subject, by their digests, those after `after`: one at least, and no more bytes of them than the limit. */
+  /**
+   * Returns the referrers of a subject in the order of their digests, from `after` on. It returns at least one, and
+   * stops before their bytes exceed the limit.
+   */
   async referrers(
     { deploymentId, name }: Repository,
     wanted: { subject: string; artifactType: string | undefined; after: string | undefined; limitBytes: number },
@@ -206,7 +209,7 @@ export class RegistryStore {
     return { manifests, isAll: page.length === found.length };
   }
 
-  /** Names of the deployment's images, in order, those after `last`. */
+  /** Returns the names of the deployment's images after `last`, in order. */
   async repositories(deploymentId: string, page: Page): Promise<string[]> {
     const rows = await this.#database.prisma.registryManifest.findMany({
       where: { deploymentId, ...(page.last === undefined ? {} : { repository: { gt: page.last } }) },
@@ -218,7 +221,7 @@ export class RegistryStore {
     return rows.map(({ repository }) => repository);
   }
 
-  /** In order of their names, those after `last`; null when nothing was ever pushed by the repository's name. */
+  /** Returns the tags after `last`, in order; null for a repository without manifests. */
   async tags({ deploymentId, name }: Repository, page: Page): Promise<string[] | null> {
     const rows = await this.#database.prisma.registryTag.findMany({
       where: { deploymentId, repository: name, ...(page.last === undefined ? {} : { tag: { gt: page.last } }) },

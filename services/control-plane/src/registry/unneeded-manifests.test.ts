@@ -20,7 +20,7 @@ function unneeded(
   return [...gone].map((each) => each.digest[7]!).sort();
 }
 
-it('an image that only old revisions name goes with all that hangs on it', () => {
+it('an image that only old revisions name is removed with all its dependents', () => {
   const manifests = [
     manifest('1', { parts: [digest('2')] }),
     manifest('2'),
@@ -37,12 +37,12 @@ it.each(['', ':latest'])('a name with a tag (%s) and a digest means the digest',
   expect(unneeded(manifests, { old, kept: [`${tag}@${digest('1')}`] })).toEqual(['2']);
 });
 
-it('what has a tag stays, and what it consists of and is said of it', () => {
+it('an image with a tag stays, with its parts and its referrers', () => {
   const manifests = [manifest('1', { parts: [digest('2')] }), manifest('2'), manifest('3', { subject: digest('1') })];
   expect(unneeded(manifests, { old: [`@${digest('1')}`, `@${digest('2')}`] }, ['1'])).toEqual([]);
 });
 
-it('a list that no revision has named yet keeps the images it shares with an old one', () => {
+it('a list that no revision has named yet keeps the images that it shares with an old one', () => {
   const manifests = [
     manifest('1', { parts: [digest('2'), digest('3')] }),
     manifest('2'),

@@ -18,7 +18,7 @@ import {
 import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
 
-/** The control plane answered, and not with what was asked for. */
+/** The control plane answered with an error. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
@@ -28,28 +28,28 @@ export class RefusedError extends Error {
     this.status = status;
   }
 
-  /** Another data plane speaks for the listener. */
+  /** True when another data plane has the listener's lease. */
   get isStale(): boolean {
     return this.status === 409;
   }
 }
 
 export interface ControlPlaneAccess {
-  /** May end in a path. */
+  /** May have a path. */
   url: string;
   listenerId: string;
   credentials: Credentials;
 }
 
-/** A key of the listener, or one of the platform and the workspace in which it is to count. */
+/** A key of the listener, or a platform key with the workspace it is used in. */
 export type Credentials = { listenerKey: string } | { apiKey: string; workspaceId: string };
 
-/** How long an answer may take beyond what was asked to be waited for. A line may have died without a word. */
+/** Milliseconds for an answer beyond the requested wait, because a connection may be broken without an error. */
 const ANSWER_MS = 10_000;
-/** The same where somebody waits who would rather hear that it cannot be said. */
+/** The limit for checks of callers, who wait for the answer and rather get an error. */
 const CHECK_MS = 2_500;
 
-/** One request each; nothing is tried twice. */
+/** Sends each request once, without retries. */
 export class ControlPlaneClient {
   readonly #baseUrl: string;
   readonly #headers: Record<string, string>;
@@ -67,7 +67,7 @@ export class ControlPlaneClient {
     return parsed(Lease, await this.#call('POST', '/lease', { body: request, signal }));
   }
 
-  /** Undefined when it is still what `since` names. */
+  /** Returns undefined when `since` is still the current version. */
   async desiredState(
     { epoch, since, waitSeconds }: { epoch: number; since: string | undefined; waitSeconds: number },
     signal: AbortSignal,
@@ -112,7 +112,7 @@ export class ControlPlaneClient {
     return parsed(JsonWebKeySet, await this.#call('GET', '/key-set', { signal, answerMs: CHECK_MS }));
   }
 
-  /** @throws RefusedError; TypeError when it cannot be reached */
+  /** @throws RefusedError; TypeError when the control plane cannot be reached */
   async #call(
     method: string,
     path: string,
@@ -132,7 +132,7 @@ export class ControlPlaneClient {
   }
 }
 
-/** @throws Error for what is no answer of a control plane, as from a proxy on the way */
+/** @throws Error for an answer that is no control plane's, such as a proxy's */
 function parsed<S extends TSchema>(schema: S, { body }: { body: unknown }): Static<S> {
   if (!conforms(schema, body)) throw new Error('The control plane answered what nobody can read');
   return body;

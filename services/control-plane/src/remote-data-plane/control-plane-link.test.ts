@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import { ControlPlaneLink } from './control-plane-link.ts';
 
-it('instances of the control plane that do not agree on what is to run are asked in turn more and more slowly', async () => {
+it('instances of the control plane that disagree about the desired state are asked more and more slowly', async () => {
   const asked: { since: string | undefined; at: number }[] = [];
   const client = {
     takeLease: async () => ({ epoch: 1, lease_seconds: 60 }),
@@ -22,11 +22,11 @@ it('instances of the control plane that do not agree on what is to run are asked
   await link.begin();
   link.start();
   await waitFor(() => asked.length === 5, { what: 'five answers' });
-  // In the longest pause so far.
+  // The link is in its longest pause so far.
   const stopped = link.stop();
   expect(asked.map(({ since }) => since)).toEqual([undefined, 'old', 'new', 'old', 'new']);
   const pauses = asked.slice(1).map(({ at }, index) => at - asked[index]!.at);
-  // Timers may be early by a fraction.
+  // Timers may fire a fraction of a millisecond early.
   for (const pauseMs of pauses) expect(pauseMs).toBeGreaterThan(98);
   expect(pauses.at(-1)).toBeGreaterThan(198);
   await stopped;

@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all([here, there].map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-/** The platform: copies, and what was said to it. `answer` stands between the two. */
+/** Makes a fake platform, which keeps copies and all reports. `answer` may change what is kept and answered. */
 function platform(answer: (report: LogReport, keep: () => Promise<string | null>) => Promise<string | null>) {
   const copies = new CopiedLogs(there);
   const reports: LogReport[] = [];
@@ -42,7 +42,7 @@ function platform(answer: (report: LogReport, keep: () => Promise<string | null>
 }
 const takesAll = () => platform((_, keep) => keep());
 
-/** A data plane that starts: what was there before is there still. */
+/** Starts a data plane with the files of earlier ones. */
 function start(client: ReturnType<typeof platform>): void {
   const { signal } = new AbortController();
   const tell = <T>(request: (epoch: number, signal: AbortSignal) => Promise<T>) => request(1, signal);
@@ -61,8 +61,8 @@ async function messages(): Promise<string[]> {
 const untilThere = (count: number) =>
   waitFor(async () => (await messages()).length >= count, { timeoutMs: 10_000, what: `${count} lines` });
 
-describe('what revisions print at a data plane', () => {
-  it('comes to the platform as it is printed, without the values of secrets', async () => {
+describe('the log of a revision at a remote data plane', () => {
+  it('is forwarded as it is printed, without the values of secrets', async () => {
     const client = takesAll();
     start(client);
     print('one', 'the key is s3cret-value');
@@ -73,14 +73,14 @@ describe('what revisions print at a data plane', () => {
     expect(JSON.stringify(client.reports)).not.toContain('s3cret');
   });
 
-  it('comes once and whole, whatever was cut on the way and whoever was restarted', async () => {
+  it('arrives once and complete, whatever connection broke and whoever restarted', async () => {
     start(takesAll());
     print('one', 'two');
     await untilThere(2);
     await log.close();
     await logs.stop();
 
-    // Every second time it is not told what was taken.
+    // Every second answer hides what was accepted.
     let batches = 0;
     start(
       platform(async ({ entries }, keep) => {
@@ -106,7 +106,7 @@ describe('what revisions print at a data plane', () => {
     expect(await messages()).toEqual(['one', 'two', 'three']);
   });
 
-  it('goes in batches of bounded size, one at a time, and a flood waits in files', async () => {
+  it('is sent in batches of limited size, one at a time, while a flood waits in files', async () => {
     let underWay = 0;
     let mostUnderWay = 0;
     const client = platform(async (_, keep) => {
@@ -124,7 +124,7 @@ describe('what revisions print at a data plane', () => {
     for (const report of client.reports) expect(JSON.stringify(report).length).toBeLessThan(300_000);
   });
 
-  it('is passed over where the platform will never take it, and what follows is sent', async () => {
+  it('is skipped where the platform never accepts it, and later lines are sent', async () => {
     const isPoison = ({ entries }: LogReport) => entries.some(({ message }) => message === 'poison');
     const client = platform(async (report, keep) => {
       if (isPoison(report)) throw new RefusedError(422, 'not that');

@@ -14,35 +14,35 @@ export interface ForwardedLogsOptions {
   logger: Logger;
 }
 
-/** Of one request: so much is read into memory, and no more until the platform has it. */
+/** Bytes of one request, which are in memory until the platform has accepted them. */
 const BATCH_BYTES = 256 * 1024;
-/** Lines that are printed after each other go together. */
+/** Milliseconds in which lines are collected for one request. */
 const GATHER_MS = 200;
-/** How long a log is left alone whose files cannot be read. */
+/** Milliseconds without attempts for a log whose files cannot be read. */
 const BROKEN_MS = 5_000;
-/** What the platform will not take however often it is sent. */
+/** Statuses of requests that the platform will never accept. */
 const NEVER_TAKEN = [400, 413, 422];
 
-/** How far the platform has a file. */
+/** The platform's progress in a file. */
 interface Place {
-  /** The last line it has; null: none. */
+  /** The id of the last line that the platform has; null without any. */
   lastId: string | null;
-  /** Where the lines after it are looked for. */
+  /** The position after which its next lines are searched. */
   position: number;
 }
 
 type Report = { kind: 'known'; lastId: string | null } | { kind: 'refused' } | { kind: 'gone' };
 
 /**
- * Sends what revisions print here to where their logs are read. The files of the logs are what waits to be sent: lines stay in
- * them as long as they are kept here, whether or not there is a line to the platform. How far the platform has each file, it
- * says itself, so that nothing is sent twice or left out after a cut or a restart on either side.
+ * Forwards the logs of revisions to the control plane. The log files are the queue: lines stay in them for the
+ * retention period, whether or not the control plane can be reached. The platform itself reports its progress in each
+ * file, so that nothing is repeated or lost after a broken connection or a restart on either side.
  */
 export class ForwardedLogs {
   readonly #options: ForwardedLogsOptions;
-  /** Logs that may have lines the platform has not; the one that had its turn last stands last. */
+  /** Logs that may have new lines. The log that had its turn last is at the end. */
   readonly #waiting = new Map<string, LogOwner>();
-  /** By log and file. */
+  /** Progress by log and file. */
   readonly #places = new Map<string, Map<string, Place>>();
   readonly #stopping = new AbortController();
   #wake: () => void = () => undefined;
@@ -52,21 +52,21 @@ export class ForwardedLogs {
     this.#options = options;
   }
 
-  /** Begins with everything that is there. */
+  /** Starts with all existing logs. */
   start(): void {
     this.#working = this.#work().catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) this.#complain(error);
     });
   }
 
-  /** Resolves when nothing is sent any more; what is under way has to be given up by the link. */
+  /** Resolves when nothing is sent any more. The link has to abort the current request. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopped'));
     this.#wake();
     await this.#working;
   }
 
-  /** To be called when lines of the log have reached their file. */
+  /** Has to be called when lines of the log have reached their file. */
   written(owner: LogOwner): void {
     this.#waiting.set(keyOf(owner), owner);
     this.#wake();
@@ -106,11 +106,11 @@ export class ForwardedLogs {
     }
   }
 
-  /** One batch, of the log's oldest file that has lines to send. @returns whether there may be more */
+  /** Sends one batch of the log's oldest file with new lines. @returns whether there may be more */
   async #sendSome(key: string, owner: LogOwner): Promise<boolean> {
     const segments = await logSegments.list(this.#options.dataDir, owner);
     const before = this.#places.get(key);
-    // Of files that are there: others are forgotten.
+    // The progress of deleted files is dropped.
     const places = new Map<string, Place>();
     this.#places.set(key, places);
     for (const { path } of segments) {
@@ -121,9 +121,9 @@ export class ForwardedLogs {
       const place = places.get(segment.path) ?? (await this.#ask(owner, segment));
       const size = (await logSegments.stats(segment))?.size ?? 0;
       const moved = place && size > place.position ? await this.#sendBatch(owner, segment, place) : place;
-      if (!moved) break; // The platform knows no such revision any more.
+      if (!moved) break; // The platform has deleted the revision.
       places.set(segment.path, moved);
-      // A last line without an end is not sent before it has one.
+      // A last line without a line feed waits until it has one.
       if (moved.position !== place?.position || moved.lastId !== place.lastId) return true;
     }
     if (places.size < segments.length || segments.length === 0) this.#places.delete(key);
@@ -149,7 +149,7 @@ export class ForwardedLogs {
     const report = await this.#report(owner, segment, { after: lastId, entries });
     if (report.kind !== 'known') return report.kind === 'gone' ? null : passed;
     if (report.lastId === last.id) return { ...passed, lastId: last.id };
-    // It has the file not as far as was thought, or farther: what follows is looked for from the beginning.
+    // The platform's progress differs from the expected one, so the next lines are searched from the beginning.
     await pause(GATHER_MS, undefined, { signal: this.#stopping.signal });
     return { lastId: report.lastId, position: 0 };
   }
@@ -184,10 +184,10 @@ export class ForwardedLogs {
 
 const keyOf = ({ revisionId, kind }: LogOwner) => `${kind}/${revisionId}`;
 
-/** The release before this one kept ids of any length: one that is none must not cost the lines around it. */
+/** An older release stored ids of any length. A longer one must not cost the lines around it. */
 const isShort = (id: string | undefined): id is string => id !== undefined && id.length <= ID_LENGTH_MAX;
 
-/** None for what a machine that stopped in the middle left. */
+/** Returns nothing for a line that was cut when the machine stopped. */
 function entryOf(text: string): ReportedLogEntry[] {
   try {
     const { id, level, message, source, runId, threadId, graphId, fields } = JSON.parse(text) as StoredEntry;

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { KeptScales } from './kept-scales.ts';
 import { KeptState } from './kept-state.ts';
 
-it('how many processes deployments grew to is known to a data plane that starts again', async () => {
+it('a data plane that restarts knows the last process counts of its deployments', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'runyard-kept-scales-'));
   const sealer = new Sealer(Buffer.alloc(32, 7).toString('base64'));
   const scalesOf = (kept: KeptState) => new KeptScales({ kept, logger: silentLogger });

@@ -19,7 +19,7 @@ const { signal } = new AbortController();
 
 let folder: string;
 let asked: PullTokenRequest[];
-/** In place of an answer. */
+/** Errors that replace the next answers. */
 let failures: Error[];
 beforeEach(async () => {
   [asked, failures] = [[], []];
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A data plane that starts, with what was kept by the one before. */
+/** Starts a data plane with the state that an earlier one stored. */
 async function opened() {
   const kept = await KeptState.open(folder, sealer);
   const revisions = [
@@ -58,7 +58,7 @@ const given = (password: string) => ({ host: 'agents.example.com', username: 'oa
 const away = () => new TypeError('fetch failed');
 
 describe("an image of the platform's registry", () => {
-  it('is pulled with a token of the platform, which may be away for a while, for as long as it is needed', async () => {
+  it('is pulled with a token of the platform, which may be unavailable as long as the start may take', async () => {
     const credentialFor = await opened();
     failures = [away()];
     expect(await credentialFor(ACTIVE, IMAGE, signal)).toEqual(given('token 2'));
@@ -68,7 +68,7 @@ describe("an image of the platform's registry", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('that was pulled here before runs after a restart, although the platform is away', async () => {
+  it('that was pulled here before runs after a restart while the platform is unavailable', async () => {
     expect(await (await opened())(ACTIVE, IMAGE, signal)).toEqual(given('token 1'));
     const restarted = await opened();
     failures = [away()];
@@ -76,7 +76,7 @@ describe("an image of the platform's registry", () => {
     expect(await restarted(ACTIVE, IMAGE, signal)).toEqual(given('token 3'));
   });
 
-  it('is pulled for a new revision, although an older one was pulled by the same name and the platform is away', async () => {
+  it('is pulled for a new revision, even if an older one of that name was pulled and the platform is unavailable', async () => {
     const credentialFor = await opened();
     await credentialFor(ACTIVE, IMAGE, signal);
     failures = [away()];
@@ -85,7 +85,7 @@ describe("an image of the platform's registry", () => {
     expect(await credentialFor(ACTIVE, IMAGE, signal)).toEqual({ ...given('token 3'), isOfBefore: true });
   });
 
-  it('does not run when the platform says that there is none', async () => {
+  it('does not run when the platform answers that it does not exist', async () => {
     await (await opened())(ACTIVE, IMAGE, signal);
     const credentialFor = await opened();
     failures = [new RefusedError(404, 'Image not found.')];

@@ -14,7 +14,7 @@ export interface PullTokensOptions {
   logger: Logger;
 }
 
-/** While a revision starts, it waits for its token as long as it may take to start. */
+/** A starting revision waits for its token as long as its start may take. */
 const RETRIES = { retries: Number.POSITIVE_INFINITY, minTimeout: 500, maxTimeout: 5_000 };
 
 interface Wanted {
@@ -24,9 +24,9 @@ interface Wanted {
 }
 
 /**
- * What images of the platform's registry are pulled with: asked of the platform each time. The last one is kept, for when it
- * cannot be asked: what has run here is to run again after a restart without a line. A new revision waits for its own: what
- * this machine has by the name of its image may be older, or not whole.
+ * Obtains credentials for images in the platform's registry, with a request for each use. The last credential is stored
+ * for times when the platform is unreachable, so that a revision can start again after a restart. A new revision waits
+ * for a credential of its own: an image of that name on this machine may be older or incomplete.
  */
 export class PullTokens {
   readonly #options: PullTokensOptions;
@@ -96,7 +96,7 @@ export class PullTokens {
     return this.#revisionsOf(deploymentId).some(({ id, status }) => id === revisionId && status === 'DEPLOYED');
   }
 
-  /** Those that the deployment has in the platform's registry. */
+  /** Returns the deployment's images in the platform's registry. */
   #imagesOf(deploymentId: string): string[] {
     return this.#revisionsOf(deploymentId).flatMap(({ image }) => image?.uri ?? []);
   }
@@ -106,7 +106,7 @@ export class PullTokens {
   }
 }
 
-/** There is no such deployment, or no such image of it. */
+/** Returns whether the deployment, or the image in it, does not exist. */
 function isFinal(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 404;
 }

@@ -4,7 +4,7 @@ import { mayFollow, predecessorsOf, TERMINAL, TRANSITIONS } from './revision-tra
 
 const all = RevisionStatus.anyOf.map((branch) => branch.const);
 
-/** Columns in the order of the rows; `x` where the column may follow the row. */
+/** The columns have the order of the rows; `x` means that the column may follow the row. */
 const LEGAL: Record<RevisionStatus, string> = {
   //                cr qu ab bu ad de cf bf df dd sk in un
   CREATING: '       .  x  .  .  .  .  x  .  .  .  .  x  x',
@@ -39,22 +39,22 @@ describe('the statuses of a revision', () => {
     expect(TRANSITIONS[status]).toEqual([]);
   });
 
-  it('lead from every open status to an end', () => {
+  it('lead from every open status to a final one', () => {
     const reaches = (from: RevisionStatus, seen = new Set<RevisionStatus>()): boolean =>
       TERMINAL.includes(from) ||
       (!seen.has(from) && TRANSITIONS[from].some((next) => reaches(next, new Set([...seen, from]))));
     for (const status of all) expect({ status, ends: reaches(status) }).toEqual({ status, ends: true });
   });
 
-  it('skip only what has not begun to build or to deploy', () => {
+  it('change to SKIPPED only before the build or the start', () => {
     expect(predecessorsOf('SKIPPED').sort()).toEqual(['AWAITING_BUILD', 'QUEUED', 'UNKNOWN']);
   });
 
-  it('become DEPLOYED only from DEPLOYING, or from a silence', () => {
+  it('change to DEPLOYED only from DEPLOYING, or from UNKNOWN', () => {
     expect(predecessorsOf('DEPLOYED').sort()).toEqual(['DEPLOYING', 'UNKNOWN']);
   });
 
-  it('build only what is built', () => {
+  it('pass AWAITING_BUILD before BUILDING, or leave the build out', () => {
     expect(mayFollow('QUEUED', 'AWAITING_DEPLOY')).toBe(true);
     expect(mayFollow('QUEUED', 'BUILDING')).toBe(false);
     expect(mayFollow('BUILDING', 'DEPLOYED')).toBe(false);

@@ -5,7 +5,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { AbandonedFiles } from './abandoned-files.ts';
 
-it('what a process that was killed had on its way goes after a day, and nothing that is younger', async () => {
+it('temporary files of a killed process are removed after a day, and younger ones stay', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'runyard-scratch-'));
   const longAgo = new Date(Date.now() - 30 * 3_600_000);
   for (const name of ['upload-old', 'upload-new']) {

@@ -25,7 +25,7 @@ describe('references to secrets', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('are read for their own workspace alone', async () => {
+  it('are read only for their own workspace', async () => {
     const secrets = new ReferencedSecrets(folder);
     expect(await secrets.read('w1', [reference])).toEqual([{ name: 'MODEL_KEY', value: 'canary' }]);
     const failure = await secrets.read('w2', [reference]).catch((error: unknown) => error);
@@ -33,7 +33,7 @@ describe('references to secrets', () => {
     expect((failure as Error).message).toMatch(/models has no key key.txt/);
   });
 
-  it('are refused where there is nowhere to read them from', () => {
+  it('are refused where no folder is configured', () => {
     expect(() => new ReferencedSecrets(undefined).checkReadable([reference])).toThrow(/SECRET_REFERENCES_DIR/);
     expect(() => new ReferencedSecrets(undefined).checkReadable([])).not.toThrow();
   });

@@ -5,7 +5,7 @@ import { BadRequestError } from '@runyard/service-kit';
 import { StartFailure } from '../drivers/driver.ts';
 import { checkNames } from './secret-set.ts';
 
-/** @throws BadRequestError when they cannot be variables of a deployment beside its secrets */
+/** @throws BadRequestError when the references are invalid variables, or conflict with the secrets */
 export function checkReferences(references: readonly SecretReference[], secrets: readonly Secret[]): void {
   if (references.length > 0) checkNames([...secrets, ...references].map(({ name }) => name));
   const outside = references.find(({ secret_key: key }) => /^\.+$/.test(key));
@@ -13,24 +13,24 @@ export function checkReferences(references: readonly SecretReference[], secrets:
 }
 
 /**
- * Secrets that are kept outside of the platform, and read when a revision starts: files of a folder, as Kubernetes mounts
- * secrets. A workspace reaches those in the folder named by its id alone.
+ * Reads secrets that are stored outside of the platform, when a revision starts. They are files of a folder, in the
+ * layout in which Kubernetes mounts secrets. A workspace reaches only the folder named by its id.
  */
 export class ReferencedSecrets {
   readonly #folder: string | undefined;
 
-  /** @param folder holds `<workspace id>/<secret name>/<secret key>`; undefined: there are none */
+  /** @param folder contains `<workspace id>/<secret name>/<secret key>`; undefined: there are no such secrets */
   constructor(folder: string | undefined) {
     this.#folder = folder;
   }
 
-  /** @throws BadRequestError when there is nowhere to read them from */
+  /** @throws BadRequestError when there are references, and no folder to read them from */
   checkReadable(references: readonly SecretReference[]): void {
     if (references.length === 0 || this.#folder !== undefined) return;
     throw new BadRequestError('secret_references cannot be read here: SECRET_REFERENCES_DIR is not set.');
   }
 
-  /** @throws StartFailure naming what is not there, never a value */
+  /** @throws StartFailure that names the missing reference, never a value */
   read(workspaceId: string, references: readonly SecretReference[]): Promise<Secret[]> {
     return Promise.all(
       references.map(async ({ name, secret_name: secret, secret_key: key }) => {

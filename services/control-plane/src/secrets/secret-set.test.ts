@@ -7,7 +7,7 @@ import { checkSecrets, SecretSets } from './secret-set.ts';
 
 describe('the secrets of a deployment', () => {
   it.each(['DATABASE_URI', 'REDIS_URI', 'PATH', 'PORT', 'LANGGRAPH_CLOUD_LICENSE_KEY', 'RUNYARD_SECRETS_FD'])(
-    'cannot be called %s',
+    'cannot have the name %s',
     (name) => {
       expect(() =>
         checkSecrets([
@@ -18,13 +18,13 @@ describe('the secrets of a deployment', () => {
     },
   );
 
-  it('may bring the tracing of a self-hosted installation', () => {
+  it('may configure the tracing of a self-hosted installation', () => {
     const names = ['LANGSMITH_API_KEY', 'LANGSMITH_ENDPOINT', 'MOUNT_PREFIX'];
     expect(() => checkSecrets(names.map((name) => ({ name, value: 'x' })))).not.toThrow();
   });
 
   it.each(['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'])(
-    'cannot name a server by %s, as value or reference, where it would be ignored',
+    'cannot name a server by %s, as value or reference, because it would be ignored',
     (name) => {
       const refusal = `Secrets cannot name servers for a deployment: ${name}.`;
       expect(() => checkSecrets([{ name, value: 'postgres://mine.example.com/agents' }])).toThrow(refusal);
@@ -33,7 +33,7 @@ describe('the secrets of a deployment', () => {
     },
   );
 
-  it('cannot have one name twice', () => {
+  it('cannot contain a name twice', () => {
     expect(() =>
       checkSecrets([
         { name: 'A', value: '1' },
@@ -42,11 +42,11 @@ describe('the secrets of a deployment', () => {
     ).toThrow(/twice: A/);
   });
 
-  it.each(['', '  '])('cannot have the value %j, which is what readers see', (value) => {
+  it.each(['', '  '])('cannot have the value %j, which readers without permission see', (value) => {
     expect(() => checkSecrets([{ name: 'A', value }])).toThrow(/are empty: A/);
   });
 
-  it('open for their own deployment alone', () => {
+  it('can be decrypted only for their own deployment', () => {
     const sets = new SecretSets(new Sealer(randomBytes(32).toString('base64')));
     const sealed = sets.seal('one', [{ name: 'A', value: 'canary' }]);
     expect(sealed).not.toContain('canary');

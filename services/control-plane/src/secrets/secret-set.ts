@@ -2,16 +2,16 @@ import { isReservedVariable, type Secret } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** @throws BadRequestError naming the secrets that cannot be taken */
+/** @throws BadRequestError that names the invalid secrets */
 export function checkSecrets(secrets: readonly Secret[]): void {
   const names = secrets.map(({ name }) => name);
   checkNames(names);
-  // Those who may not see values see empty ones: what they send back must not take the place of the values.
+  // Callers who may not read values get empty ones. Sending these back must not replace the values.
   const blank = secrets.filter(({ value }) => value.trim() === '').map(({ name }) => name);
   if (blank.length > 0) throw new BadRequestError(`Secret values are empty: ${blank.join(', ')}.`);
 }
 
-/** Elsewhere they name servers of one's own for a deployment. Here they would be variables that change nothing. */
+/** On LangGraph Platform these name a deployment's own servers. Here they would have no effect. */
 const SERVERS_OF_ONES_OWN = ['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'];
 
 /** @throws BadRequestError when they cannot all be variables of one deployment */
@@ -31,7 +31,9 @@ export function checkNames(names: readonly string[]): void {
   if (twice.length > 0) throw new BadRequestError(`Secret names are given twice: ${[...new Set(twice)].join(', ')}.`);
 }
 
-/** Seals and opens the secrets of a deployment; what is sealed for one deployment does not open for another. */
+/**
+ * Encrypts and decrypts the secrets of a deployment. The ciphertext of one deployment cannot be decrypted as another's.
+ */
 export class SecretSets {
   readonly #sealer: Sealer;
 
@@ -40,7 +42,10 @@ export class SecretSets {
   }
 
   seal(deploymentId: string, secrets: readonly Secret[]): string | null {
-    return secrets.length === 0 ? null : this.#sealer.seal(JSON.stringify(secrets), place(deploymentId));
+    if (secrets.length === 0) return null;
+    // Callers may send fields that the contract does not know; those are not stored.
+    const known = secrets.map(({ name, value }) => ({ name, value }));
+    return this.#sealer.seal(JSON.stringify(known), place(deploymentId));
   }
 
   open(deploymentId: string, sealed: string | null): Secret[] {

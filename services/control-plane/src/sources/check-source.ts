@@ -11,17 +11,17 @@ import { isImageSource } from './image-sources.ts';
 import { openLocalDirectory } from './local-directory.ts';
 import { checkUploaded } from './uploads/uploads.ts';
 
-/** What this installation allows sources to be. */
+/** The rules of this installation for sources. */
 export interface SourceRules {
-  /** Folders and repositories of this machine. */
+  /** True when folders and repositories of this machine may be used. */
   localProjects: boolean;
   /** The platform's own registry. */
   registry: RegistryAddress;
-  /** Whether images can be made of projects, for data planes elsewhere. */
+  /** True when images can be made of projects, for remote data planes. */
   makesImages: boolean;
-  /** Networks (CIDR) that are not public and may hold repositories. */
+  /** Networks (CIDR) that are not public and may contain repositories. */
   allowedNetworks?: string[] | undefined;
-  /** Where deployments run in a cluster: what of their pods they may choose. */
+  /** The fields of pods that deployments may choose, where they run in a cluster. */
   pods?: PodRules | undefined;
 }
 
@@ -38,9 +38,9 @@ export interface CheckedSource {
 }
 
 /**
- * Whether what a revision is to run is there at all, as far as that can be told before it is built.
+ * Checks that the source of a revision exists, as far as that is known before the build.
  *
- * @throws BadRequestError with what is missing
+ * @throws BadRequestError that names what is missing
  */
 export async function checkSource(
   queries: Queries,
@@ -57,7 +57,7 @@ export async function checkSource(
     if (objectPath != null) await checkUploaded(queries, deploymentId, objectPath);
   }
   if (source === 'local_directory' && sourceConfig.listener_id != null) {
-    // The folder is on the machine of the data plane, which looks for itself.
+    // The folder is on the data plane's machine, which checks it itself.
     if (sourceConfig.project_path == null) {
       throw wrong("'source_config.project_path' is required for the source 'local_directory'");
     }
@@ -85,7 +85,10 @@ async function checkRepository(
   if (ref != null) fullRef(ref);
 }
 
-/** Images of the own registry are those of their deployment, and of no other: the engine may have any of them. */
+/**
+ * A deployment may only use its own images of the platform's registry, because the container engine may contain those
+ * of others.
+ */
 function checkImage(
   deploymentId: string,
   source: string,
@@ -102,7 +105,10 @@ function checkImage(
   }
 }
 
-/** `host:port/path/name:tag@digest`, of which only a name is needed. Nothing an engine would take for an option. */
+/**
+ * Matches names like `host:port/path/name:tag@digest`, in which only the name is required, and nothing that an engine
+ * would parse as an option.
+ */
 const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
 
 const wrong = (message: string) => new BadRequestError(`Source configuration error: ${message}.`);

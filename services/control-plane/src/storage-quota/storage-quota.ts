@@ -28,7 +28,7 @@ export const storageQuotaVariables = {
 
 const schema = Type.Object({ ...storageQuotaVariables, DATA_DIR: Type.String() });
 
-/** How much more may be kept, and what is said to whoever brings more. */
+/** The number of bytes that may still be stored, and the error for more. */
 export interface Room {
   /** May be negative. */
   bytes: number;
@@ -45,8 +45,8 @@ const STORED = `
   UNION ALL SELECT deployment_id, size FROM registry_upload`;
 
 /**
- * What deployments may keep in the object storage: uploaded sources and pushed images. What arrives at the same moment is not
- * counted, so a bound is passed by as much as is on its way at once.
+ * Limits what deployments store in the object storage: uploaded sources and pushed images. Concurrent uploads do not
+ * count each other, so they may exceed a limit together.
  */
 export class StorageQuota {
   readonly #pool: pg.Pool;
@@ -57,13 +57,13 @@ export class StorageQuota {
     this.#config = options.config;
   }
 
-  /** @throws InsufficientStorageError when so many bytes more are too many */
+  /** @throws InsufficientStorageError when there is no room for this many bytes */
   async check(deploymentId: string, bytes: number): Promise<void> {
     const room = await this.room(deploymentId);
     if (bytes > room.bytes) throw room.refusal;
   }
 
-  /** As the narrowest of the bounds leaves it. */
+  /** Returns the smallest room that the limits leave. */
   async room(deploymentId: string): Promise<Room> {
     const rooms = await Promise.all([this.#roomOfOwners(deploymentId), this.#roomOfAll(), this.#roomOnDisk()]);
     return rooms.flat().reduce((narrowest, room) => (room.bytes < narrowest.bytes ? room : narrowest));
@@ -92,7 +92,7 @@ export class StorageQuota {
     const { rows } = await this.#pool.query<{ bytes: string }>(
       `SELECT coalesce(sum(bytes), 0) AS bytes FROM (${STORED}) AS stored`,
     );
-    // How much others have is not everybody's to know.
+    // The message does not tell how much others store.
     return [{ bytes: max - Number(rows[0]!.bytes), refusal: diskFull() }];
   }
 
@@ -102,7 +102,7 @@ export class StorageQuota {
   }
 }
 
-/** Of the disk with this folder, as this service may use them. */
+/** Returns the free bytes of the folder's disk that this service may use. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => broker.close());
 
 describe('a token of a provider', () => {
-  it('is asked of the person, and given out once it came', async () => {
+  it("requires the person's consent, and is returned after it", async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', { user_id: 'a@b.c' }, alice);
     expect(begun).toMatchObject({ status: 'pending', user_id: 'a@b.c', auth_id: expect.any(String) });
@@ -34,7 +34,7 @@ describe('a token of a provider', () => {
     expect(broker.platform.service.output()).not.toContain(waited.body.token);
   });
 
-  it('wakes who waits for it at once, and nobody else learns of it', async () => {
+  it('wakes the request that waits for it at once, and nobody else gets it', async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', {}, alice);
     const wait = `/wait/${begun.auth_id}?timeout=300`;
@@ -44,11 +44,11 @@ describe('a token of a provider', () => {
     expect((await waiting).body).toMatchObject({ status: 'completed', token: expect.any(String) });
   });
 
-  it.each(['nothing', '0192f7a0-0000-7000-8000-0000000000ff'])('is not waited for under the id %s', async (id) => {
+  it.each(['nothing', '0192f7a0-0000-7000-8000-0000000000ff'])('is not awaited under the id %s', async (id) => {
     expect(await broker.call('GET', `/wait/${id}`)).toEqual({ status: 200, body: { status: 'not_found' } });
   });
 
-  it('is not waited for any longer than asked', async () => {
+  it('is awaited no longer than requested', async () => {
     const begun = await broker.authenticate('plain', {}, someone());
     const alice = someone();
     expect((await broker.call('GET', `/wait/${begun.auth_id}?timeout=0.1`, undefined, alice)).body).toEqual({
@@ -60,13 +60,13 @@ describe('a token of a provider', () => {
     });
   });
 
-  it('is bound to the code that was asked for, where the provider says that it can', async () => {
+  it('is bound to its code by PKCE, where the provider supports it', async () => {
     const begun = new URL((await broker.authenticate('plain', {}, someone())).url!);
     expect(begun.searchParams.get('code_challenge_method')).toBe('S256');
     expect(begun.searchParams.get('redirect_uri')).toBe('https://agents.example.com/v2/auth/callback/plain');
   });
 
-  it('is refreshed a minute before it ends', async () => {
+  it('is refreshed a minute before it expires', async () => {
     const alice = someone();
     broker.server.lifetimeSeconds = 50;
     const first = await broker.connect('plain', {}, alice);
@@ -77,7 +77,7 @@ describe('a token of a provider', () => {
     expect((await broker.authenticate('plain', {}, alice)).token).toBe(second);
   });
 
-  it('is the same for each of many who ask at once, and refreshed once for them', async () => {
+  it('is the same for many concurrent requests, which refresh it once', async () => {
     const alice = someone();
     broker.server.lifetimeSeconds = 50;
     await broker.connect('plain', {}, alice);
@@ -88,7 +88,7 @@ describe('a token of a provider', () => {
     expect(broker.server.tokenRequests.slice(before)).toEqual(['refresh_token']);
   });
 
-  it('is asked for again with what it was good for when more is needed', async () => {
+  it('is requested again with its old scopes when more are needed', async () => {
     const alice = someone();
     await broker.connect('plain', { scopes: ['repo'] }, alice);
     const more = await broker.authenticate('plain', { scopes: ['mail'] }, alice);
@@ -102,7 +102,7 @@ describe('a token of a provider', () => {
     expect(body.map(({ scopes }) => scopes.sort())).toEqual([['mail', 'repo']]);
   });
 
-  it('is another one when a new one is wanted, and either can be named', async () => {
+  it('is another one when a new one is requested, and either can be named', async () => {
     const alice = someone();
     const first = await broker.connect('plain', {}, alice);
     const second = await broker.connect('plain', { force_new: true, is_default: false }, alice);
@@ -121,7 +121,7 @@ describe('a token of a provider', () => {
     expect((await broker.authenticate('plain', {}, app)).status).toBe('pending');
   });
 
-  it('of another user of the organization is not given out', async () => {
+  it('of another user of the organization is not returned', async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const asked = { ls_user_id: alice.sub, agent_id: 'mail-agent' };
@@ -131,7 +131,7 @@ describe('a token of a provider', () => {
     });
   });
 
-  it('of an unknown provider, or of applications that there are none of, is refused', async () => {
+  it('of an unknown provider, or of public applications, is refused', async () => {
     const unknown = await broker.call('POST', '/authenticate', { provider: 'nowhere', scopes: [] });
     expect(unknown).toMatchObject({ status: 404, body: { detail: "OAuth provider 'nowhere' not found." } });
     const hosted = { provider: 'plain', scopes: [], use_agent_builder_public_oauth: true };
@@ -147,7 +147,7 @@ describe('an agent', () => {
     return (await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, as)).body[0]!.id;
   }
 
-  it('uses what its users connected to it, for whoever runs it in the workspace', async () => {
+  it('uses the tokens that its users connected, for everybody who runs it in the workspace', async () => {
     const [alice, bob] = [user(), user()];
     const oauth_token_id = await tokenOf(alice);
     const made = await broker.call('POST', '/agents/mail/connections', { oauth_token_id }, alice);
@@ -174,7 +174,7 @@ describe('an agent', () => {
     expect((await broker.authenticate('plain', {}, alice)).status).toBe('completed');
   });
 
-  it('is connected to tokens of the caller alone, one of each provider', async () => {
+  it("is connected only to the caller's own tokens, one of each provider", async () => {
     const [alice, bob] = [user(), user()];
     const oauth_token_id = await tokenOf(alice);
     const refused = await broker.call('POST', '/agents/one/connections', { oauth_token_id }, bob);
@@ -186,7 +186,7 @@ describe('an agent', () => {
     expect(body.data).toHaveLength(1);
   });
 
-  it('is connected once, and given a token once, by a client that asks again with its key', async () => {
+  it('is connected once, and gets a token once, by a client that repeats its request with its key', async () => {
     const alice = user();
     const as = { permissions: [...alice.permissions, 'deployments:update'], sub: alice.sub };
     const oauth_token_id = await tokenOf(alice);
@@ -204,7 +204,7 @@ describe('an agent', () => {
     expect(await broker.platform.dump()).not.toContain(token.access_token);
   });
 
-  it('gets nothing of a person who was removed, from the moment that org-access knows', async () => {
+  it('gets no token of a removed person, from the moment that org-access knows', async () => {
     const [alice, bob] = [user(), user()];
     await broker.call('POST', '/agents/left/connections', { oauth_token_id: await tokenOf(alice) }, alice);
     const asked = { agent_id: 'left', ls_user_id: alice.sub };
@@ -219,13 +219,13 @@ describe('an agent', () => {
     expect((await broker.authenticate('plain', { agent_id: 'left' }, bob)).status).toBe('pending');
   });
 
-  it('leaves nothing of a removed person at the provider or here, and takes nothing of whom the bus alone calls removed', async () => {
+  it('leaves no token of a removed person at the provider or here, and ignores removals that only the bus announces', async () => {
     const [alice, bob] = [user(), user()];
     const token = await broker.connect('plain', {}, alice);
     await broker.connect('plain', {}, bob);
     const begun = await broker.authenticate('plain', { force_new: true }, alice);
     broker.platform.callers.removed.add(alice.sub!);
-    // Whoever can write to the bus takes nothing of a person who is still there.
+    // The first event names a person who was not removed: writing to the bus must not delete that person's tokens.
     await announceRemoved(bob, alice);
     const listed = async (as: object) => (await broker.call<unknown[]>('GET', '/tokens', undefined, as)).body;
     await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being deleted' });
@@ -234,7 +234,7 @@ describe('an agent', () => {
     expect((await broker.callback('plain', await broker.consent(begun))).status).toBe(400);
   });
 
-  /** Publishes that these people were removed, in this order. */
+  /** Publishes the removals of these people, in this order. */
   async function announceRemoved(...people: { sub?: string }[]): Promise<void> {
     const bus = createEventBus(broker.platform.bus, { logger: silentLogger });
     for (const { sub } of people) {
@@ -245,7 +245,7 @@ describe('an agent', () => {
     await bus.close();
   }
 
-  it('has a token of its own, which goes when the next one comes', async () => {
+  it('has a token of its own, which the next one replaces', async () => {
     const [first, second] = [
       { access_token: 'first-agent-token', expires_in_seconds: 3600 },
       { access_token: 'second-agent-token', metadata: { region: 'eu' } },

@@ -7,7 +7,7 @@ export const SECRET = 'the-client-secret-canary';
 export const PERMISSIONS = ['organization:manage', 'deployments:read', 'deployments:update', 'runs:create'];
 const PUBLIC_URL = 'https://agents.example.com';
 
-/** control-plane with an OAuth server beside it, and what a user and its browser do with both. */
+/** Runs control-plane with an OAuth server beside it, and acts as a user with a browser. */
 export class TestBroker {
   readonly platform: TestPlatform;
   readonly server: TestOAuthServer;
@@ -17,7 +17,7 @@ export class TestBroker {
     this.server = server;
   }
 
-  /** The server knows the client `runyard` of the providers named. */
+  /** Starts both. The server knows the client `runyard` of these providers. */
   static async start(providerIds: string[], environment: Record<string, string> = {}): Promise<TestBroker> {
     const server = await TestOAuthServer.start([
       {
@@ -64,18 +64,18 @@ export class TestBroker {
     return body;
   }
 
-  /** The person says yes and is back: the query that its browser brings. */
+  /** Gives the person's consent, and returns the query with which the browser comes back. */
   async consent({ url }: AuthenticateResponse): Promise<URLSearchParams> {
     return new URL(await this.server.visit(url!)).searchParams;
   }
 
-  /** The browser's request, without any key. */
+  /** Sends the browser's request, which has no key. */
   async callback(provider: string, query: URLSearchParams | Record<string, string>): Promise<Response> {
     const { url } = this.platform.service;
     return fetch(`${url}/v2/auth/callback/${provider}?${new URLSearchParams(query)}`, { redirect: 'manual' });
   }
 
-  /** All of it: a token of the provider for the caller. */
+  /** Runs a whole flow and returns the caller's token of the provider. */
   async connect(provider: string, changes?: Record<string, unknown>, as?: Partial<PrincipalClaims>): Promise<string> {
     const begun = await this.authenticate(provider, changes, as);
     const page = await this.callback(provider, await this.consent(begun));
@@ -90,5 +90,5 @@ export class TestBroker {
   }
 }
 
-/** Somebody else of the organization. */
+/** Returns the claims of another member of the organization. */
 export const someone = (): Partial<PrincipalClaims> => ({ sub: randomUUID() });

@@ -23,7 +23,7 @@ const json = (res: ServerResponse, status: number, body: unknown) =>
 const ask = (as: object, body: object = {}) =>
   broker.call('POST', '/authenticate', { provider: 'plain', scopes: ['repo'], ...body }, as);
 
-/** Somebody with a token that is good for so long. */
+/** Creates a user with a token of this lifetime. */
 async function holder(lifetimeSeconds: number) {
   const alice = someone();
   broker.server.lifetimeSeconds = lifetimeSeconds;
@@ -31,7 +31,7 @@ async function holder(lifetimeSeconds: number) {
   return { alice, token };
 }
 
-/** Somebody whose token is over. */
+/** Creates a user with an expired token. */
 async function lateHolder(refreshToken: string | null = 'a-refresh-token') {
   const alice = someone();
   const body = {
@@ -47,7 +47,7 @@ async function lateHolder(refreshToken: string | null = 'a-refresh-token') {
 }
 
 describe('a provider that does not refresh', () => {
-  it('is told as such when it is away, and asked again', async () => {
+  it('is reported as unavailable, and asked again', async () => {
     const alice = await lateHolder();
     broker.server.instead.set('/token', (_, res) => res.destroy());
     expect(await ask(alice)).toEqual({
@@ -70,14 +70,14 @@ describe('a provider that does not refresh', () => {
     ['a redirect', (res: ServerResponse) => res.writeHead(307, { location: 'http://169.254.169.254/' }).end()],
     ['nothing for long', () => undefined],
     ['a failure', (res: ServerResponse) => json(res, 503, { error: 'temporarily_unavailable' })],
-  ])('is told as such when it answers with %s', async (_, answer) => {
+  ])('is reported when it answers with %s', async (_, answer) => {
     const alice = await lateHolder();
     broker.server.instead.set('/token', (_req, res) => void answer(res));
     expect((await ask(alice)).status).toBe(502);
     expect(broker.platform.service.output()).not.toContain('canary-token');
   });
 
-  it('does not take a token away that is good for a little longer', async () => {
+  it('does not take away a token that is valid for a little longer', async () => {
     const { alice, token } = await holder(50);
     broker.server.instead.set('/token', (_, res) => res.destroy());
     expect((await ask(alice)).body).toMatchObject({ status: 'completed', token });
@@ -86,7 +86,7 @@ describe('a provider that does not refresh', () => {
   it.each([
     ['by the standard', 400, { error: 'invalid_grant' }],
     ['as GitHub does', 200, { error: 'bad_refresh_token' }],
-  ])('and refuses %s leads back to the person, without being asked again', async (_, status, answer) => {
+  ])('and refuses %s leads back to the person, and is not asked again', async (_, status, answer) => {
     const alice = await lateHolder();
     let asked = 0;
     broker.server.instead.set('/token', (_req, res) => {
@@ -114,7 +114,7 @@ describe('a provider that does not refresh', () => {
     expect((await ask(alice)).body).toMatchObject({ status: 'token_expired', url: expect.any(String) });
   });
 
-  it('and was moved to another address does not get what the old one gave', async () => {
+  it("and moved to another address does not get the old address's refresh token", async () => {
     await broker.provider('moved');
     const alice = someone();
     const body = { provider_id: 'moved', access_token: 'old', refresh_token: 'refresh-canary', expires_in_seconds: 1 };
@@ -126,8 +126,8 @@ describe('a provider that does not refresh', () => {
   });
 });
 
-describe('what is asked for by wait', () => {
-  it('is answered with 200 also when it was over and its provider is away', async () => {
+describe('a wait for an authorization', () => {
+  it('is answered with 200 even if the token has expired and its provider is unavailable', async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', {}, alice);
     await broker.callback('plain', await broker.consent(begun));
@@ -141,7 +141,7 @@ describe('what is asked for by wait', () => {
 });
 
 describe('the callback', () => {
-  it('takes a state once', async () => {
+  it('accepts a state once', async () => {
     const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
     const all = await Promise.all(Array.from({ length: 4 }, () => broker.callback('plain', query)));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
@@ -159,13 +159,13 @@ describe('the callback', () => {
     expect(await page.text()).not.toContain('<script>');
   });
 
-  it('refuses a state of another provider, and leaves it good', async () => {
+  it('refuses a state of another provider, and leaves it valid', async () => {
     const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
     expect((await broker.callback('other', query)).status).toBe(400);
     expect((await broker.callback('plain', query)).status).toBe(200);
   });
 
-  it('shows what the provider says, as text, and ends the wait', async () => {
+  it("shows the provider's error as text, and ends the wait", async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', {}, alice);
     const state = new URL(begun.url!).searchParams.get('state')!;
@@ -184,7 +184,7 @@ describe('the callback', () => {
     expect((await waiting).body).toEqual({ status: 'not_found' });
   });
 
-  it('by a front end is for the user who began, and a wrong one uses nothing up', async () => {
+  it('through a front end is only for the user who began, and a wrong one uses nothing up', async () => {
     const alice = someone();
     const query = Object.fromEntries(await broker.consent(await broker.authenticate('plain', {}, alice)));
     const body = { code: query.code, state: query.state };
@@ -198,7 +198,7 @@ describe('the callback', () => {
     expect((await broker.call('POST', '/callback/plain', body, alice)).status).toBe(400);
   });
 
-  it('goes nowhere that a request names', async () => {
+  it('redirects to no address that a request names', async () => {
     const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
     query.set('redirect_uri', 'https://evil.example');
     query.set('return_to', 'https://evil.example');
@@ -206,7 +206,7 @@ describe('the callback', () => {
     expect({ status: page.status, location: page.headers.get('location') }).toEqual({ status: 200, location: null });
   });
 
-  it('keeps nothing for somebody who was removed while the provider thought, and has it revoked', async () => {
+  it('keeps no token of a person who was removed during the exchange, and revokes it', async () => {
     const begun = await broker.authenticate('plain', {}, someone());
     const query = await broker.consent(begun);
     const grant = { access_token: 'too-late', refresh_token: 'too-late-too', token_type: 'Bearer' };
@@ -227,7 +227,7 @@ describe('the callback', () => {
     expect(rows).toEqual([{ status: 'failed', token_id: null }]);
   });
 
-  it('comes too late after a while', async () => {
+  it('is refused after the state has expired', async () => {
     const begun = await broker.authenticate('plain', {}, someone());
     const query = await broker.consent(begun);
     await sql("UPDATE oauth_flow SET expires_at = now() - interval '1 s' WHERE id = $1", begun.auth_id);
@@ -246,7 +246,7 @@ describe('an address of a provider', () => {
     'javascript:alert(1)',
     'https://user:secret@example.com/token',
     'nonsense',
-  ])('is not %s', async (url) => {
+  ])('must not be %s', async (url) => {
     const body = {
       provider_id: 'bad',
       name: 'x',
@@ -264,14 +264,14 @@ describe('an address of a provider', () => {
 });
 
 describe('the setup page of a Git application', () => {
-  it.each(['install', 'update', 'request'])('says how it went after %s', async (action) => {
+  it.each(['install', 'update', 'request'])('shows the result of %s', async (action) => {
     const url = `${broker.platform.service.url}/v2/auth/setup/github?setup_action=${action}&installation_id=17`;
     const page = await fetch(url);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('installation 17');
   });
 
-  it('takes the account that was asked for on the way', async () => {
+  it('accepts an account that was requested on the way', async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', {}, alice);
     const query = await broker.consent(begun);
@@ -287,7 +287,7 @@ describe('the setup page of a Git application', () => {
     expect((await setup({})).status).toBe(400);
   });
 
-  it('knows no other action', async () => {
+  it('refuses other actions', async () => {
     const page = await fetch(`${broker.platform.service.url}/v2/auth/setup/github?setup_action=explode`);
     expect(page.status).toBe(422);
   });

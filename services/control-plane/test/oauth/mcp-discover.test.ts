@@ -6,7 +6,7 @@ import { onDatabase } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { someone, TestBroker } from './broker.ts';
 
-/** An MCP server that another server protects. */
+/** The answer of an MCP server that is protected by another server. */
 let answer: (req: IncomingMessage, res: ServerResponse) => void;
 const mcp = createServer((req, res) => answer(req, res));
 let mcpUrl: string;
@@ -31,13 +31,13 @@ const discover = (provider_id: string, mcp_server_url = mcpUrl) =>
   });
 const metadata = () => JSON.stringify({ resource: mcpUrl, authorization_servers: [broker.server.url] });
 
-/** Metadata at the place it is named in the challenge, and nowhere else. */
+/** Serves the metadata only at the location that the challenge names. */
 const byChallenge = (req: IncomingMessage, res: ServerResponse) => {
   if (req.url === '/metadata') return res.setHeader('content-type', 'application/json').end(metadata());
   const where = new URL('/metadata', mcpUrl).href;
   return res.writeHead(401, { 'www-authenticate': `Bearer realm="x", resource_metadata="${where}"` }).end();
 };
-/** At the well-known place. */
+/** Serves the metadata only at the well-known location. */
 const wellKnown = (req: IncomingMessage, res: ServerResponse) => {
   if (req.url === '/.well-known/oauth-protected-resource/mcp') {
     return res.setHeader('content-type', 'application/json').end(metadata());
@@ -47,8 +47,8 @@ const wellKnown = (req: IncomingMessage, res: ServerResponse) => {
 
 it.each([
   ['its challenge', 'tickets-1', byChallenge],
-  ['the well-known place', 'tickets-2', wellKnown],
-])('the provider of an MCP server is found by %s, and the platform is a client of it', async (_, id, server) => {
+  ['the well-known location', 'tickets-2', wellKnown],
+])('the provider of an MCP server is found by %s, and the platform becomes its client', async (_, id, server) => {
   answer = server;
   const { status, body } = await discover(id);
   expect({ status, body }).toMatchObject({
@@ -71,12 +71,12 @@ it.each([
   expect((await broker.authenticate(id, {}, alice)).status).toBe('completed');
 });
 
-it('a server that is its own authorization server is discovered as that', async () => {
+it('a server that is its own authorization server is discovered as such', async () => {
   const { status, body } = await discover('own', `${broker.server.url}/mcp`);
   expect({ status, body }).toMatchObject({ status: 200, body: { auth_url: broker.server.authUrl } });
 });
 
-it('a server whose authorization server registers nobody is refused with what to do', async () => {
+it('a server whose authorization server has no registration is refused with advice', async () => {
   answer = wellKnown;
   const { url } = broker.server;
   const server = { issuer: url, authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` };
@@ -90,7 +90,7 @@ it('a server whose authorization server registers nobody is refused with what to
 it.each([
   ['garbage', (res: ServerResponse) => res.setHeader('content-type', 'application/json').end('{{{')],
   [
-    'an authorization server in the inner network',
+    'an authorization server in a private network',
     (res: ServerResponse) =>
       res
         .setHeader('content-type', 'application/json')
@@ -106,7 +106,7 @@ it.each([
         }),
       ),
   ],
-])('a server that tells of %s makes no provider', async (_, reply) => {
+])('a server whose metadata name %s becomes no provider', async (_, reply) => {
   answer = (req, res) =>
     req.url === '/.well-known/oauth-protected-resource/mcp' ? reply(res) : res.writeHead(404).end();
   const { status } = await discover('bad');
@@ -114,7 +114,7 @@ it.each([
   expect((await broker.call('GET', '/providers/bad')).status).toBe(404);
 });
 
-it('a platform whose secret the server takes no more is registered anew, and its users are asked again', async () => {
+it('a platform whose client secret has expired is registered again, and its users have to consent again', async () => {
   answer = wellKnown;
   let lifetime = 30;
   const registered: string[] = [];
@@ -143,7 +143,7 @@ it('a platform whose secret the server takes no more is registered anew, and its
   expect(await broker.platform.dump()).not.toContain('for-a-while');
 });
 
-/** Registers everybody, with such a secret. Returns how often it has. */
+/** Registers every client with such a secret. The returned function counts the registrations. */
 function registering(secret: () => object): () => number {
   let registered = 0;
   broker.server.instead.set('/reg', (_, res) => {
@@ -154,7 +154,7 @@ function registering(secret: () => object): () => number {
   return () => registered;
 }
 
-it('a person who was on the way when the platform was registered anew comes back to the client that it was before', async () => {
+it('a flow that began before a new registration ends with the client it began with', async () => {
   answer = wellKnown;
   await discover('on-the-way');
   const [alice, bob] = [someone(), someone()];
@@ -174,7 +174,7 @@ it('a person who was on the way when the platform was registered anew comes back
   }
 });
 
-it('a secret of half an hour serves for half of it, whoever is asked meanwhile', async () => {
+it('a secret of half an hour is used for half of it, however many ask meanwhile', async () => {
   answer = wellKnown;
   const registered = registering(() => ({
     client_secret: 'a-secret',
@@ -194,7 +194,7 @@ it('a secret of half an hour serves for half of it, whoever is asked meanwhile',
 it.each<[string, object]>([
   ['ends at 0', { client_secret: 'a-secret', client_secret_expires_at: 0 }],
   ['ends in a hundred thousand years', { client_secret: 'a-secret', client_secret_expires_at: 4e12 }],
-  ['there is none of', { client_secret_expires_at: -1 }],
+  ['does not exist', { client_secret_expires_at: -1 }],
 ])('a secret that %s is not replaced', async (name, secret) => {
   answer = wellKnown;
   const registered = registering(() => secret);
@@ -204,7 +204,7 @@ it.each<[string, object]>([
   expect(registered()).toBe(1);
 });
 
-it('a name that is taken registers no client', async () => {
+it('a taken name registers no client', async () => {
   answer = wellKnown;
   await discover('once');
   let registered = false;

@@ -3,7 +3,7 @@ import type { ServiceProcess } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PERMISSIONS, someone, TestBroker } from './broker.ts';
 
-/** Two processes on one database. What `broker` asks, it asks of the second. */
+/** Two processes share a database. `broker` sends its requests to the second. */
 let broker: TestBroker;
 let first: ServiceProcess;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function askFirst<Body>(method: string, path: string, as: object, body?: u
   return (await answer.json()) as Body;
 }
 
-it('a wait in one process ends when another one takes the callback', async () => {
+it('a wait in one process ends when another one receives the callback', async () => {
   const alice = someone();
   const begun = await broker.authenticate('plain', {}, alice);
   const waiting = askFirst<WaitResponse>('GET', `/wait/${begun.auth_id}?timeout=600`, alice);

@@ -11,17 +11,18 @@ const REPOSITORY = 'runyard/agent-server';
 const MACHINE = { x64: 'amd64' }[arch() as 'x64'] ?? arch();
 
 /**
- * A registry with the image that projects are put on, as registries are: it wants a token, which another server gives for a login,
- * has an image for each of two machines, and lets a third server, which wants to see no token, send the layers.
+ * A fake of a registry with the base image of projects. Like real registries it requires a token, which another server
+ * issues for a login, has images for two architectures, and redirects layers to a third server, which must not get the
+ * token.
  */
 export class BaseRegistry {
   readonly #servers: Server[] = [];
-  /** Of manifests and blobs, by digest; `20` is the tag. */
+  /** Content of manifests and blobs, by digest; `20` is the tag. */
   readonly #content = new Map<string, Buffer>();
-  /** What the registry itself was asked for with a token, and what the layers' server was. */
+  /** Requests with a token to the registry itself, and requests to the server of the layers. */
   readonly asked: string[] = [];
   readonly layersAsked: { path: string; authorization: string | undefined }[] = [];
-  /** Each answers the next request with a token. */
+  /** Statuses with which the next requests with a token fail. */
   readonly failures: number[] = [];
   #host = '';
   #layers = '';
@@ -40,7 +41,7 @@ export class BaseRegistry {
     return `${this.#host}/${REPOSITORY}:20`;
   }
 
-  /** From now on this is the image that the tag names. @returns digests of its layers */
+  /** Publishes an image under the tag. @returns digests of its layers */
   publish({
     labels = { 'io.runyard.agent-server': '1' } as object,
     env = [] as string[],
@@ -78,7 +79,7 @@ export class BaseRegistry {
     return packed.map((bytes) => digestOf(bytes));
   }
 
-  /** The bytes by a digest are others now. */
+  /** Changes the bytes of a digest. */
   tamper(digest: string): void {
     const bytes = Buffer.from(this.#content.get(digest)!);
     bytes[bytes.length - 1]! ^= 1;
@@ -131,7 +132,7 @@ export class BaseRegistry {
   }
 }
 
-/** An archive with one empty file. */
+/** Makes an archive with one empty file. */
 export function tarOf(path: string): Buffer {
   const header = new Header({ path, type: 'File', mode: 0o644, size: 0, uid: 0, gid: 0, mtime: new Date(0) });
   header.encode();

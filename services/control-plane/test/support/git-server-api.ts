@@ -9,7 +9,7 @@ const PATHS: Record<GitServerType, RegExp> = {
 };
 const PAGE_MAX: Record<GitServerType, number> = { github: 100, gitea: 50, gitlab: 100 };
 
-/** A repository as GitHub and Gitea tell of it, as far as they agree. */
+/** Makes a repository with the fields that GitHub and Gitea have in common. */
 export function repository(id: number, changes: object = {}) {
   const name = `agent-${id}`;
   return {
@@ -28,7 +28,7 @@ export function repository(id: number, changes: object = {}) {
   };
 }
 
-/** A project as GitLab tells of it with `simple=true`. */
+/** Makes a project as GitLab returns it with `simple=true`. */
 export function project(id: number, changes: object = {}) {
   const path = `agent-${id}`;
   return {
@@ -45,14 +45,14 @@ export function project(id: number, changes: object = {}) {
   };
 }
 
-/** The part of a Git server's API that lists repositories, for those who show the token. */
+/** The part of a Git server's API that lists repositories. It requires the token. */
 export class GitServerApi extends LocalServer {
   readonly type: GitServerType;
   readonly token: string;
   repositories: object[] = [];
-  /** Answers in place of the API. */
+  /** Answers instead of the API. */
   instead: ((req: IncomingMessage, res: ServerResponse) => void) | undefined;
-  /** Path and query of what was asked. */
+  /** Paths and queries of all requests. */
   readonly asked: string[] = [];
 
   private constructor(type: GitServerType, token: string) {
@@ -84,7 +84,7 @@ export class GitServerApi extends LocalServer {
     const page = Number(searchParams.get('page') ?? 1);
     const found = this.repositories.slice((page - 1) * size, page * size);
     if (page * size < this.repositories.length) {
-      // Some servers call themselves what nobody reaches them by.
+      // Some servers return URLs with a host at which clients do not reach them.
       res.setHeader('link', `<https://git.example.com/next>; rel="next", <https://git.example.com/last>; rel="last"`);
     }
     const isWrapped = pathname.endsWith('/installation/repositories');

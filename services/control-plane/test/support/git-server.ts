@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LocalServer } from './local-server.ts';
 
-/** Repositories of a folder over HTTP, for those who show the token: what `git http-backend` says, which is git's own server. */
+/** Serves the repositories of a folder over HTTP, with `git http-backend`, git's own server. It requires the token. */
 export class GitServer extends LocalServer {
   readonly #folder: string;
   readonly #expected: string;
@@ -22,7 +22,7 @@ export class GitServer extends LocalServer {
   protected override answer(req: IncomingMessage, res: ServerResponse): void {
     this.onRequest();
     if (req.headers.authorization !== this.#expected) {
-      // Some servers repeat what they were told.
+      // Some servers repeat the request's credentials.
       res.writeHead(401, { 'www-authenticate': 'Basic realm="git"', 'content-type': 'text/plain' });
       res.end(`refused: ${req.headers.authorization}\n`);
       return;
@@ -45,7 +45,7 @@ export class GitServer extends LocalServer {
       },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    backend.stdin.on('error', () => {}); // It may answer without reading all.
+    backend.stdin.on('error', () => {}); // The backend may answer before it has read all.
     req.pipe(backend.stdin);
     const chunks: Buffer[] = [];
     backend.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -53,7 +53,7 @@ export class GitServer extends LocalServer {
   }
 }
 
-/** A CGI program's answer: headers, an empty line, the body. */
+/** Sends a CGI program's answer: headers, an empty line, the body. */
 function reply(res: ServerResponse, answer: Buffer): void {
   const end = answer.indexOf('\r\n\r\n');
   for (const line of answer.subarray(0, end).toString().split('\r\n')) {

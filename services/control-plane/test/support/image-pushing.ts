@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A registry's client in a few lines: what `docker push` and `docker pull` send, over fetch. */
+/** A small registry client that sends the requests of `docker push` and `docker pull`. */
 export class ImageClient {
   readonly #origin: string;
   readonly #password: string;
@@ -12,7 +12,7 @@ export class ImageClient {
     this.#password = password;
   }
 
-  /** As image tools do: asked who it is, it trades its password for a bearer token where it is told to. */
+  /** Sends a request. Like image tools, it exchanges its password for a bearer token when it is challenged. */
   async send(
     method: string,
     path: string,
@@ -27,7 +27,7 @@ export class ImageClient {
     const realm = /^Bearer realm="([^"]+)",service="[^"]+"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1];
     if (realm === undefined) throw new Error('the registry does not say where tokens are');
     const basic = Buffer.from(`oauth2accesstoken:${this.#password}`).toString('base64');
-    // The realm is on the public address; here it is asked of the server itself.
+    // The realm has the public address; the test calls the server itself.
     const asked = await fetch(new URL(new URL(realm).pathname, this.#origin), {
       headers: { authorization: `Basic ${basic}` },
     });
@@ -36,7 +36,7 @@ export class ImageClient {
     return request();
   }
 
-  /** In pieces, as `docker push` does with one and others with many. */
+  /** Pushes a blob in pieces. `docker push` sends one, other tools many. */
   async pushBlob(repository: string, pieces: Buffer[], digest = digestOf(Buffer.concat(pieces))): Promise<Response> {
     const begun = await this.send('POST', `/v2/${repository}/blobs/uploads/`);
     let location = begun.headers.get('location')!;
@@ -46,7 +46,7 @@ export class ImageClient {
     return this.send('PUT', `${location}?digest=${digest}`);
   }
 
-  /** An image of one layer; returns its digest. */
+  /** Pushes an image of one layer and returns its digest. */
   async pushImage(
     repository: string,
     tag: string,
@@ -86,7 +86,7 @@ export function manifestOf(config: Buffer, layers: Buffer[], algorithm = 'sha256
   );
 }
 
-/** A manifest that says something of another one. */
+/** Makes a manifest that refers to another one. */
 export function referrerOf(subject: string, config: Buffer, more: object = {}): Buffer {
   const plain = JSON.parse(manifestOf(config, []).toString('utf8'));
   return Buffer.from(
@@ -94,7 +94,7 @@ export function referrerOf(subject: string, config: Buffer, more: object = {}): 
   );
 }
 
-/** A list of images, for several machines. */
+/** Makes a list of images for several architectures. */
 export function listOf(digests: string[]): Buffer {
   return Buffer.from(JSON.stringify({ schemaVersion: 2, manifests: digests.map((digest) => ({ digest, size: 1 })) }));
 }

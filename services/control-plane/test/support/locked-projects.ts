@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { PROJECT } from './sources.ts';
 
-/** A project whose lock file names a release of `ms` that is not the newest one `package.json` would take. */
+/** A project whose lock file names a release of `ms` that is not the newest one `package.json` would permit. */
 export interface LockedProject {
   manager: string;
-  /** What its build log says. */
+  /** The lines of its build log. */
   fetched: string;
   installed: string;
   files: Record<string, string>;
@@ -86,7 +86,9 @@ const BUN_LOCK = JSON.stringify({
   packages: { ms: [`ms@${LOCKED_RELEASE}`, '', {}, INTEGRITY] },
 });
 
-/** Yarn's first major version takes packages from where its lock file says, not from the registry it is told of. */
+/**
+ * Makes the lock file for Yarn 1, which downloads packages from the URLs in it and not from the configured registry.
+ */
 function yarnLock(): string {
   const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/, '');
   return `# yarn lockfile v1

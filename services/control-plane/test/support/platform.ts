@@ -23,14 +23,16 @@ export interface Answer<Body> {
   body: Body;
 }
 
-/** control-plane as its own process with everything it needs, and a caller for it. */
+/** Runs control-plane as its own process with everything it needs, and calls it. */
 export class TestPlatform {
   readonly database: TestDatabase;
   readonly callers: Callers;
   readonly folder: string;
   readonly projectDir: string;
   readonly redis = testRedis();
-  /** Over which it tells what happens. The whole platform is tested on Kafka, which takes several times as long to start on. */
+  /**
+   * The event bus is Redis here. The whole platform is tested with Kafka, which takes several times as long to start.
+   */
   readonly bus = { kind: 'redis' as const, url: this.redis.url, prefix: this.redis.prefix };
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
@@ -53,7 +55,7 @@ export class TestPlatform {
     return platform;
   }
 
-  /** A folder with a `langgraph.json`; returns its path. */
+  /** Creates a folder with a `langgraph.json` and returns its path. */
   async makeProject(name: string, config: object = { graphs: { agent: './agent.ts:graph' } }): Promise<string> {
     const path = join(this.folder, name);
     await mkdir(path, { recursive: true });
@@ -109,7 +111,7 @@ export class TestPlatform {
     return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
   }
 
-  /** A valid body to create a deployment with. */
+  /** Creates a deployment with a valid body and these changes. */
   create(changes: Record<string, unknown> = {}): Promise<Answer<Deployment>> {
     const body = {
       name: `agent-${randomBytes(4).toString('hex')}`,
@@ -150,7 +152,7 @@ export class TestPlatform {
     throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.service.output().slice(-4000)}`);
   }
 
-  /** Everything in control-plane's own database, as text. */
+  /** Returns the whole content of control-plane's own database as text. */
   dump(): Promise<string> {
     return dumpDatabase(this.database.url);
   }
@@ -164,7 +166,7 @@ export class TestPlatform {
     return (await this.routes()).find((route) => route.deployment_id === id);
   }
 
-  /** The base URL of the agent-api that serves a deployment. */
+  /** Waits for the base URL of the agent-api that serves a deployment. */
   upstreamOf(id: string): Promise<string> {
     return waitFor(async () => (await this.routeOf(id))?.upstreams[0], { what: `an upstream of ${id}` });
   }
@@ -175,7 +177,7 @@ export class TestPlatform {
   }
 
   async close(): Promise<void> {
-    await this.deleteAll().catch(() => undefined); // A test that failed may have left no service.
+    await this.deleteAll().catch(() => undefined); // After a failed test there may be no service.
     await this.#service?.stop();
     await this.callers.close();
     await this.database.close();

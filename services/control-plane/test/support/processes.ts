@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Process ids of everything that runs for a revision, whoever its parent is. */
+/** Returns the ids of all processes of a revision, whoever their parent is. */
 export function processesOf(revisionId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -9,7 +9,7 @@ export function processesOf(revisionId: string): number[] {
       try {
         return existsSync(`/proc/${pid}/exe`) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(revisionId);
       } catch {
-        return false; // Ended meanwhile, or somebody else's.
+        return false; // It has ended meanwhile, or belongs to another user.
       }
     });
 }

@@ -20,11 +20,14 @@ import { INTERNAL_TOKEN, type TestPlatform } from './platform.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A data plane as its own process on a machine of its own, which reaches the platform over a line and is reached by nobody. */
+/**
+ * Runs a data plane as its own process, as on another machine: it reaches the platform over a line and cannot be
+ * reached itself.
+ */
 export class TestDataPlane {
   readonly listener: Listener;
   readonly line: FaultLine;
-  /** False: the platform refuses its key. */
+  /** True when the platform accepts its key. */
   isKeyGood = true;
   readonly #front: Server;
   readonly #folder: string;
@@ -53,7 +56,7 @@ export class TestDataPlane {
     this.#environment = options.environment;
   }
 
-  /** Not running yet. */
+  /** Creates a data plane without starting it. */
   static async of(
     platform: TestPlatform,
     listener: Listener,
@@ -79,7 +82,7 @@ export class TestDataPlane {
     return this.#service;
   }
 
-  /** @param untilReady false: it is to wait for something first */
+  /** @param untilReady false when the data plane has to wait for something first */
   async start({ untilReady = true } = {}): Promise<void> {
     const agent = join(root, 'test/fixtures/stand-in-agent.mjs');
     this.#service = await startServiceProcess({
@@ -117,7 +120,7 @@ export class TestDataPlane {
     return routes.find((route) => route.deployment_id === id);
   }
 
-  /** What a process that serves the deployment here was started with. */
+  /** Returns the start environment of a process that serves the deployment here. */
   async startedWith(deployment: Pick<Deployment, 'id'>): Promise<{ pid: number; own: Record<string, string> }> {
     const upstream = await waitFor(async () => (await this.routeOf(deployment))?.upstreams[0], {
       timeoutMs: 20_000,
@@ -138,7 +141,7 @@ export class TestDataPlane {
   }
 }
 
-/** Stands in for the gateway: a good key becomes a principal token. */
+/** Starts a fake gateway, which exchanges a valid key for a principal token. */
 async function frontOf(platform: TestPlatform, isKeyGood: () => boolean): Promise<Server> {
   const server = createServer(async (request, response) => {
     const { 'x-api-key': key, 'x-tenant-id': workspace } = request.headers;

@@ -7,7 +7,7 @@ import type { Answer, TestPlatform } from './platform.ts';
 
 const modules = fileURLToPath(new URL('../../../../packages/graph-host/node_modules/@langchain', import.meta.url));
 
-/** Stands in for a package manager: the packages are those of this repository. */
+/** Replaces a package manager: links the packages of this repository. */
 export const LINK_PACKAGES = `mkdir -p node_modules && ln -s ${modules} node_modules/@langchain`;
 
 export const PROJECT = {
@@ -19,7 +19,7 @@ export const PROJECT = {
       .addNode('say', () => ({ text: 'hello' })).addEdge(START, 'say').addEdge('say', END).compile();`,
 };
 
-/** A gzipped tar archive of these files. */
+/** Makes a gzipped tar archive of these files. */
 export async function archiveOf(platform: TestPlatform, files: Record<string, string>): Promise<Buffer> {
   const folder = await mkdtemp(join(platform.folder, 'source-'));
   for (const [name, content] of Object.entries(files)) {
@@ -33,7 +33,7 @@ export async function archiveOf(platform: TestPlatform, files: Record<string, st
   return Buffer.concat(chunks);
 }
 
-/** As the CLI does it: a deployment first, then what it runs. */
+/** Creates a deployment as the CLI does, before there is anything to run. */
 export async function createEmpty(platform: TestPlatform, changes: Record<string, unknown> = {}): Promise<Deployment> {
   const { status, body } = await platform.create({ source: 'internal_source', source_config: {}, ...changes });
   if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
@@ -48,11 +48,11 @@ export async function uploadUrl(platform: TestPlatform, id: string): Promise<Upl
 
 export interface PutOptions {
   headers?: Record<string, string>;
-  /** Sent without its length. */
+  /** True when the body is sent without its length. */
   isChunked?: boolean;
 }
 
-/** Uploads past the gateway, which the URL names. */
+/** Uploads to control-plane directly, although the URL names the gateway. */
 export async function put(
   platform: TestPlatform,
   url: string,
@@ -70,7 +70,7 @@ export async function put(
   return { status: answer.status, detail: text === '' ? undefined : JSON.parse(text).detail };
 }
 
-/** Uploads these files and gives the path they are to be named by. */
+/** Uploads these files and returns the path that names them. */
 export async function upload(platform: TestPlatform, id: string, files: Record<string, string>): Promise<string> {
   const { upload_url, object_path } = await uploadUrl(platform, id);
   const { status, detail } = await put(platform, upload_url, await archiveOf(platform, files));
@@ -81,13 +81,13 @@ export async function upload(platform: TestPlatform, id: string, files: Record<s
 export interface Order {
   files?: Record<string, string>;
   configPath?: string;
-  /** Null: what the project's lock file asks for. */
+  /** Null: the project's lock file decides. */
   install_command?: string | null;
   build_command?: string;
   secrets?: Record<string, string>;
 }
 
-/** Uploads and asks for a revision of it. */
+/** Uploads the project and requests a revision of it. */
 export async function deploy(platform: TestPlatform, id: string, order: Order = {}): Promise<Answer<Deployment>> {
   const { files = PROJECT, configPath = 'langgraph.json', secrets } = order;
   const { install_command = LINK_PACKAGES, build_command } = order;

@@ -9,7 +9,7 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, i
 export const AGENT = fixture('stand-in-agent.mjs');
 export const ENGINE = fixture('stand-in-engine.mjs');
 
-/** What the engine takes from the environment of who calls it; `folder` is where it writes down how it was called. */
+/** Returns the variables that the fake engine reads. It records its calls in `folder`. */
 export function engineVariables(folder: string): Record<string, string> {
   return {
     DOCKER_STAND_IN_FOLDER: folder,
@@ -19,7 +19,9 @@ export function engineVariables(folder: string): Record<string, string> {
   };
 }
 
-/** A container driver whose engine runs containers as processes, and writes down below `folder` how it was called. */
+/**
+ * Makes options of a container driver whose engine runs containers as processes, and records its calls below `folder`.
+ */
 export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
   Object.assign(process.env, engineVariables(surroundings.folder));
   return {

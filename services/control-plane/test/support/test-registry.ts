@@ -24,14 +24,14 @@ const QUOTA = {
   DISK_MIN_FREE_BYTES: 0,
 };
 
-/** A deployment that images are pushed for, and where they go. */
+/** A deployment with the repository and the client to push to. */
 export interface PushedTo {
   id: string;
   repository: string;
   push: ImageClient;
 }
 
-/** The registry alone, on a database and a folder of its own. */
+/** Runs only the registry, on a database and a folder of its own. */
 export class TestRegistry {
   readonly registry: Registry;
   readonly database: Database;
@@ -52,7 +52,7 @@ export class TestRegistry {
     this.#close = close;
   }
 
-  /** @param options.limits of requests, as the environment has them @param options.quota where it is not the usual one */
+  /** @param options.limits of requests, as environment variables @param options.quota in place of the usual one */
   static async open(options: {
     blobLimitBytes: number;
     limits?: object;
@@ -110,7 +110,7 @@ export class TestRegistry {
     return { id, repository: `registry/${id}/agent`, push: this.client(id, true) };
   }
 
-  /** Makes revisions of images, the first one the oldest. @param versions `@<digest>` or `:<tag>` */
+  /** Creates revisions of images, the oldest first. @param versions `@<digest>` or `:<tag>` */
   async deployed({ id, repository }: PushedTo, versions: string[]): Promise<void> {
     await this.database.prisma.revision.createMany({
       data: versions.map((version, index) => ({
@@ -130,7 +130,7 @@ export class TestRegistry {
   }
 }
 
-/** Status and code of a refusal. */
+/** Returns the status and the code of an error. */
 export async function errorOf(answer: Response): Promise<readonly [number, string | undefined]> {
   return [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code];
 }

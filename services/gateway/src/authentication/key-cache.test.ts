@@ -7,7 +7,7 @@ const question: KeyQuestion = { key: 'lsv2_sk_secret', audience: 'deployment:d',
 
 describe('the cache of keys', () => {
   let now: number;
-  /** How far the machine's clock was put back. */
+  /** Milliseconds by which the machine's clock was set back. */
   let behindMs: number;
   let asked: KeyQuestion[];
   let answers: (question: KeyQuestion) => Promise<KeyAnswer>;
@@ -66,7 +66,7 @@ describe('the cache of keys', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('renews an ageing answer without letting the caller wait', async () => {
+  it('renews an ageing answer without making the caller wait', async () => {
     await cache.check(question);
     now += 3_000;
     expect(await cache.check(question)).toMatchObject({ token: 'token 1' });
@@ -125,7 +125,7 @@ describe('the cache of keys', () => {
     await expect(cache.check(question)).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
   });
 
-  it('does not let known callers wait for an org-access that just failed', async () => {
+  it('does not make known callers wait for an org-access that just failed', async () => {
     await cache.check(question);
     answers = async () => {
       throw new Error('away');
@@ -164,7 +164,7 @@ describe('the cache of keys', () => {
     expect(await cache.check(question)).toMatchObject({ kind: 'good' });
   });
 
-  it('a doubted key is asked about again at its next request, for every audience', async () => {
+  it('asks again about a doubted key at its next request, for every audience', async () => {
     await cache.check(question);
     await cache.check({ ...question, audience: 'control-plane' });
     cache.doubt(new Set(['key-1']));
@@ -174,7 +174,7 @@ describe('the cache of keys', () => {
     expect(revoked).toEqual(['key-1']);
   });
 
-  it('a doubted key stays good when org-access says so, and is asked about once', async () => {
+  it('keeps a doubted key good when org-access says so, and asks about it once', async () => {
     await cache.check(question);
     cache.doubt(new Set(['key-1', 'key-2']));
     expect(revoked).toEqual([]);
@@ -183,7 +183,7 @@ describe('the cache of keys', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('a doubted key goes on while org-access cannot be asked: a hint alone refuses nobody', async () => {
+  it('keeps a doubted key in use while org-access is unavailable: a hint alone refuses nobody', async () => {
     await cache.check(question);
     cache.doubt(new Set(['key-1']));
     answers = async () => {
@@ -192,7 +192,7 @@ describe('the cache of keys', () => {
     expect(await cache.check(question)).toMatchObject({ kind: 'good' });
   });
 
-  it('does not believe an answer that was under way when its key was doubted', async () => {
+  it('does not believe an answer that was in flight when its key was doubted', async () => {
     let deliver!: (answer: KeyAnswer) => void;
     answers = () =>
       new Promise((resolve) => {
@@ -205,7 +205,7 @@ describe('the cache of keys', () => {
     expect(await checking).toEqual({ kind: 'refused' });
   });
 
-  it('tells of a revocation it learns by asking', async () => {
+  it('reports a revocation it learns by asking', async () => {
     await cache.check(question);
     now += 4_000;
     answers = async () => ({ kind: 'refused' });

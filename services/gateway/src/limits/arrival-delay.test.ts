@@ -53,7 +53,7 @@ describe('requests that waited to be read', () => {
     const statuses = await Promise.all(Array.from({ length: 200 }, ask));
     const served = statuses.filter((status) => status === 200).length;
     expect(statuses.filter((status) => status === 503)).toHaveLength(200 - served);
-    // Those that were read in the first moments, of a storm that would have taken three seconds.
+    // These were read in the first moments, of a burst that would have taken three seconds.
     expect(served).toBeGreaterThan(5);
     expect(served).toBeLessThan(100);
     expect(await ask()).toBe(200);
@@ -72,7 +72,7 @@ describe('requests that waited to be read', () => {
     for (let count = 0; count < 5; count += 1) expect(await ask()).toBe(200);
   });
 
-  it('are seen alone: what measures their wait is no request', async () => {
+  it('are counted alone: the probe that measures their wait is no request', async () => {
     workMs = 0;
     const until = performance.now() + 500;
     let asked = 0;

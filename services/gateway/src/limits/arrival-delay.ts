@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** Between two probes while requests come. */
+/** Milliseconds between two probes while requests come. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 25;
-/** What one turn of the event loop counts at most: a process that stood still, and goes on, is not one that cannot keep up. */
+/**
+ * The most milliseconds that one turn of the event loop counts: a process that stood still and continues is not one
+ * that cannot keep up.
+ */
 const TURN_MAX_MS = 100;
 
 interface Probe {
@@ -14,16 +17,16 @@ interface Probe {
 }
 
 /**
- * Knows how long the requests that are read now have waited to be. An event loop that cannot keep up takes connections late: they
- * wait in the system's queue, where nobody sees them, while its timers are on time. So the gateway stands in that queue itself: while
- * requests come it sends itself one, ten times a second, and the age of the oldest that has not arrived is what those beside it
- * have waited.
+ * Measures how long the requests that are read now have waited. An event loop that cannot keep up takes connections
+ * late: they wait in the system's queue, where nobody sees them, while its timers are on time. So the gateway stands in
+ * that queue itself: while requests come it sends itself one, ten times a second, and the age of the oldest that has
+ * not arrived is the wait of those beside it.
  */
 export class ArrivalDelay {
   readonly #maxMs: number;
-  /** Nobody else knows it. */
+  /** A path that nobody else knows. */
   readonly #path = `/${randomUUID()}`;
-  /** In the order in which they were sent. */
+  /** Probes in the order in which they were sent. */
   readonly #probes = new Set<Probe>();
   #server: Server | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -31,17 +34,17 @@ export class ArrivalDelay {
   #sinceProbeMs = PROBE_EVERY_MS;
   #isBusy = false;
 
-  /** @param options.maxMs 0: nothing is too long */
+  /** @param options.maxMs the longest wait in milliseconds; 0 for no limit */
   constructor({ maxMs }: { maxMs: number }) {
     this.#maxMs = maxMs;
   }
 
-  /** From here on it measures; the server passes its requests to `take`. */
+  /** Starts measuring; the server has to pass its requests to `take`. */
   observe(server: Server): void {
     if (this.#maxMs > 0) this.#server = server;
   }
 
-  /** Milliseconds that requests which are read now have waited at least. */
+  /** The least milliseconds that requests which are read now have waited. */
   get ms(): number {
     for (const { waitedMs } of this.#probes) return waitedMs;
     return 0;
@@ -51,7 +54,7 @@ export class ArrivalDelay {
     return this.#maxMs > 0 && this.ms > this.#maxMs;
   }
 
-  /** To be called with each request. Returns whether it was a probe, which wants no answer. */
+  /** Must be called with each request. Returns whether it was a probe, which wants no answer. */
   take(req: IncomingMessage): boolean {
     if (req.url === this.#path) {
       req.socket.destroy();
@@ -98,14 +101,14 @@ export class ArrivalDelay {
     const socket = connect({ port: address.port, host: loopbackOf(address) });
     const probe = { socket, waitedMs: 0 };
     this.#probes.add(probe);
-    // One that could not be made has not waited; the server ends one that has arrived.
+    // A probe that could not connect has not waited; the server closes one that has arrived.
     socket.on('error', () => undefined).on('close', () => this.#probes.delete(probe));
     socket.end(`GET ${this.#path} HTTP/1.1\r\nhost: gateway\r\n\r\n`);
     socket.resume();
   }
 }
 
-/** A server that listens everywhere is reached from inside. */
+/** Returns where a server that listens on all addresses is reached from inside. */
 function loopbackOf({ address }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   return address === '::' ? '::1' : address;

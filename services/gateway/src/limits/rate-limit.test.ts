@@ -17,7 +17,7 @@ describe('a rate limit', () => {
     expect(limit.policy).toBe('"key";q=3;w=2');
   });
 
-  it('gives back what was taken with time, and never more than the burst', () => {
+  it('pays a debt back over time, and never beyond the burst', () => {
     let now = 0;
     const limit = new RateLimit({ name: 'key', perSecond: 2, burst: 3, now: () => now });
     takeAll(limit, 'k');

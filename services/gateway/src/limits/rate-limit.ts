@@ -1,37 +1,40 @@
 import { LRUCache } from 'lru-cache';
 
 export interface Rate {
-  /** Over time; 0 is no limit. */
+  /** The sustained rate; 0 is no limit. */
   perSecond: number;
-  /** At once, by a subject that has rested. */
+  /** The number of requests at once by a subject that has rested. */
   burst: number;
 }
 
-/** What one subject has taken and not had back yet, as the milliseconds in which it will have. */
+/** The debt of one subject, in the milliseconds that paying it back takes. */
 export interface Bucket {
   readonly id: string;
   debtMs: number;
-  /** When `debtMs` was true. */
+  /** The time of `debtMs`. */
   at: number;
-  /** The part of it that other replicas do not know of. */
+  /** The part of the debt that other replicas do not know of. */
   unsharedMs: number;
 }
 
 export interface RateLimitOptions extends Rate {
-  /** What is counted, in the words of headers and metrics: `key`, `address`. */
+  /** The counted dimension, in the words of headers and metrics: `key`, `address`. */
   name: string;
   now?: () => number;
-  /** Something was taken: other replicas are to hear of it. */
+  /** Called after each take: other replicas have to learn of it. */
   onTaken?(bucket: Bucket): void;
 }
 
-/** A bucket that falls out is a full one for whoever comes back: the limit errs on the side of letting through. */
+/** An evicted bucket is a full one for a subject that returns: the limit errs on the side of letting through. */
 const SUBJECTS_MAX = 50_000;
 
-/** A token bucket for each subject of one kind. Counting waits for nobody; what other replicas count comes into it later. */
+/**
+ * A token bucket for each subject of one kind. Counting waits for nobody; the counts of other replicas come into it
+ * later.
+ */
 export class RateLimit {
   readonly name: string;
-  /** As `RateLimit-Policy` has it: so many in so many seconds. */
+  /** The value of `RateLimit-Policy`: so many in so many seconds. */
   readonly policy: string;
   readonly #costMs: number;
   readonly #capacityMs: number;
@@ -52,7 +55,7 @@ export class RateLimit {
     return this.#missingMs(subject) === 0;
   }
 
-  /** Counts one, whether or not there is room. */
+  /** Counts one request, whether or not there is room. */
   take(subject: string): void {
     const bucket = this.#bucketOf(subject);
     bucket.debtMs += this.#costMs;
@@ -61,14 +64,14 @@ export class RateLimit {
     this.#onTaken(bucket);
   }
 
-  /** As `RateLimit` has it: how many are left, and the seconds until all are back. */
+  /** Returns the value of `RateLimit`: how many are left, and the seconds until all are back. */
   state(subject: string): string {
     const { debtMs } = this.#bucketOf(subject);
     const left = Math.max(0, Math.floor((this.#capacityMs - debtMs) / this.#costMs + ROUNDING));
     return `"${this.name}";r=${left};t=${Math.ceil(debtMs / 1000)}`;
   }
 
-  /** Until there is room for one more. */
+  /** Returns the seconds until there is room for one more. */
   retryAfterSeconds(subject: string): number {
     return this.#missingMs(subject) / 1000;
   }
@@ -78,7 +81,7 @@ export class RateLimit {
     return missing > this.#costMs * ROUNDING ? missing : 0;
   }
 
-  /** The subject's bucket as it is now. */
+  /** Returns the subject's bucket with its debt as of now. */
   #bucketOf(subject: string): Bucket {
     const now = this.#now();
     const bucket = this.#buckets.get(subject) ?? { id: `${this.name}:${subject}`, debtMs: 0, at: now, unsharedMs: 0 };
@@ -88,5 +91,5 @@ export class RateLimit {
   }
 }
 
-/** Of one request: what sums of fractions may be off. */
+/** The part of one request by which sums of fractions may be off. */
 const ROUNDING = 1e-6;

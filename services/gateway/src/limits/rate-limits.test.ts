@@ -16,7 +16,7 @@ const claims = {
   permissions: [],
 };
 
-it('a storm of 2,000 creates and 500 reconnections on one key in a moment is within what is allowed without any setting', () => {
+it('a burst of 2,000 creates and 500 reconnections on one key is within the default limits', () => {
   const limits = new RateLimits(readConfig(configSchema, { environment: REQUIRED }));
   for (let count = 0; count < 2_500; count += 1) limits.take({ claims, address: '203.0.113.7' });
 });
@@ -32,7 +32,7 @@ it('a request that one dimension refuses counts in no other', () => {
   expect(() => limits.take({ claims: { ...claims, key_id: 'third' }, address: '' })).toThrow('of this workspace');
 });
 
-it('a rate of 0 is no limit, and says nothing', () => {
+it('a rate of 0 is no limit, and adds no headers', () => {
   const off = {
     RATE_LIMIT_RPS: '0',
     RATE_LIMIT_TENANT_RPS: '0',

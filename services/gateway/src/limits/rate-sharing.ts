@@ -4,20 +4,20 @@ import type { Bucket } from './rate-limit.ts';
 
 export interface RateSharingOptions {
   redisUri: string;
-  /** Replicas with the same one count together. */
+  /** Replicas with the same prefix count together. */
   keyPrefix: string;
   logger: Logger;
 }
 
-/** Replicas know of each other's requests after about this long. */
+/** Milliseconds after which replicas know of each other's requests. */
 const SHARE_AFTER_MS = 100;
 const ANSWER_MS = 1_000;
-/** Shared at a time; a crowd of more subjects than this is counted by each replica for itself. */
+/** Buckets shared at a time; beyond this each replica counts the subjects for itself. */
 const BUCKETS_MAX = 5_000;
 
 /**
- * The debt of a bucket is the time its key has to live: Redis pays it back by itself, and no clocks of replicas are compared.
- * Adds what a replica took, and returns what all together owe.
+ * The debt of a bucket is the time its key has to live: Redis pays it back by itself, and no clocks of replicas are
+ * compared. The script adds what a replica took, and returns the debt of all together.
  */
 const ADD_DEBTS = `
 local debts = {}
@@ -29,8 +29,9 @@ end
 return debts`;
 
 /**
- * Lets replicas count together, over Redis, behind the back of requests: each tells what it took a moment ago and hears what all
- * have. While Redis is away or silent each counts by itself, and what it counts meanwhile is not told later.
+ * Lets replicas count together over Redis, without delaying requests: each reports what it took a moment ago and gets
+ * the total of all. While Redis is away or unresponsive each counts by itself, and does not report later what it
+ * counted meanwhile.
  */
 export class RateSharing {
   readonly #redis: Redis;
@@ -62,7 +63,7 @@ export class RateSharing {
   };
 
   close(): void {
-    // What cannot be shared from here on is nobody's loss.
+    // Failures to share from here on do not matter.
     this.#isAway = true;
     this.#redis.disconnect();
   }
@@ -88,7 +89,7 @@ export class RateSharing {
     return (await this.#redis.eval(ADD_DEBTS, keys.length, ...keys, ...told.map(({ ms }) => ms))) as number[];
   }
 
-  /** Said once for each time that Redis is away. */
+  /** Logs once for each time that Redis is away. */
   #onAway(error: unknown): void {
     if (this.#isAway) return;
     this.#isAway = true;
@@ -96,7 +97,7 @@ export class RateSharing {
   }
 }
 
-/** What Redis says is never less than what this replica took, unless Redis has forgotten it. */
+/** Applies a total from Redis, which is never less than what this replica took, unless Redis has forgotten it. */
 function learn(bucket: Bucket, sharedMs: number): void {
   const debtMs = sharedMs + bucket.unsharedMs;
   const elapsed = performance.now() - bucket.at;

@@ -26,7 +26,7 @@ describe('the address a request is counted to', () => {
     expect(addresses.of(request('10.0.0.1', '6.6.6.6, 203.0.113.7'))).toBe('203.0.113.7');
   });
 
-  it('is the proxy’s where it names nobody, or what is no address', () => {
+  it('is the proxy’s where it names nobody, or an invalid address', () => {
     const addresses = new ClientAddresses({ believesAll: true });
     expect(addresses.of(request('10.0.0.1'))).toBe('10.0.0.1');
     expect(addresses.of(request('10.0.0.1', '203.0.113.7, unknown'))).toBe('10.0.0.1');
@@ -39,7 +39,7 @@ describe('the address a request is counted to', () => {
     expect(addresses.of(request('::ffff:203.0.113.7'))).toBe('203.0.113.7');
   });
 
-  it('cannot be configured with what is no network', () => {
+  it('cannot be configured with an invalid network', () => {
     expect(() => new ClientAddresses({ believesAll: false, proxies: ['the-proxy'] })).toThrow(
       'TRUSTED_PROXIES: "the-proxy" is no address or network',
     );

@@ -10,15 +10,15 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The upstream got the request and says that nothing was done with it. */
+/** The upstream got the request and says that it did nothing with it. */
 export class UntouchedError extends Error {
   override readonly name = 'UntouchedError';
 }
 
-/** The upstream does not go on with an answer that another one began. */
+/** The upstream refused to continue an answer that another one began. */
 export class NotContinuedError extends Error {
   override readonly name = 'NotContinuedError';
-  /** It would be told the same again. */
+  /** True when a repetition would be refused too. */
   readonly isFinal: boolean;
 
   constructor(status: number) {
@@ -27,20 +27,20 @@ export class NotContinuedError extends Error {
   }
 }
 
-/** The upstream never got the request: it may go to another one. */
+/** Returns whether the upstream never got the request, which then may go to another one. */
 export function neverConnected(error: unknown): boolean {
   const { code, errors } = (error ?? {}) as { code?: string; errors?: unknown[] };
   if (errors) return errors.every(neverConnected);
   return code !== undefined && NOT_CONNECTED.has(code);
 }
 
-/** Whether another upstream may be asked: nothing was done, or doing it twice does no harm. */
+/** Returns whether another upstream may be tried: nothing was done, or doing it twice does no harm. */
 export function mayGoElsewhere(error: unknown, isRepeatable: boolean): boolean {
   if (neverConnected(error) || error instanceof UntouchedError || error instanceof NoRoomError) return true;
   return isRepeatable && brokeOff(error);
 }
 
-/** What the client is told when the upstream failed before it answered. */
+/** Returns the client's error when the upstream failed before it answered. */
 export function upstreamFailure(error: unknown, name: string): AppError {
   if (error instanceof AppError) return error;
   if (neverConnected(error)) {
@@ -53,7 +53,7 @@ export function upstreamFailure(error: unknown, name: string): AppError {
   return new BadGatewayError(`${name} did not answer as it should`, { cause: error });
 }
 
-/** The connection ended before the answer. Anything else that goes wrong there would go wrong again. */
+/** Returns whether the connection ended before the answer. Any other failure would happen again. */
 function brokeOff(error: unknown): boolean {
   if (error instanceof AppError || error instanceof ClientGoneError) return false;
   const { code = '' } = (error ?? {}) as { code?: string };

@@ -4,16 +4,16 @@ import type { DeploymentTable } from './deployment-table.ts';
 /** Tells the host names of deployments from all others, which are the platform's. */
 export class DeploymentHosts {
   readonly #table: DeploymentTable;
-  /** With the dot before it. */
+  /** The domain with the dot before it. */
   readonly #suffix: string | undefined;
 
-  /** @param domain deployments are at `<slug>.<domain>`; undefined: they have only the names that they bring */
+  /** @param domain deployments are at `<slug>.<domain>`; undefined when they have only the names of their own */
   constructor(table: DeploymentTable, domain: string | undefined) {
     this.#table = table;
     this.#suffix = domain === undefined ? undefined : `.${domain.toLowerCase()}`;
   }
 
-  /** Whether nothing of the platform is served at the name, known deployment or not. */
+  /** Returns whether the name is for deployments alone, known or not: nothing of the platform is served there. */
   isDeployments(host: string): boolean {
     return this.#isBelowDomain(host) || this.#table.findAtHost(host) !== undefined;
   }

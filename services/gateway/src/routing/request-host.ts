@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Takes a target in absolute form (`GET http://host/path`) apart. It names the host itself, whatever `Host` says, which a proxy
- * replaces (RFC 9112, 3.2.2). A target with a user in it is left as it is, and leads nowhere.
+ * Splits a target in absolute form (`GET http://host/path`). It names the host itself, whatever `Host` says, which a
+ * proxy replaces (RFC 9112, 3.2.2). A target with a user in it is left as it is, and leads nowhere.
  */
 export function splitAbsoluteTarget(req: IncomingMessage): void {
   if (req.url === undefined || req.url.startsWith('/')) return;
@@ -15,17 +15,17 @@ export function splitAbsoluteTarget(req: IncomingMessage): void {
   }
 }
 
-/** The host that the client asked, with its port, as it wrote them. */
+/** Returns the host that the client requested, with its port, as it wrote them. */
 export function requestedHost(req: IncomingMessage, trustForwarded: boolean): string | undefined {
   return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
 }
 
-/** The first of the values that proxies one behind the other have put into a header. */
+/** Returns the first of the values that a chain of proxies has put into a header. */
 export function firstValue(value: string | string[] | undefined): string | undefined {
   return (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim();
 }
 
-/** The name in `host:port`, in lower case and without the dot of the root; empty for addresses of version 6. */
+/** Returns the name in `host:port`, in lower case and without the dot of the root; empty for IPv6 addresses. */
 export function hostNameOf(authority: string): string {
   const name = authority.split(':', 1)[0]!.toLowerCase();
   if (name.startsWith('[')) return '';

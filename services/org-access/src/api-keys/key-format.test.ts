@@ -7,7 +7,7 @@ describe('the form of a key', () => {
     expect(makeKey('personal_token')).toMatch(/^lsv2_pt_[0-9a-f]{40,}_[0-9a-f]{10}$/);
   });
 
-  it('is refused after a single mistyped character', () => {
+  it('is refused with a single mistyped character', () => {
     const key = makeKey('service_key');
     expect(isWellFormedKey(key)).toBe(true);
     const at = 20;
@@ -19,14 +19,14 @@ describe('the form of a key', () => {
     expect(isWellFormedKey(text)).toBe(false);
   });
 
-  it('is shortened to what recognises it and no more', () => {
+  it('is shortened to what identifies it', () => {
     const key = makeKey('service_key');
     const short = shortenKey(key);
     expect(short).toHaveLength('lsv2_sk_'.length + 4 + 3 + 4);
     expect(key.startsWith(short.split('...')[0]!)).toBe(true);
   });
 
-  it('never makes the same key twice, nor the same hash', () => {
+  it('is unique, and so is its hash', () => {
     const hashes = Array.from({ length: 100 }, () => Buffer.from(hashKey(makeKey('service_key'))).toString('hex'));
     expect(new Set(hashes).size).toBe(100);
   });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Clients tell the kinds apart by these prefixes. */
+/** Clients recognize the kinds of keys by these prefixes. */
 export const KEY_PREFIXES = { service_key: 'lsv2_sk_', personal_token: 'lsv2_pt_' } as const;
 export type KeyKind = keyof typeof KEY_PREFIXES;
 
@@ -9,26 +9,26 @@ const CHECKSUM_HEX_DIGITS = 10;
 const FORM = /^(lsv2_(?:sk|pt)_[0-9a-f]{48})_([0-9a-f]{10})$/;
 
 /**
- * A new key: its prefix, 192 random bits and a checksum over both. The checksum lets a mistyped or invented key be
- * refused without asking the database, and lets secret scanners tell a real key from something that looks like one.
+ * Makes a key: its prefix, 192 random bits and a checksum over both. With the checksum, a mistyped key is refused
+ * without a query, and secret scanners recognize real keys.
  */
 export function makeKey(kind: KeyKind): string {
   const body = KEY_PREFIXES[kind] + randomBytes(RANDOM_BYTES).toString('hex');
   return `${body}_${checksum(body)}`;
 }
 
-/** Whether the text can be a key at all. */
+/** Returns whether the text has the form and the checksum of a key. */
 export function isWellFormedKey(text: string): boolean {
   const [, body, sum] = FORM.exec(text) ?? [];
   return body !== undefined && sum !== undefined && timingSafeEqual(Buffer.from(checksum(body)), Buffer.from(sum));
 }
 
-/** What is stored and looked up. The key is random, so a fast hash without salt gives nothing away. */
+/** Returns the hash that is stored and looked up. The key is random, so a fast hash without salt is safe. */
 export function hashKey(key: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(createHash('sha256').update(key).digest());
 }
 
-/** Enough to recognise a key in a list: `lsv2_sk_3f2a...91bc`. */
+/** Shortens a key to what identifies it in a list: `lsv2_sk_3f2a...91bc`. */
 export function shortenKey(key: string): string {
   const prefixLength = KEY_PREFIXES.service_key.length;
   return `${key.slice(0, prefixLength + 4)}...${key.slice(-4)}`;

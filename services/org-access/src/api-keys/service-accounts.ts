@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
-/** Body fields that name a role, by the scope the role must have. */
+/** Body fields that name a role, by the scope that the role must have. */
 const ROLE_FIELDS = { organization: 'org_role_id', workspace: 'role_id' } as const;
 
 /** @throws InvalidFieldError */
@@ -20,7 +20,10 @@ export async function roleMustExist(
     throw new InvalidFieldError(['body', ROLE_FIELDS[accessScope]], `There is no ${accessScope} role ${roleId}.`);
 }
 
-/** @param field of the body, which names the workspace; @throws InvalidFieldError */
+/**
+ * @param field of the body that names the workspace
+ * @throws InvalidFieldError
+ */
 export async function workspaceMustExist(
   queries: Queries,
   organizationId: string,

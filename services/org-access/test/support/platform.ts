@@ -25,11 +25,13 @@ export interface Answer<Body> {
   body: Body;
 }
 
-/** org-access as its own process, with the default organization and its first administrator key. */
+/** Runs org-access as its own process, with the default organization and its first administrator key. */
 export class TestOrgAccess {
   readonly database: TestDatabase;
   readonly #redis = testRedis();
-  /** Over which it tells what happens. The whole platform is tested on Kafka, which takes several times as long to start on. */
+  /**
+   * The event bus is Redis here. The whole platform is tested with Kafka, which takes several times as long to start.
+   */
   readonly bus = { kind: 'redis' as const, url: this.#redis.url, prefix: this.#redis.prefix };
   encryptionKey = randomBytes(32).toString('base64');
   bootstrap!: BootstrapResponse & { api_key: string };
@@ -45,7 +47,7 @@ export class TestOrgAccess {
     this.#environment = environment;
   }
 
-  /** `reach` puts something between the service and its database. */
+  /** @param options.reach puts a proxy between the service and its database */
   static async start(
     options: { reach?: (url: string) => Promise<string>; environment?: Record<string, string> } = {},
   ): Promise<TestOrgAccess> {
@@ -63,7 +65,7 @@ export class TestOrgAccess {
     return this.#service;
   }
 
-  /** Everything it ever logged. */
+  /** Returns everything that was logged so far. */
   output(): string {
     return this.#outputBefore + (this.#service?.output() ?? '');
   }
@@ -114,7 +116,7 @@ export class TestOrgAccess {
     });
   }
 
-  /** Calls as the owner of a key, the way the gateway does; in the workspace if one is named. */
+  /** Calls like the gateway, with a key and optionally in a workspace. */
   async call<Body>(
     key: string,
     method: string,
@@ -128,7 +130,7 @@ export class TestOrgAccess {
     return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token, ...headers });
   }
 
-  /** As the first administrator. */
+  /** Calls as the first administrator. */
   asAdmin<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     return this.call<Body>(this.bootstrap.api_key, method, path, body);
   }
@@ -143,7 +145,7 @@ export class TestOrgAccess {
     return (await this.call<ApiKey[]>(key, 'GET', path)).body;
   }
 
-  /** Everything in the database, as text. */
+  /** Returns the whole content of the database as text. */
   dump(): Promise<string> {
     return dumpDatabase(this.database.url);
   }

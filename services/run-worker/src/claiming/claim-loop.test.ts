@@ -44,7 +44,7 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
   return { waiting, started, limits, passOn, claimRuns, others, wakeUp: () => wakeUp(), end };
 }
 
-it('looks once at the start and then waits to be woken', async () => {
+it('the claim loop looks once at the start and then waits to be woken', async () => {
   const { waiting, started, claimRuns, wakeUp } = claiming();
   loop.start();
   await settle();
@@ -57,7 +57,7 @@ it('looks once at the start and then waits to be woken', async () => {
   expect(started).toHaveLength(1);
 });
 
-it('never takes more than it has slots, says that there is more, and goes on when one is free', async () => {
+it('the claim loop never takes more than it has slots, wakes others when there is more, and continues when a slot is free', async () => {
   const { waiting, started, limits, passOn, end } = claiming({ slots: 2 });
   waiting.push(...Array.from({ length: 5 }, () => claimedRun()));
   loop.start();
@@ -70,7 +70,7 @@ it('never takes more than it has slots, says that there is more, and goes on whe
   expect(limits).toEqual([2, 1]);
 });
 
-it('does not look again after a run when the last look left nothing', async () => {
+it('the claim loop does not look again after a run when the last look left nothing', async () => {
   const { waiting, claimRuns, end } = claiming();
   waiting.push(claimedRun());
   loop.start();
@@ -97,7 +97,7 @@ it('a wake-up that comes when the slots are full is passed on', async () => {
   expect(passOn).toHaveBeenCalledOnce();
 });
 
-it('takes what its runs wait for although no slot is free, and nothing else', async () => {
+it('the claim loop takes what its runs wait for although no slot is free, and nothing else', async () => {
   const { waiting, started, claimRuns, others } = claiming({ slots: 1 });
   waiting.push(claimedRun());
   loop.start();
@@ -109,11 +109,11 @@ it('takes what its runs wait for although no slot is free, and nothing else', as
   await settle();
   expect(started).toHaveLength(2);
   expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, suspectsMax: 3 }]);
-  // Asked once for each time that something new is waited for.
+  // It is asked once for each time that a run begins to wait for something new.
   expect(claimRuns).toHaveBeenCalledTimes(2);
 });
 
-it('takes only as many suspects as would get their place at once', async () => {
+it('the claim loop takes only as many quarantined runs as would get an isolated host at once', async () => {
   const { claimRuns, others } = claiming();
   others.soloPlaces = 1;
   loop.start();
@@ -121,7 +121,7 @@ it('takes only as many suspects as would get their place at once', async () => {
   expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, suspectsMax: 1 }]);
 });
 
-it('a claim that fails is tried again at the next occasion', async () => {
+it('a claim that fails is repeated at the next occasion', async () => {
   const { waiting, started, claimRuns } = claiming();
   claimRuns.mockRejectedValueOnce(new Error('away'));
   waiting.push(claimedRun());
@@ -133,7 +133,7 @@ it('a claim that fails is tried again at the next occasion', async () => {
   expect(started).toHaveLength(1);
 });
 
-it('claims nothing after it was stopped, and what was claimed by then has been started', async () => {
+it('the claim loop claims nothing after a stop, and has started what was claimed by then', async () => {
   const { waiting, started, claimRuns } = claiming();
   waiting.push(claimedRun());
   loop.start();

@@ -12,16 +12,16 @@ it('a run that waits for another lends its slot to any run, as often as there ar
   expect(slotsWith({ slots: 2, inHand: 4, waiting: 4 }).free).toBe(0);
 });
 
-it('beyond that there is room for what is waited for, up to a limit', () => {
+it('runs that are waited for get more room beyond that, up to a limit', () => {
   expect(slotsWith({ slots: 1, inHand: 2, waiting: 2 })).toEqual({ free: 0, freeForAwaited: 10 });
   expect(slotsWith({ slots: 1, inHand: 12, waiting: 12 })).toEqual({ free: 0, freeForAwaited: 0 });
   expect(slotsWith({ slots: 10, inHand: 20, waiting: 20 }).freeForAwaited).toBe(28);
 });
 
-it('runs that go on beside those that took their slots leave none free', () => {
+it('runs that resume beside those that took their slots leave none free', () => {
   expect(slotsWith({ slots: 2, inHand: 4, waiting: 0 }).free).toBe(0);
 });
 
-it('a worker that is to take no runs takes none', () => {
+it('a worker with no slots takes no runs', () => {
   expect(slotsWith({ slots: 0, inHand: 0, waiting: 0 })).toEqual({ free: 0, freeForAwaited: 0 });
 });

@@ -12,7 +12,7 @@ const done: Extract<RunOutcome, { kind: 'done' }> = {
   checkpointId: 'c',
 };
 
-it('a run that came to its end is a success and its thread idle', () => {
+it('a run that reached its end is a success and its thread idle', () => {
   expect(endingOf(done, undefined, about)).toMatchObject({ kind: 'finish', status: 'success', threadStatus: 'idle' });
 });
 
@@ -26,7 +26,7 @@ it.each([
   });
 });
 
-it('a run that came to its end before the cancel reached it has ended well as far as the worker can tell', () => {
+it('a run that reached its end before the cancel reached it has ended well as far as the worker can tell', () => {
   expect(endingOf(done, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'success' });
 });
 
@@ -40,7 +40,7 @@ it('an aborted run is interrupted, timed out or handed back, as the abort was me
   expect(endingOf(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
 });
 
-it('a run whose host is gone is charged, suspected or neither, as it may be to blame', () => {
+it('a run whose host ended is charged, quarantined or neither, by its crash attribution', () => {
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
   expect(endingOf(lost, undefined, about)).toEqual({
     kind: 'release',
@@ -53,7 +53,7 @@ it('a run whose host is gone is charged, suspected or neither, as it may be to b
   expect(endingOf(lost, undefined, { ...about, blame: 'none' as const })).toEqual({ kind: 'release', release: {} });
 });
 
-it('a run whose storage was away is not charged; one that storage does not get done is', () => {
+it('a run whose storage was away is not charged; one that storage cannot complete is', () => {
   const lost = { kind: 'lost', reason: 'no answer' } as const;
   expect(endingOf({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
   expect(endingOf({ ...lost, cause: 'slowStorage' }, undefined, { ...about, blame: 'shared' as const })).toEqual({
@@ -62,7 +62,7 @@ it('a run whose storage was away is not charged; one that storage does not get d
   });
 });
 
-it('nothing is written about a run that was taken over, whatever it came to', () => {
+it('nothing is written about a run that was taken over, whatever its outcome', () => {
   expect(endingOf(done, { kind: 'lost' }, about)).toEqual({ kind: 'drop' });
   expect(endingOf({ kind: 'fenced' }, undefined, about)).toEqual({ kind: 'drop' });
 });

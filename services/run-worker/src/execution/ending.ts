@@ -9,17 +9,17 @@ export type StopReason =
   | { kind: 'drained' }
   | { kind: 'lost' };
 
-/** What is to be written about an attempt that is over. */
+/** The change to be written for an ended attempt. */
 export type Ending =
   | ({ kind: 'finish' } & Omit<FinishRun, 'fence' | 'runId' | 'firstEventId'>)
-  /** Back to waiting. */
+  /** The run is pending again. */
   | { kind: 'release'; release: RunRelease }
-  /** Nothing: it is not ours any more. */
+  /** Nothing is written, because the run has another owner. */
   | { kind: 'drop' };
 
 /**
- * What an attempt's outcome means for its run. What the host reports is believed over what it was told: a run that came to
- * its end before an abort reached it has ended well (a durable cancel order still wins, in the run engine).
+ * Returns what an attempt's outcome means for its run. What the host reports is believed over what it was told to do: a
+ * run that ended before an abort reached it has ended well (a durable cancel order still wins, in the run engine).
  */
 export function endingOf(
   outcome: RunOutcome,
@@ -63,7 +63,7 @@ export function endingOf(
   }
 }
 
-/** What the failed attempt is called, where it is told why a run was given up. */
+/** The error name of a failed attempt, for the message when the run is given up. */
 const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
   exited: 'GraphHostLost',
   outOfMemory: 'GraphHostOutOfMemory',
@@ -73,7 +73,7 @@ const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
 };
 
 function releaseOf({ cause, reason }: Extract<RunOutcome, { kind: 'lost' }>, blame: Blame): RunRelease {
-  // That storage is away says nothing about the run.
+  // An outage of storage says nothing about the run.
   if (cause === 'storage') return {};
   const failure = { error: LOSSES[cause], message: reason };
   if (cause === 'slowStorage' || cause === 'undeliverable' || blame === 'sole') return { failure };

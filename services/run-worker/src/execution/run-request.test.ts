@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { claimedRun } from '../../test/fakes.ts';
 import { runRequest } from './run-request.ts';
 
-it('asks the host for what the run was accepted with', () => {
+it('a request to the host carries the arguments that the run was accepted with', () => {
   const run = claimedRun({ kwargs: { ...runArgumentsExample, context: { a: 1 } }, metadata: { mine: true } });
   expect(runRequest(run)).toEqual({
     runId: run.runId,
@@ -28,20 +28,20 @@ it('asks the host for what the run was accepted with', () => {
   });
 });
 
-it('says where the trace goes when the run was created with that', () => {
+it('a request to the host names the tracing project of the run', () => {
   const configurable = { graph_id: 'agent', __langsmith_project__: 'mine', __langsmith_example_id__: 'e' };
   const kwargs = { ...runArgumentsExample, config: { configurable } };
   expect(runRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
 });
 
-it("passes on what else of LangChain's configuration means something to a run", () => {
+it("a request to the host passes on the other keys of LangChain's configuration that mean something to a run", () => {
   const config = { ...runArgumentsExample.config, run_name: 'mine', max_concurrency: 2, callbacks: ['no'] };
   const made = runRequest(claimedRun({ kwargs: { ...runArgumentsExample, config } })).config;
   expect(made).toMatchObject({ run_name: 'mine', max_concurrency: 2 });
   expect(made).not.toHaveProperty('callbacks');
 });
 
-it('every attempt is told where the run began, and the host decides whether it goes on from there', () => {
+it('a request of every attempt says where the run began, and the host decides whether to resume from there', () => {
   const kwargs = {
     ...runArgumentsExample,
     command: { resume: 'yes' },

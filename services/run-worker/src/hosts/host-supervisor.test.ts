@@ -42,7 +42,7 @@ it('a host that ends by itself is replaced', async () => {
   expect(onReady).toHaveBeenCalledTimes(2);
 });
 
-it('knows which runs were lost together', async () => {
+it('runs that were lost together share the crash attribution', async () => {
   const { started } = supervising();
   await supervisor.start();
   const [over, ...seats] = [supervisor.takeSeat(), supervisor.takeSeat(), supervisor.takeSeat()];
@@ -54,7 +54,7 @@ it('knows which runs were lost together', async () => {
   }
 });
 
-it('a run that a lost host had not got to is not to blame, and the only one it had begun is', async () => {
+it('a run that a lost host had not begun is not charged, and the only one it had begun is', async () => {
   const { started } = supervising();
   await supervisor.start();
   const [begun, waiting] = [supervisor.takeSeat(), supervisor.takeSeat()];
@@ -63,7 +63,7 @@ it('a run that a lost host had not got to is not to blame, and the only one it h
   expect([begun.blame(), waiting.blame()]).toEqual(['sole', 'none']);
 });
 
-it('starts that fail are tried again, ever more slowly', async () => {
+it('failing starts are repeated, ever more slowly', async () => {
   const { started, state } = supervising();
   await supervisor.start();
   state.failing = true;
@@ -80,7 +80,7 @@ it('a project that does not load is an error of the start', async () => {
   await expect(supervisor.start()).rejects.toThrow('does not load');
 });
 
-/** The host does not answer from now on, until what is returned is called. */
+/** Makes the host unresponsive until the returned function is called. */
 function silence(fake: FakeHost): () => void {
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ function silence(fake: FakeHost): () => void {
   return answer;
 }
 
-it('a host that does not answer gets no new runs: within three seconds there is another', async () => {
+it('an unresponsive host gets no new runs: within three seconds there is another', async () => {
   const { started, onReady } = supervising();
   await supervisor.start();
   const seat = supervisor.takeSeat();
@@ -100,7 +100,7 @@ it('a host that does not answer gets no new runs: within three seconds there is 
   await vi.advanceTimersByTimeAsync(2);
   expect(supervisor.current).toBe(started[1]!.fake.host);
   expect(onReady).toHaveBeenCalledTimes(2);
-  // It answers again: its runs come to their end there, new ones go to the other.
+  // It answers again: its runs end there, and new ones go to the other.
   answer();
   await vi.advanceTimersByTimeAsync(0);
   expect(supervisor.current).toBe(started[1]!.fake.host);
@@ -109,7 +109,7 @@ it('a host that does not answer gets no new runs: within three seconds there is 
   expect(started[0]!.fake.closedWith).toBe(0);
 });
 
-it('a host that answers again before the other is there stays the one', async () => {
+it('a host that answers again before the other has started stays the current one', async () => {
   const { started, state } = supervising();
   await supervisor.start();
   state.failing = true;
@@ -124,7 +124,7 @@ it('a host that answers again before the other is there stays the one', async ()
   expect(started.slice(1).every(({ fake }) => fake.closedWith === 0)).toBe(true);
 });
 
-it('runs that a blocked host did not get to hear of it, unless it may be their own doing', async () => {
+it('runs that a blocked host did not begin are notified, unless they may block it themselves', async () => {
   const { started } = supervising();
   await supervisor.start();
   const [first, second] = [supervisor.takeSeat(), supervisor.takeSeat()];
@@ -142,7 +142,7 @@ it('runs that a blocked host did not get to hear of it, unless it may be their o
   expect(heard).toEqual(['second']);
 });
 
-it('a pause of the worker is no silence of its host', async () => {
+it('a pause of the worker does not make its host unresponsive', async () => {
   const { started } = supervising();
   await supervisor.start();
   vi.setSystemTime(Date.now() + 600_000);
@@ -153,7 +153,7 @@ it('a pause of the worker is no silence of its host', async () => {
   expect(started).toHaveLength(1);
 });
 
-it('a host that stays silent is killed after a minute', async () => {
+it('a host that stays unresponsive is killed after a minute', async () => {
   const { started, onLost } = supervising();
   await supervisor.start();
   const [one, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
@@ -165,7 +165,7 @@ it('a host that stays silent is killed after a minute', async () => {
   expect(supervisor.current).toBe(started[1]!.fake.host);
 });
 
-it('only a few hosts that do not answer get another one beside them', async () => {
+it('only a few unresponsive hosts get another one beside them', async () => {
   const { started } = supervising();
   await supervisor.start();
   for (let stalled = 0; stalled < 4; stalled += 1) {
@@ -181,7 +181,7 @@ it('only a few hosts that do not answer get another one beside them', async () =
   expect(supervisor.current).toBeDefined();
 });
 
-it('code that goes on in a host makes every run there one of several', async () => {
+it('code that runs on in a host makes every run there share its crash attribution', async () => {
   const { started } = supervising();
   await supervisor.start();
   const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
@@ -192,7 +192,7 @@ it('code that goes on in a host makes every run there one of several', async () 
   expect(other.blame()).toBe('shared');
 });
 
-it('a host that was complained about is replaced, and closed when its other runs are over', async () => {
+it('a host that was reported as unresponsive is replaced, and closed when its other runs have ended', async () => {
   const { started } = supervising();
   await supervisor.start();
   const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
@@ -205,7 +205,7 @@ it('a host that was complained about is replaced, and closed when its other runs
   expect(started[0]!.fake.closedWith).toBe(0);
 });
 
-it('suspects get hosts of their own, a few at a time', async () => {
+it('quarantined runs get isolated hosts, a few at a time', async () => {
   const { started } = supervising();
   await supervisor.start();
   const seats = await Promise.all([1, 2, 3].map(() => supervisor.takeSeatAlone()));
@@ -221,7 +221,7 @@ it('suspects get hosts of their own, a few at a time', async () => {
   expect(started).toHaveLength(5);
 });
 
-it('suspects that take long keep no others waiting', async () => {
+it('quarantined runs that take long make no others wait', async () => {
   const { onReady } = supervising();
   await supervisor.start();
   await Promise.all([1, 2, 3].map(() => supervisor.takeSeatAlone()));
@@ -229,7 +229,7 @@ it('suspects that take long keep no others waiting', async () => {
   await vi.advanceTimersByTimeAsync(30_000);
   const seat = await fourth;
   expect(supervisor.freeSoloPlaces).toBe(2);
-  // Whoever looks for runs is told that suspects may come again.
+  // The claim loop is notified that quarantined runs may be claimed again.
   expect(onReady).toHaveBeenCalledTimes(3);
   seat.leave();
 });

@@ -6,27 +6,28 @@ import { type HostSeat, SupervisedHost } from './supervised-host.ts';
 export interface HostSupervisorOptions {
   /** Starts a host; `onExit` is called when it ends without having been closed. */
   start(onExit: (reason: string) => void): Promise<GraphHost>;
-  /** A host, or a place for a suspect, is ready for runs. */
+  /** Called when a host, or room for an isolated one, is ready for runs. */
   onReady(): void;
-  /** A host ended by itself or had to be killed. */
+  /** Called when a host ended by itself or had to be killed. */
   onLost(): void;
   logger: Logger;
   pingEveryMs?: number;
-  /** A host that has not answered for this long gets no new runs: another one is started beside it. */
+  /** Milliseconds without an answer after which a host gets no new runs and another one is started beside it. */
   unresponsiveMs?: number;
-  /** A host that has not answered for this long is killed; its runs start again elsewhere. */
+  /** Milliseconds without an answer after which a host is killed; its runs are retried. */
   deadMs?: number;
   restartDelayMs?: { first: number; max: number };
 }
 
 const KILL = 0;
 
-/** Hosts that do not answer and may still have one started beside them: each of them may keep a core busy. */
+/** Unresponsive hosts that may still get another one beside them: each of them may keep a core busy. */
 const STALLED_MAX = 3;
 
 /**
- * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A suspect run gets a host
- * of its own. The runs of a host that goes away are settled by the host's own parent side (`lost`), never here.
+ * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A quarantined
+ * run gets an isolated host. The runs of a host that ends are settled by the host's own parent side (`lost`), never
+ * here.
  */
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
@@ -50,7 +51,7 @@ export class HostSupervisor {
     this.#soloPlaces = new SoloPlaces(() => this.#options.onReady());
   }
 
-  /** Starts the first host. Throws when the project does not load: nothing could ever be run. */
+  /** Starts the first host. Throws when the project does not load: no run could ever be executed. */
   async start(): Promise<void> {
     await this.#open();
     this.#pingTimer = setInterval(() => this.#pingAll(), this.#options.pingEveryMs);
@@ -61,18 +62,18 @@ export class HostSupervisor {
     return this.#current && !this.#isSilent(this.#current) ? this.#current.host : undefined;
   }
 
-  /** How many suspects would get their place at once. */
+  /** The number of quarantined runs that would get an isolated host at once. */
   get freeSoloPlaces(): number {
     return this.#soloPlaces.free;
   }
 
-  /** A place in the host that takes new runs. Throws when there is none. */
+  /** Takes a slot in the host that takes new runs. Throws when there is none. */
   takeSeat(): HostSeat {
     if (!this.current || !this.#current) throw new Error('no graph host is ready');
     return this.#seatIn(this.#current);
   }
 
-  /** A place in a new host without any other run, as soon as few enough suspects have one. */
+  /** Takes a slot in a new isolated host, as soon as few enough quarantined runs have one. */
   async takeSeatAlone(): Promise<HostSeat> {
     const giveBack = await this.#soloPlaces.take();
     try {
@@ -128,7 +129,7 @@ export class HostSupervisor {
   async #open(): Promise<void> {
     const opened = await this.#startHost();
     this.#failedStarts = 0;
-    // The one that had not answered is itself again: one is enough.
+    // The unresponsive host has recovered: one is enough.
     if (this.current) this.#retire(opened);
     else this.#current = opened;
     if (!this.#isClosed) this.#options.onReady();
@@ -161,7 +162,7 @@ export class HostSupervisor {
   #restart(): void {
     if (this.#isClosed || this.#starting || this.#current) return;
     const { first, max } = this.#options.restartDelayMs;
-    // One that ended is replaced at once; only starts that fail are spread.
+    // A host that ended is replaced at once; only failing starts back off.
     const delay = this.#failedStarts === 0 ? 0 : Math.min(first * 2 ** this.#failedStarts, max);
     clearTimeout(this.#restartTimer);
     this.#restartTimer = setTimeout(() => {
@@ -183,7 +184,7 @@ export class HostSupervisor {
 
   #pingAll(): void {
     for (const supervised of this.#hosts) {
-      // Counted in pings, not by the clock: a pause of this process is no silence of the host.
+      // Silence is counted in pings, not by the clock: a pause of this process is no silence of the host.
       if (supervised.isPinging) this.#hearNothing(supervised);
       else this.#ping(supervised);
       if (supervised.silentMs >= this.#options.deadMs) this.#kill(supervised);
@@ -202,7 +203,7 @@ export class HostSupervisor {
     return [...this.#hosts].filter((supervised) => this.#isSilent(supervised)).length;
   }
 
-  /** Runs that wait need not wait for the one that blocks its host. */
+  /** Starts another host, so that pending runs need not wait for the run that blocks this one. */
   #startBeside(silent: SupervisedHost): void {
     if (this.#isClosed || this.#starting) return;
     this.#options.logger.warn('a graph host does not answer: another one is started beside it', {

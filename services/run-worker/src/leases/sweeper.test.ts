@@ -29,7 +29,7 @@ function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'duty'> & Partial<Sw
   });
 }
 
-it('after the database was away, workers get the time to renew before lapsed leases count', async () => {
+it('workers get the time to renew after an outage of the database, before lapsed leases count', async () => {
   let now = 0;
   const engine = { sweep: vi.fn(async () => NOTHING), takeRunsOfLost: async () => NOTHING };
   const checkDatabase = vi.fn(async () => undefined);
@@ -48,7 +48,7 @@ it('after the database was away, workers get the time to renew before lapsed lea
   await sweeper.close();
 });
 
-it('runs of lost workers are taken back by every worker, also while the one that sweeps is among the lost', async () => {
+it('runs of lost workers are taken back by every worker, also while the lease owner of the sweep is among the lost', async () => {
   const kick = vi.fn();
   const engine = {
     sweep: vi.fn(async () => NOTHING),

@@ -25,7 +25,7 @@ async function listening(onRequest: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The forwarding, and how often it asked where the server is. */
+/** Returns the forwarding, and counts its lookups of the server. */
 async function forward(urls: (string | undefined)[], silentMs?: number) {
   const lookups = { count: 0 };
   forwarding = new ServerForwarding({
@@ -39,7 +39,7 @@ async function forward(urls: (string | undefined)[], silentMs?: number) {
   return { lookups, url: await listening(forwarding.onRequest) };
 }
 
-it('passes requests on with what opens the server, and answers as they come', async () => {
+it('requests are forwarded with the credentials of the server, and answers are streamed', async () => {
   const seen: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
   const server = await listening(async (req, res) => {
     seen.push({ url: req.url, headers: req.headers, body: await text(req) });
@@ -58,7 +58,7 @@ it('passes requests on with what opens the server, and answers as they come', as
   expect(lookups.count).toBe(1);
 });
 
-it('looks for another server when the one it knew does not answer, and says when there is none', async () => {
+it('another server is looked up when the known one does not answer, and having none is an error', async () => {
   const gone = await listening(() => undefined);
   await new Promise((resolve) => servers.pop()!.close(resolve));
   const server = await listening((_req, res) => res.end('here'));
@@ -71,7 +71,7 @@ it('looks for another server when the one it knew does not answer, and says when
   expect(await (await fetch(url)).text()).toBe('here');
 });
 
-it('waits for an answer as long as the server lives, and no longer', async () => {
+it('an answer is waited for as long as the server lives, and no longer', async () => {
   const server = await listening((req, res) => {
     if (req.url === '/ok') res.end('{}');
     else setTimeout(() => res.end('late'), 400);

@@ -27,7 +27,7 @@ it('a request that is answered at once is no wait', () => {
   expect(onWaiting).not.toHaveBeenCalled();
 });
 
-it('which run a request without a thread made is heard from its answer', () => {
+it('the run that a request without a thread created is read from its answer', () => {
   const onWaiting = vi.fn();
   const waiting = new WaitingRuns(onWaiting);
   const request = waiting.begin('parent', '/runs/stream');

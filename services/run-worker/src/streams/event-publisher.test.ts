@@ -23,7 +23,7 @@ it('an attempt begins with its metadata, whose id is the run’s first', async (
   expect(opened.firstEventId).toBe('1-0');
 });
 
-it('what comes while events are on their way goes in one append after them, in order', async () => {
+it('events that come while others are in flight go in one append after them, in order', async () => {
   const { streams, publisher, run, event } = publishing();
   let letThrough = () => {};
   streams.before = () =>
@@ -80,7 +80,7 @@ it('a failed append is counted and does not stop the run', async () => {
   expect(streams.kinds()).toEqual(['metadata', 'values']);
 });
 
-it('the end of a run is told although the next one of its thread was quicker to publish', async () => {
+it('the end of a run is published although the next one of its thread published earlier', async () => {
   const { streams, publisher, run } = publishing();
   const opened = publisher.open(run, () => undefined);
   await settle();
@@ -95,7 +95,7 @@ it('the end of a run is told although the next one of its thread was quicker to 
   });
 });
 
-it('the end of a run whose stream is away is told with all that came before it, once that is back', async () => {
+it('the end of a run whose stream is away is published with everything before it, once that is back', async () => {
   const { streams, publisher, run, event } = publishing();
   const opened = publisher.open(run, () => undefined);
   await settle();
@@ -112,7 +112,7 @@ it('the end of a run whose stream is away is told with all that came before it, 
   });
 });
 
-it('what a graph emits after the end of its run is not sent, and does not stand for the end', async () => {
+it('events that a graph emits after the end of its run are not sent, and do not stand for the end', async () => {
   const { streams, publisher, run, event } = publishing();
   const opened = publisher.open(run, () => undefined);
   await opened.end([endEvent(run, 'interrupted', null)]);
@@ -121,14 +121,14 @@ it('what a graph emits after the end of its run is not sent, and does not stand 
   expect(streams.kinds()).toEqual(['metadata', 'run.end']);
 });
 
-it('a worker that stops sends what is on its way first', async () => {
+it('a worker that stops sends what is in flight first', async () => {
   const { streams, publisher, run } = publishing();
   void publisher.open(run, () => undefined).end([endEvent(run, 'success', null)]);
   await publisher.close();
   expect(streams.kinds()).toEqual(['metadata', 'run.end']);
 });
 
-it('large values are left to be read from Postgres', () => {
+it('large values have to be read from Postgres', () => {
   const { run } = publishing();
   expect(endEvent(run, 'success', Buffer.alloc(70_000, '1')).data).toBe('{"status":"success"}');
 });

@@ -24,7 +24,7 @@ function telling(maxSize?: number) {
   return { streams, late, lost };
 }
 
-/** A failed run's last events, behind one of its graph of that size. */
+/** Returns a failed run's last events, behind one of its graph of that size. */
 function endOfRun(size = 10) {
   const run = streamedRun(claimedRun());
   const { runId, attempt } = run;
@@ -33,7 +33,7 @@ function endOfRun(size = 10) {
   return { run, events: [values, error, endEvent(run, 'error', null)] };
 }
 
-it('ends wait while Redis is away, and are all told when it is back', async () => {
+it('ends wait while Redis is away, and are all published when it is back', async () => {
   const { streams, late, lost } = telling();
   const ends = [endOfRun(), endOfRun(), endOfRun()];
   let tries = 0;
@@ -51,7 +51,7 @@ it('ends wait while Redis is away, and are all told when it is back', async () =
   expect(await lost()).toBe(0);
 });
 
-it('an end that was overtaken again and again is told in the end', async () => {
+it('an end that was overtaken again and again is published in the end', async () => {
   const { streams, late } = telling();
   const { run, events } = endOfRun();
   let tries = 0;
@@ -63,7 +63,7 @@ it('an end that was overtaken again and again is told in the end', async () => {
   await waitFor(() => streams.kinds().includes('run.end'));
 });
 
-it('where there is no room for what a graph emitted, the end waits alone and begins with a gap', async () => {
+it("an end without room for the graph's events waits alone and begins with a gap", async () => {
   const { streams, late, lost } = telling(1_000);
   const { run, events } = endOfRun(2_000);
   expect(late.add(run, events)).toBe(true);
@@ -77,7 +77,7 @@ it('where there is no room for what a graph emitted, the end waits alone and beg
   ]);
 });
 
-it('no more waits than there is room for', async () => {
+it('ends beyond the room do not wait', async () => {
   const { late } = telling(150);
   const [first, second] = [endOfRun(2_000), endOfRun(2_000)];
   expect(late.add(first.run, first.events)).toBe(true);

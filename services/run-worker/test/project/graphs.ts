@@ -1,12 +1,12 @@
-/** Graphs that show what a worker does with a run: each step notes that it was executed in the ledger file it is given. */
+/** Graphs that show what a worker does with a run: each step records its execution in a ledger file. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** File the steps write a line to when they begin. */
+  /** The file to which the steps write a line when they begin. */
   ledger: Annotation<string>(),
-  /** A step waits while this file does not hold its name. */
+  /** The file of gates: a step waits until it contains the step's name. */
   gate: Annotation<string>(),
   log: Annotation<string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
 });
@@ -63,7 +63,7 @@ export const boom = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
-/** Notes that it was told to stop. */
+/** Notes that it was aborted. */
 export const watchful = new StateGraph(State)
   .addNode('one', async (state: State, config: LangGraphRunnableConfig) => {
     await note(state, 'one');
@@ -79,7 +79,7 @@ export const approval = new StateGraph(State)
   .addEdge(START, 'ask')
   .compile();
 
-/** Stands still before it asks, when it has been answered, and in a step of its own after that. */
+/** Waits before it asks, when it has been answered, and in a step of its own after that. */
 async function askAtGates(state: State, config: LangGraphRunnableConfig) {
   await note(state, 'asking');
   await passGate(state, 'ask', config.signal);
@@ -97,7 +97,7 @@ const questionsInside = new StateGraph(State)
 
 const stepInside = new StateGraph(State).addNode('one', step('inside')).addEdge(START, 'one');
 
-/** Asks in a node, in two nodes beside each other, in a subgraph with a checkpointer of its own or without, or nowhere. */
+/** Asks in a node, in two parallel nodes, in a subgraph with a checkpointer of its own or without, or nowhere. */
 export const interview = new StateGraph(
   Annotation.Root({ ...State.spec, where: Annotation<'node' | 'both' | 'inside' | 'memory' | 'remembering'>() }),
 )
@@ -132,7 +132,7 @@ export const endless = new StateGraph(State)
 
 const Nested = Annotation.Root({ levels: Annotation<number>(), log: Annotation<string[]>() });
 
-/** Has its own server make a run of itself, and waits for that: so many levels deep. */
+/** Has its own server create a run of itself, and waits for that, so many levels deep. */
 export const nested = new StateGraph(Nested)
   .addNode('one', async ({ levels }) => {
     if (levels === 0) return { log: ['the innermost'] };

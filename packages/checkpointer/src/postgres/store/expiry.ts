@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ItemRow } from './live-items.ts';
 import { textArray } from './text-array.ts';
 
-/** An item read many times a second is not written as often: seconds, or a tenth of a time that is short. */
+/** An item that is read many times a second is written less often: every few seconds, or every tenth of a short ttl. */
 const REFRESHED_AT_MOST_EVERY = 'least(1, i.ttl_minutes * 6)';
 
 const REFRESH = {
@@ -29,8 +29,8 @@ const DELETE_EXPIRED = {
 };
 
 /**
- * Gives items that were read their whole time again. Not fenced: it says nothing but that somebody has read them. One that is
- * being written at the moment is left to its writer.
+ * Restarts the ttl of items that were read. It needs no fence: it only says that somebody has read them. An item that
+ * is being written is left to its writer.
  */
 export async function refreshItems(pool: pg.Pool, rows: ItemRow[]): Promise<void> {
   const expiring = rows.filter((row) => row.ttl_minutes !== null);
@@ -41,7 +41,7 @@ export async function refreshItems(pool: pg.Pool, rows: ItemRow[]): Promise<void
   });
 }
 
-/** Deletes the items whose time is over, the longest over first, and answers how many. */
+/** Deletes expired items, longest expired first, and returns how many. */
 export async function deleteExpired(pool: pg.Pool, limit: number): Promise<number> {
   const { rowCount } = await pool.query({ ...DELETE_EXPIRED, values: [limit] });
   return rowCount ?? 0;

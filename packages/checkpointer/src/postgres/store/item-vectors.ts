@@ -4,27 +4,30 @@ import { parseTextPath, type TextPath, textsAt } from '../../store/text-paths.ts
 import type { OperationOf } from './operations.ts';
 
 /**
- * Turns texts into vectors, one for each in their order. Some models embed what is looked for otherwise than what is found.
+ * Turns texts into vectors, one for each in their order. Some models embed queries in another way than documents.
  *
  * @throws BackendError `embedding_failed`
  */
 export type Embed = (texts: string[], as: 'documents' | 'query') => Promise<ArrayLike<number>[]>;
 
 export interface StoreIndex {
-  /** Names what makes the vectors, such as `openai:text-embedding-3-small`: vectors of two makers are never compared. */
+  /**
+   * Name of the embeddings, such as `openai:text-embedding-3-small`. Vectors of different embeddings are never
+   * compared.
+   */
   embeddings: string;
   dims: number;
-  /** Paths to the texts that are embedded unless a put says otherwise; `$` is the whole value. */
+  /** Paths to the texts that are embedded by default; `$` is the whole value. */
   fields: string[];
 }
 
-/** The vectors of one item, of length 1 each. */
+/** The vectors of one item, each of length 1. */
 export interface ItemVectors {
   embeddingId: string;
   vectors: Float32Array[];
 }
 
-/** A list in a value can have any length; each of its texts costs a vector. */
+/** A list in a value can have any length, and each of its texts costs a vector. */
 const TEXTS_PER_ITEM_MAX = 1_000;
 const TEXTS_PER_CALL_MAX = 512;
 
@@ -37,12 +40,12 @@ export class ItemEmbedder {
     this.#fields = index.fields.map(parseTextPath);
   }
 
-  /** Of vectors that may be compared with each other. */
+  /** Names vectors that may be compared with each other. */
   get space(): string {
     return `${this.#index.embeddings}/${this.#index.dims}`;
   }
 
-  /** The vectors of the puts that have any text to embed. Every text is embedded once. @throws BackendError */
+  /** Returns the vectors of the puts that have any text to embed. Every text is embedded once. @throws BackendError */
   async vectorsOf(puts: OperationOf<'put'>[], embed: Embed): Promise<Map<OperationOf<'put'>, ItemVectors>> {
     const texts = new Map(puts.map((put) => [put, this.#textsOf(put)]));
     const distinct = [...new Set([...texts.values()].flat())];
@@ -77,7 +80,9 @@ export class ItemEmbedder {
     return texts;
   }
 
-  /** Scaled to length 1, so that a product of two is the cosine of their angle. A vector without length stays as it is. */
+  /**
+   * Scales a vector to length 1, so that the product of two is the cosine of their angle. A zero vector stays as it is.
+   */
   #unit(vector: ArrayLike<number> | undefined): Float32Array {
     const { dims, embeddings } = this.#index;
     if (vector?.length !== dims) {

@@ -2,8 +2,9 @@ import { toSqlText } from '@runyard/database';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * Namespaces that begin with these segments, as a range that the primary key serves: in byte order everything below a namespace
- * lies between it and the same with U+0001 appended to its last segment, since no text holds U+0000.
+ * Returns conditions for namespaces that begin with these segments, as a range that the primary key supports. In byte
+ * order, everything below a namespace lies between it and the same with U+0001 appended to its last segment, since no
+ * text contains U+0000.
  */
 export function beginsWith(segments: string[], parameters: Parameters): string[] {
   const last = segments.at(-1);
@@ -13,7 +14,7 @@ export function beginsWith(segments: string[], parameters: Parameters): string[]
   return [`i.namespace >= ${parameters.add(from)}::text[]`, `i.namespace < ${parameters.add(to)}::text[]`];
 }
 
-/** Namespaces that begin or end with the path, in which `*` stands for any one segment. */
+/** Returns conditions for namespaces that begin or end with the path, in which `*` stands for any one segment. */
 export function matchesPath(path: string[], align: 'start' | 'end', parameters: Parameters): string[] {
   const length = parameters.add(path.length);
   const conditions = [`cardinality(i.namespace) >= ${length}::int`];

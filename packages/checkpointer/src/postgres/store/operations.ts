@@ -7,17 +7,17 @@ export function isKind<Kind extends StoreOperation['kind']>(kind: Kind) {
   return (operation: StoreOperation): operation is OperationOf<Kind> => operation.kind === kind;
 }
 
-/** Namespace and key are an entry of an index, which holds no more. */
+/** Namespace and key are an entry of an index, whose entries have limited size. */
 const ADDRESS_BYTES_MAX = 2_048;
-/** What each label takes beside its text. */
+/** Bytes of each label in addition to its text. */
 const LABEL_BYTES = 8;
-/** A hundred years; longer times are past what a timestamp can name. */
+/** Minutes of a hundred years; a timestamp cannot hold much longer times. */
 const TTL_MINUTES_MAX = 52_560_000;
 
-/** The time of an item that never expires. */
+/** The ttl of an item that never expires. */
 export const NEVER = -1;
 
-/** What clients and graphs may get wrong. @throws BackendError `invalid` */
+/** Checks what clients and graphs may get wrong. @throws BackendError `invalid` */
 export function checkOperation(operation: StoreOperation): void {
   if (operation.kind === 'put') checkPut(operation);
 }
@@ -37,7 +37,7 @@ function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put
   else if (index !== undefined && index !== false && index !== null) refuse('index must be false or a list of paths');
 }
 
-/** LangGraph checks puts by itself, and those that it batches not. */
+/** LangGraph checks single puts itself, but not those that it batches. */
 function checkNamespace(namespace: string[]): void {
   if (namespace.length === 0) refuse('Namespace cannot be empty.');
   const wrong = namespace.find((label) => typeof label !== 'string' || label === '' || label.includes('.'));

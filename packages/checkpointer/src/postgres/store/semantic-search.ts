@@ -1,7 +1,8 @@
 /**
- * Search by meaning: every embedded item that the conditions leave is compared, so the answer is exact whatever the filter.
- * With pgvector the comparison is its inner product, which is an order of magnitude faster and a little less precise: it
- * chooses who comes near, and those few are scored as without it. Both give the same items, scores and order.
+ * Searches by meaning: every embedded item that matches the conditions is compared, so the result is exact with any
+ * filter. With pgvector the comparison uses its inner product, which is an order of magnitude faster and a little less
+ * precise: it selects candidates, which are then scored like without it. Both ways return the same items, scores and
+ * order.
  */
 import type pg from 'pg';
 import { Parameters } from '../parameters.ts';
@@ -9,7 +10,9 @@ import { ITEM_COLUMNS, type ItemRow } from './live-items.ts';
 import type { OperationOf } from './operations.ts';
 import { pageOf, searchConditions } from './store-reads.ts';
 
-/** How many more than asked for are scored exactly: pgvector calculates with four bytes, and may swap neighbours. */
+/**
+ * Number of additional candidates that are scored exactly: pgvector calculates with four bytes, and may swap neighbors.
+ */
 const SWAPPED_MAX = 32;
 
 export interface SemanticSearch {
@@ -20,21 +23,21 @@ export interface SemanticSearch {
   vectorSchema: string | null;
 }
 
-/** Nearest first; items without vectors have no rank and are left out. */
+/** Returns the nearest first; items without vectors have no rank and are left out. */
 export async function searchByMeaning(
   pool: pg.Pool,
   { operation, vector, space, vectorSchema }: SemanticSearch,
 ): Promise<(ItemRow & { score: number })[]> {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
-  // Parameters of their final type are read once. Cast from text they would be read again for every row.
+  // Parameters of their final type are parsed once; a cast from text would be repeated for every row.
   const list = `{${vector.join(',')}}`;
   const query = `${parameters.add(list)}::float8[]`;
   const ofSpace = `e.space = ${parameters.add(space)}`;
   const conditions = [...searchConditions(operation, parameters), ofSpace].join(' AND ');
   const candidates = `store_item i JOIN store_embedding e ON e.embedding_id = i.embedding_id WHERE ${conditions}`;
   const exact = `max((SELECT sum(a * b) FROM (SELECT unnest(e.vector) AS a, unnest(${query}) AS b) AS p))`;
-  // Rows are carried by their place in the table: shorter to group and sort than namespaces and keys.
+  // Rows are identified by their place in the table: it is shorter to group and sort than namespaces and keys.
   const scored = vectorSchema
     ? `near AS MATERIALIZED (
          SELECT i.embedding_id, min(i.ctid) AS place, min(${distance(vectorSchema, `${parameters.add(list)}::real[]`)}) AS distance
@@ -58,7 +61,10 @@ export async function searchByMeaning(
   return rows.map((row) => ({ ...row, score: Math.max(-1, Math.min(1, row.score)) }));
 }
 
-/** The negative inner product. Vectors are kept as `real[]` and cast, so that the table is the same with and without pgvector. */
+/**
+ * Returns the negative inner product. Vectors are stored as `real[]` and cast, so that the table is the same with and
+ * without pgvector.
+ */
 function distance(schema: string, query: string): string {
   const type = `${schema}.vector`;
   return `e.vector::${type} OPERATOR(${schema}.<#>) ${query}::${type}`;

@@ -10,8 +10,8 @@ import { textArray } from './text-array.ts';
 const ATTEMPTS = 4;
 
 /**
- * Rows are taken in one order by everybody, so that batches that meet wait for each other instead of in a circle. The vectors of
- * a replaced or deleted value go with it, by a trigger.
+ * Every batch takes rows in the same order, so that concurrent batches wait for each other without a deadlock. A
+ * trigger deletes the vectors of a replaced or deleted value.
  */
 const changes = (first: number, allowed: string) => `
   given AS MATERIALIZED (
@@ -58,17 +58,17 @@ const FENCED_PUT = {
 export interface PutItems {
   /** One put per item. */
   puts: OperationOf<'put'>[];
-  /** Of the puts that are embedded. */
+  /** Vectors of the puts that are embedded. */
   vectors: ReadonlyMap<OperationOf<'put'>, ItemVectors>;
-  /** What made the vectors. */
+  /** Name of the embeddings and dimensions of the vectors. */
   space: string | null;
   fence: Fence | undefined;
 }
 
 /**
- * Stores and deletes in one statement. With a fence nothing is written once another attempt owns the thread.
+ * Stores and deletes in one statement. With a fence, nothing is written once another attempt owns the thread.
  *
- * @throws BackendError `fenced`; `not_found` when an item that is there is outside of the scope, which is then left as it is
+ * @throws BackendError `fenced`; `not_found` when an existing item is outside of the scope, which then stays unchanged
  */
 export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: PutItems): Promise<void> {
   const rows = [...vectors.values()].flatMap(({ embeddingId, vectors: list }) =>

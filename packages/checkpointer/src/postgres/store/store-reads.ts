@@ -18,7 +18,7 @@ const GET = {
          WHERE ${IS_LIVE} AND i.value @> k.scope`,
 };
 
-/** Any number of items in one round trip, each in its operation's place; undefined where there is none. */
+/** Returns any number of items in one round trip, each in its operation's place; undefined where there is none. */
 export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]): Promise<(ItemRow | undefined)[]> {
   const { rows } = await pool.query<ItemRow & { position: number }>({
     ...GET,
@@ -32,7 +32,7 @@ export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]):
   return operations.map((_, index) => found.get(index + 1));
 }
 
-/** Last changed first. */
+/** Returns the most recently changed first. */
 export async function searchItems(pool: pg.Pool, operation: OperationOf<'search'>): Promise<ItemRow[]> {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
@@ -45,12 +45,12 @@ export async function searchItems(pool: pg.Pool, operation: OperationOf<'search'
   return rows;
 }
 
-/** Numbers without a JSON form, such as Infinity, arrive as null. */
+/** Replaces null by the default: numbers without a JSON form, such as Infinity, arrive as null. */
 export function pageOf({ limit, offset }: OperationOf<'search'>): { limit: number; offset: number } {
   return { limit: limit ?? ITEMS_DEFAULT, offset: offset ?? 0 };
 }
 
-/** On `store_item i`. */
+/** Returns conditions on `store_item i`. */
 export function searchConditions(operation: OperationOf<'search'>, parameters: Parameters): string[] {
   const { namespacePrefix, filter = {} } = operation;
   return [

@@ -24,7 +24,7 @@ const CRON_FIELDS = [
   'is_enabled',
 ] as const;
 
-/** Runs made at times that a schedule says. */
+/** Creates runs at the times of a schedule. */
 export const Cron = Type.Object(
   {
     cron_id: Uuid,
@@ -55,10 +55,10 @@ const Schedule = Type.String({
     'Minute, hour, day of month, month, weekday, and seconds as a sixth if need be; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. A local time that the clocks skip counts at the next minute there is, one that comes twice only the first time.',
 });
 const Timezone = Type.String({ maxLength: 100, description: 'IANA name of the zone the schedule is in; default UTC.' });
-/** Also without an offset, as Python writes times that know no zone: those are UTC. */
+/** A time without an offset is UTC: Python writes times without a zone so. */
 const EndTime = Type.String({ format: 'iso-date-time', description: 'No run after it.' });
 
-/** What the runs of a cron are created with. */
+/** The request fields of the runs that a cron creates. */
 const runFields = {
   input: Type.Optional(Type.Unknown({ description: 'Any JSON: what the graph starts with.' })),
   metadata: Type.Optional(JsonObject),

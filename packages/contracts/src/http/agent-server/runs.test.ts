@@ -5,7 +5,7 @@ import { RunCreateStreamingStateful } from './run-bodies.ts';
 describe('a run request', () => {
   const accepts = (body: unknown) => validatorOf(RunCreateStreamingStateful)(body).ok;
 
-  it('takes any JSON as input', () => {
+  it('accepts any JSON as input', () => {
     for (const input of [null, 1, 'text', false, [], [{}], {}])
       expect(accepts({ assistant_id: 'a', input })).toBe(true);
   });
@@ -15,7 +15,7 @@ describe('a run request', () => {
     expect(accepts({ assistant_id: 'a', stream_mode: [] })).toBe(true);
   });
 
-  it('takes commands in every form clients send', () => {
+  it('accepts commands in every form that clients send', () => {
     for (const goto of ['n', ['n', 'm'], { node: 'n', input: {} }, [{ node: 'n', input: 1 }], null]) {
       expect(accepts({ assistant_id: 'a', command: { goto, resume: null } })).toBe(true);
     }

@@ -51,7 +51,10 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
-/** Which runs to cancel: `status` for those of the whole deployment or, with `thread_id`, of that thread; or ids of one thread. */
+/**
+ * The runs to cancel: `status` selects those of the whole deployment or, with `thread_id`, of that thread; ids select
+ * runs of one thread.
+ */
 export const RunsCancel = Type.Object(
   {
     thread_id: Type.Optional(Uuid),

@@ -6,10 +6,10 @@ const Nullable = Type.Union([JsonObject, Type.Null()]);
 
 export const PruneStrategy = words(['delete', 'keep_latest'], { default: 'delete' });
 
-/** A thousand years. */
+/** Minutes of a thousand years. */
 const TTL_MINUTES_MAX = 525_600_000;
 
-/** How long a thread is kept. */
+/** The time that a thread is kept. */
 export const ThreadTtl = Type.Object(
   {
     strategy: Type.Optional(PruneStrategy),
@@ -67,7 +67,9 @@ export const Thread = Type.Object(
 );
 export type Thread = Static<typeof Thread>;
 
-/** What a node says beside its values. Nothing waits for an answer while a thread is made, so there is nothing to resume. */
+/**
+ * The command of a node in a superstep. No interrupt waits while a thread is created, so there is nothing to resume.
+ */
 const SuperstepCommand = Type.Object({ ...Command.properties, resume: Type.Optional(Type.Null()) });
 
 export const ThreadSuperstep = Type.Object(
@@ -99,7 +101,7 @@ export const ThreadCreate = Type.Object(
 );
 export type ThreadCreate = Static<typeof ThreadCreate>;
 
-/** Why a thread was not made: which of its supersteps failed, counted from 0, and as which node. */
+/** Reports why a thread was not created: the superstep that failed, counted from 0, and its node. */
 export const SuperstepError = Type.Object(
   {
     ...ErrorResponse.properties,

@@ -1,4 +1,4 @@
-/** Speaks with the server of the project's own deployment, over the socket the parent opened. */
+/** Sends requests to the server of the project's own deployment, over the socket that the parent opened. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -9,21 +9,21 @@ import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEAD
 import { printContext } from '../console.ts';
 import type { Body } from './hono.ts';
 
-/** What a piece of the project's code is working on. */
+/** The request that a piece of the project's code is serving. */
 interface Origin {
-  /** How many requests of the project's own led to this one. */
+  /** The number of requests by the project's own code that led to this one. */
   depth: number;
-  /** The request from outside that may be passed on. */
+  /** Identifies the request from outside that the code may pass on. */
   exchange?: string;
 }
 
-/** Deeper than any design needs; a middleware that asks its own server would otherwise never end. */
+/** No design needs more levels. Without a limit, middleware that calls its own server would recurse without end. */
 const DEPTH_MAX = 10;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 const NO_SERVER = 'http://localhost';
 
 export class LoopbackClient {
-  /** Base URL of the deployment as the world knows it, without a slash at its end. */
+  /** Public base URL of the deployment, without a slash at its end. */
   readonly address: string;
   readonly #loopback: Loopback;
   readonly #agent = new Agent({ keepAlive: true });
@@ -39,7 +39,10 @@ export class LoopbackClient {
     return this.#origins.run(origin, work);
   }
 
-  /** As the global `fetch`, to this deployment whatever the host of the URL. Redirects are answered, not followed. */
+  /**
+   * Behaves like the global `fetch`, but sends every request to this deployment, whatever the host of the URL. It does
+   * not follow redirects.
+   */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const target = typeof input === 'string' && input.startsWith('/') ? `${NO_SERVER}${input}` : input;
     const asked = new Request(target, init);
@@ -51,14 +54,14 @@ export class LoopbackClient {
     return this.#send(asked, asked.body, { [DEPTH_HEADER]: String(depth), ...(run && { [RUN_HEADER]: run.runId }) });
   };
 
-  /** Lets the server answer the request that is being served, as from its own caller. */
+  /** Has the server answer the request that is being served, with the rights of its original caller. */
   async passOn(asked: Request, body: Body): Promise<Response> {
     const { exchange, depth } = this.#origins.getStore() ?? {};
     if (exchange === undefined) throw new Error('Only a request that came from outside can be passed on, and once.');
     return this.#send(asked, body, { [EXCHANGE_HEADER]: exchange, [DEPTH_HEADER]: String(depth) });
   }
 
-  /** The server knows nothing of the path that the deployment has in the world. */
+  /** Removes the public path prefix of the deployment, which the server does not know. */
   #belowAddress(url: string): string {
     const { address } = this;
     return url.startsWith(`${address}/`) ? new URL(address).origin + url.slice(address.length) : url;
@@ -71,7 +74,7 @@ export class LoopbackClient {
     asked.headers.forEach((value, name) => {
       if (!isHopByHop(name) && !name.startsWith('x-runyard-')) headers[name] = value;
     });
-    // The body may not be what it was.
+    // Middleware may have changed the length of the body.
     if (!(body instanceof Object && 'getReader' in body)) delete headers['content-length'];
     headers.host ??= host;
     return new Promise((resolve, reject) => {
@@ -111,7 +114,7 @@ function toResponse(answer: IncomingMessage, method: string): Response {
   return new Response(Readable.toWeb(answer) as unknown as globalThis.ReadableStream, { status, headers });
 }
 
-/** Makes a client of the SDK that is given no URL speak with this deployment, without a socket of the network. */
+/** Makes SDK clients without a URL send their requests to this deployment, over the loopback socket. */
 export function bindLoopback(loopback: Loopback, address: string | undefined): LoopbackClient {
   const client = new LoopbackClient(loopback, address);
   const shared = globalThis as Record<symbol, unknown>;

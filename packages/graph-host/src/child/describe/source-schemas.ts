@@ -1,10 +1,13 @@
-/** Has the schemas of graphs read off their source, in a thread of its own: once per graph, one at a time, never for ever. */
+/**
+ * Reads the schemas of graphs from their source, in a separate thread: once per graph, one at a time, with a time
+ * limit.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ExtractedGraph } from '../../source-schemas/extract.ts';
 import type { LoadedGraph, Warn } from '../load-graphs.ts';
 
-/** Where nothing could be read, it is not tried again at once: each try costs a core seconds. */
+/** Milliseconds before a failed read is tried again: each try costs seconds of one core. */
 const RETRY_MS = 60_000;
 const HEAP_MB = 1024;
 const NOTHING: ExtractedGraph = { graph: {}, subgraphs: {} };
@@ -18,7 +21,7 @@ export class SourceSchemas {
     this.#warn = warn;
   }
 
-  /** Nothing at all when the source does not say, or not within the time. */
+  /** Resolves to empty schemas when the source does not say, or not within the time. */
   of(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
     const { graphId } = graph;
     const known = this.#known.get(graphId);
@@ -52,7 +55,7 @@ async function extract({ source }: LoadedGraph, timeoutMs: number): Promise<Extr
   }
 }
 
-/** Bundled, it lies beside the child; from source, where it is written. */
+/** Returns the entry, next to the child's bundle or, when nothing is bundled, in the source folder. */
 function workerEntry(): URL {
   const isSource = import.meta.url.endsWith('.ts');
   return new URL(isSource ? '../../source-schemas/from-source.mjs' : './graph-host-schemas.js', import.meta.url);

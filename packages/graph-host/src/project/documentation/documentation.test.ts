@@ -5,11 +5,11 @@ import { withGeneratedParts } from './page.ts';
 
 const page = readFileSync(new URL('../../../../../docs/langgraph-json.md', import.meta.url), 'utf8');
 
-it('the page about langgraph.json says what the schema says (npm run generate:docs in packages/graph-host)', () => {
+it('the page about langgraph.json matches the schema (npm run generate:docs in packages/graph-host)', () => {
   expect(page).toBe(withGeneratedParts(page));
 });
 
-it('the page names every key, with words about each', () => {
+it('the page describes every key', () => {
   const keys = [...Object.keys(ProjectFile.properties), ...Object.keys(pythonSections)].filter(
     (key) => key !== '_INTERNAL_docker_tag',
   );

@@ -5,7 +5,7 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ default: fals
 const texts = (description: string, options: { default?: string[] } = {}) =>
   Type.Optional(Type.Array(Type.String(), { description, ...options }));
 
-/** Which request headers, by name; `*` matches any text. */
+/** A choice of request headers by name; `*` matches any text. */
 const HeaderChoice = (description: string): TSchema =>
   Type.Object(
     {
@@ -17,7 +17,7 @@ const HeaderChoice = (description: string): TSchema =>
     { description },
   );
 
-/** `http.cors`: which pages of other origins may call. */
+/** `http.cors`: the pages of other origins that may call. */
 export const CorsSection = Type.Object(
   {
     allow_origins: texts(
@@ -79,7 +79,11 @@ export const HttpSection = Type.Object(
       ),
     ),
     mount_prefix: Type.Optional(
-      Type.String({ pattern: '^/.*[^/]$', description: 'Path that everything is served under, like `/agents`.' }),
+      Type.String({
+        pattern: '^/.*[^/]$',
+        description:
+          'Path that everything is served under, like `/agents`. Paths that need no key (`/ok`, `/docs`, …) need none below it, unless it has characters that URLs encode, empty segments, `.` or `..`.',
+      }),
     ),
   },
   { description: 'The HTTP server of the deployment.' },

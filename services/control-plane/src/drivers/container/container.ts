@@ -5,26 +5,26 @@ import { engineEnvironment, QUICK_MS, runEngine } from './engine-command.ts';
 export interface ContainerOptions {
   command: string;
   name: string;
-  /** All of `run`, without the command itself. */
+  /** All arguments of the engine's command, including `run`. */
   args: readonly string[];
-  /** Named in `args`, given here: arguments can be read by everybody on the machine. */
+  /** Values of the variables that `args` names: every user of the machine can read arguments. */
   env: Record<string, string>;
-  /** Written to the container's standard input as one line of JSON, which then stays open. */
+  /** Written to the container's standard input as one line of JSON. Standard input then stays open. */
   secrets: Record<string, string>;
   onLine: ChildOptions['onLine'];
 }
 
 /**
- * One container, attached to the engine's `run` command, which lives as long as the container and ends with its code. The
- * container gets its secrets over its standard input and ends when that closes: when this process ends, however that happens,
- * so does the command, and with it the container.
+ * One container, attached to the engine's `run` command, which lives as long as the container and has its exit code.
+ * The container gets its secrets over standard input and stops when that closes. So it also stops when this process
+ * ends, in whatever way.
  */
 export class Container implements Launched {
   readonly #options: ContainerOptions;
   readonly #run: ChildProcess;
   readonly exited: Promise<ChildExit>;
   #exit: ChildExit | undefined;
-  /** The engine's answer, once it was told to remove the container. */
+  /** Settles when the engine has removed the container; undefined until removal begins. */
   #removed: Promise<void> | undefined;
 
   constructor(options: ContainerOptions) {
@@ -33,7 +33,7 @@ export class Container implements Launched {
     const run = spawn(command, args, {
       env: { ...engineEnvironment(process.env), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A Ctrl-C at a terminal is for this process, which then ends its containers in order.
+      // A Ctrl-C at a terminal must only reach this process, which then stops its containers in order.
       detached: true,
     });
     this.#run = run;
@@ -44,14 +44,14 @@ export class Container implements Launched {
       };
       run.once('error', (error) => settle({ code: null, signal: null, error }));
       run.once('exit', (code, signal) => {
-        // A command that was killed does not say what became of its container.
+        // A command that was killed leaves its container, perhaps running.
         const removed = signal === null ? this.#removed : this.#remove();
         void Promise.resolve(removed).then(() => settle({ code, signal }));
       });
     });
     eachLine(run.stdout, (line) => onLine(line, 'stdout'));
     eachLine(run.stderr, (line) => onLine(line, 'stderr'));
-    run.stdin.on('error', () => undefined); // Its exit tells why.
+    run.stdin.on('error', () => undefined); // The exit of the command says why.
     run.stdin.write(`${JSON.stringify(secrets)}\n`);
   }
 
@@ -61,18 +61,18 @@ export class Container implements Launched {
 
   async stop(graceMs: number): Promise<ChildExit> {
     if (this.#exit) return this.#exit;
-    // Passed on to the container.
+    // The engine's command passes the signal on to the container.
     this.#run.kill('SIGTERM');
     const force = setTimeout(() => this.kill(), graceMs);
     return this.exited.finally(() => clearTimeout(force));
   }
 
-  /** The engine is told: killing its command would leave the container. */
+  /** Removes the container through the engine, because killing only its command would leave the container. */
   kill(): void {
     void this.#remove().then(() => this.#run.kill('SIGKILL'));
   }
 
-  /** What cannot be removed now is a leftover for the next start of its deployment. */
+  /** A failed removal is ignored: the next start of the deployment removes the container. */
   #remove(): Promise<void> {
     const { command, name } = this.#options;
     const signal = AbortSignal.timeout(QUICK_MS);

@@ -10,19 +10,19 @@ export interface CommandResult {
 
 export interface CommandOptions {
   signal: AbortSignal;
-  /** Written to its standard input: what must not stand in its arguments. */
+  /** Written to standard input, for what must not be visible in arguments. */
   input?: string;
-  /** Beside this process's own. */
+  /** Added to the environment of the command. */
   env?: Record<string, string>;
 }
 
-/** How long a question to an engine may take that has nothing to fetch. */
+/** Milliseconds that an engine command may take that fetches nothing. */
 export const QUICK_MS = 30_000;
 
 /**
- * Runs the engine's command to its end. The environment of this service, with its secrets, is not handed on.
+ * Runs the engine's command to its end. It does not inherit this service's environment, which has secrets.
  *
- * @throws StartFailure when there is no such command, or the signal ends it
+ * @throws StartFailure when there is no such command, or the signal aborts
  */
 export async function runEngine(
   command: string,
@@ -34,7 +34,7 @@ export async function runEngine(
     signal,
     killSignal: 'SIGKILL',
   });
-  child.stdin.on('error', () => undefined); // It may end without reading.
+  child.stdin.on('error', () => undefined); // The command may end without reading its input.
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
@@ -51,7 +51,7 @@ export async function runEngine(
   }
 }
 
-/** What is told where images cannot be run. */
+/** Returns the message for a machine without a container engine. */
 export function noEngine(command: string, reason: string): string {
   return `images need a container engine, and \`${command}\` does not reach one on this machine: ${lastLine(reason)}`;
 }
@@ -63,7 +63,7 @@ export function lastLine(output: string): string {
 const HANDED_ON = ['PATH', 'HOME', 'XDG_RUNTIME_DIR', 'TMPDIR'];
 const HANDED_ON_PREFIXES = ['DOCKER_', 'CONTAINER_', 'PODMAN_'];
 
-/** What the engine's command needs of this machine to find its engine. */
+/** Returns the variables with which the engine's command finds its engine. */
 export function engineEnvironment(own: Record<string, string | undefined>): Record<string, string> {
   const isHandedOn = (name: string) =>
     HANDED_ON.includes(name) || HANDED_ON_PREFIXES.some((prefix) => name.startsWith(prefix));

@@ -9,7 +9,7 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LoopbackRelay } from './loopback-relay.ts';
 
-/** Stands for the machine's address in the network of an engine. */
+/** Represents the machine's address in an engine's network. */
 const own = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -44,13 +44,13 @@ const ask = (host: string, localAddress: string) =>
   text(connect({ host, port: endpoint.port, localAddress }).on('error', () => {}));
 
 describe.skipIf(own === undefined)('a relay to the loopback interface', () => {
-  it('passes on connections from the network of containers, and none from elsewhere', async () => {
+  it("forwards connections from the containers' network, and none from elsewhere", async () => {
     expect(await relay(['fd00::/64', `${own}/32`]).open([endpoint])).toBe(own);
     expect(await ask(own!, own!)).toBe('answer');
     expect(await ask(own!, '127.0.0.1')).toBe('');
   });
 
-  it('takes the place of another one of the same port when that ends', async () => {
+  it('takes over a port when the relay that has it ends', async () => {
     const first = relay([`${own}/32`]);
     await first.open([endpoint]);
     await relay([`${own}/32`]).open([endpoint]);
@@ -58,7 +58,7 @@ describe.skipIf(own === undefined)('a relay to the loopback interface', () => {
     await waitFor(async () => (await ask(own!, own!).catch(() => '')) === 'answer', { what: 'the second relay' });
   });
 
-  it('is not needed where nothing listens there, or the engine has its network elsewhere', async () => {
+  it("is not opened when no server listens there, or the engine's network is on another machine", async () => {
     expect(await relay([`${own}/32`]).open([])).toBe('host-gateway');
     expect(await relay(['203.0.113.0/24']).open([endpoint])).toBe('host-gateway');
     expect(await new LoopbackRelay({ command: 'false', logger: silentLogger }).open([endpoint])).toBe('host-gateway');

@@ -6,23 +6,26 @@ import { StartFailure } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 
-/** Older engines leave the gateway out where it is the usual one. */
+/** Older engines omit a gateway that has the default address. */
 const Subnets = Type.Array(Type.Object({ Subnet: Type.String(), Gateway: Type.Optional(Type.String()) }));
 
-/** The network of the engine that containers are on, and the address in it of the machine that the engine runs on. */
+/** The engine's network of the containers, and the address of the engine's machine in it. */
 interface Bridge {
   address: string;
   containers: BlockList;
 }
 
 const KEEP_ALIVE_MS = 15_000;
-/** Another process of this machine may relay the same port: its place is taken when it ends. */
+/**
+ * Milliseconds between attempts to listen while another process of this machine relays the same port. This one takes
+ * over when that process ends.
+ */
 const RETRY_MS = 2_000;
 
 /**
- * Lets containers reach servers that listen on the loopback interface of this machine alone: it listens for them on the
- * machine's address in the engine's network, takes connections from that network only, and passes them on. Where the engine
- * has its network elsewhere, in the virtual machine of Docker Desktop, that does the same by itself.
+ * Lets containers reach servers that listen only on this machine's loopback interface: it listens on the machine's
+ * address in the engine's network, accepts connections from that network only, and forwards them. Where the network is
+ * in a virtual machine, as with Docker Desktop, the engine itself forwards to the loopback interface.
  */
 export class LoopbackRelay {
   readonly #command: string;
@@ -36,7 +39,9 @@ export class LoopbackRelay {
     this.#logger = options.logger;
   }
 
-  /** Resolves when containers reach the endpoints, with what their name of this machine has to stand for. */
+  /**
+   * Resolves when containers reach the endpoints. Returns the address that the machine's name must have in containers.
+   */
   async open(endpoints: Endpoint[]): Promise<string> {
     const bridge = endpoints.length > 0 ? await this.#findBridge() : null;
     if (!bridge) return 'host-gateway';
@@ -59,11 +64,11 @@ export class LoopbackRelay {
     const [network = '', prefix] = found.Subnet.split('/');
     const containers = new BlockList();
     containers.addSubnet(network, Number(prefix));
-    // Its interface is not asked for: while no container runs, systems do not list it.
+    // The interface's own address is not read: systems do not list the interface while no container runs.
     return { address: found.Gateway ?? network.replace(/\d+$/, (last) => String(Number(last) + 1)), containers };
   }
 
-  /** False when the address is not one of this machine. */
+  /** Resolves with false when the address does not belong to this machine. */
   #relay({ address, containers }: Bridge, endpoint: Endpoint): Promise<boolean> {
     const place = `${address}:${endpoint.port}`;
     if (this.#servers.has(place)) return Promise.resolve(true);
@@ -89,7 +94,7 @@ export class LoopbackRelay {
     });
   }
 
-  /** Each end is ended with the other, however that ends. */
+  /** Connects both sockets; the end of one, in whatever way, ends the other. */
   #passOn(inner: Socket, endpoint: Endpoint): void {
     const outer = connect(endpoint);
     for (const [one, other] of [

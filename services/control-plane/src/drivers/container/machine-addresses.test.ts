@@ -18,7 +18,7 @@ const addresses = (
 });
 
 describe('a container on this machine', () => {
-  it('is told the name of the machine in place of its loopback addresses, with ports, passwords and paths as they were', () => {
+  it("gets the machine's name in place of loopback addresses, with unchanged ports, passwords and paths", () => {
     const { spec, platform } = asSeenFromContainers(addresses());
     expect(spec.databaseUri).toBe('postgres://role:p%40ss@host.docker.internal:5433/db');
     expect(spec.redisUri).toBe('redis://:secret@host.docker.internal');
@@ -35,7 +35,7 @@ describe('a container on this machine', () => {
     ]);
   });
 
-  it('is told other addresses as they are', () => {
+  it('gets other addresses unchanged', () => {
     const elsewhere = addresses(
       {
         jwksUrl: 'https://keys.example.com/jwks.json',

@@ -1,16 +1,16 @@
 import type { PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
 
-/** The name by which containers know the machine they run on. */
+/** The name under which containers reach the machine they run on. */
 export const MACHINE_NAME = 'host.docker.internal';
 
-/** Where a server listens. */
+/** The host and port of a server. */
 export interface Endpoint {
   host: string;
   port: number;
 }
 
-/** What a revision is told of the servers around it. */
+/** The variables of a revision that contain addresses of servers. */
 export interface Addresses {
   spec: RevisionSpec;
   platform: PlatformSettings;
@@ -25,13 +25,13 @@ const DEFAULT_PORTS: Record<string, number> = {
   'https:': 443,
 };
 
-/** Where the server of a URL listens. */
+/** Returns the host and port of a URL, with the default port of its protocol. */
 export function endpointOf(uri: string): Endpoint {
   const { protocol, hostname, port } = new URL(uri);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (DEFAULT_PORTS[protocol] ?? 0) };
 }
 
-/** The servers of the revision that listen on this machine's loopback interface: no container reaches them there. */
+/** Returns the revision's servers on this machine's loopback interface, where no container reaches them. */
 export function loopbackEndpoints({ spec, platform }: Addresses): Endpoint[] {
   const { kafkaBrokers = '' } = platform.eventBus;
   const uris = [spec.databaseUri, spec.redisUri, platform.jwksUrl];
@@ -41,8 +41,9 @@ export function loopbackEndpoints({ spec, platform }: Addresses): Endpoint[] {
 }
 
 /**
- * The same servers as containers find them. Deployments' public URL stays: it is for clients. Brokers tell where they are
- * themselves, so theirs stay too, and who connects to them is told what to make of them.
+ * Returns the same addresses as containers reach them. The public URL stays, as it is for clients. The addresses of
+ * Kafka brokers stay too, because brokers advertise their own; instead, their clients get the host that replaces a
+ * loopback address.
  */
 export function asSeenFromContainers({ spec, platform }: Addresses): Addresses {
   const { eventBus } = platform;

@@ -3,50 +3,50 @@ import type { Place } from '../process/kept-service.ts';
 import type { Part } from '../process/launcher.ts';
 import { MACHINE_NAME } from './machine-addresses.ts';
 
-/** Whose container it is, so that one that is left over is found. */
+/** Labels that name a container's deployment, so that containers left behind are found. */
 export const LABELS = {
   deployment: 'io.runyard.deployment',
   revision: 'io.runyard.revision',
   part: 'io.runyard.part',
-  /** The process that started it. */
+  /** The process that started the container. */
   holder: 'io.runyard.holder',
 } as const;
 
-/** The port a service listens on inside its container, where it has a network of its own. */
+/** The port of a service inside a container with a network of its own. */
 export const INNER_PORT = 8000;
-/** `node` in the images of Node: no container runs as root. */
+/** The user `node` of Node's images: no container runs as root. */
 const USER = '1000:1000';
 const PROCESSES_MAX = 1024;
 
 export interface RunDescription {
   name: string;
   image: string;
-  /** Its limits are this one's. */
+  /** The role whose limits the container gets. */
   role: Part['role'];
   labels: Record<string, string>;
   resources: ResourceSpec;
-  /** Names of the variables; their values are in the environment of the command. */
+  /** Names of the variables; the engine's command has their values in its environment. */
   variables: readonly string[];
   network: ContainerNetwork;
-  /** What the entry point is given. */
+  /** Arguments for the image's entry point. */
   command: readonly string[];
 }
 
 export type ContainerNetwork =
-  /** The one of the machine itself. */
+  /** The machine's own network. */
   | { kind: 'host' }
-  /** The engine's own: reached over a port of the machine. */
+  /** The engine's default network. The container is reached over a published port of the machine. */
   | {
       kind: 'published';
-      /** Undefined: nobody connects to the container. */
+      /** Undefined when nobody connects to the container. */
       place: Place | undefined;
-      /** What the name of this machine stands for in it. */
+      /** The address that the machine's name has in the container. */
       machine: string;
     }
-  /** One that the gateway is on too: reached by the container's name. */
+  /** A network that the gateway is in too. The container is reached by its name. */
   | { kind: 'named'; network: string };
 
-/** What the engine's `run` is called with. */
+/** Returns the arguments for the engine's `run`. */
 export function runArguments(run: RunDescription): string[] {
   const { name, image, role, labels, resources, variables, network, command } = run;
   return [
@@ -80,7 +80,7 @@ function networkArguments(network: ContainerNetwork): string[] {
   ];
 }
 
-/** Twice what was asked for, where the limit itself was not; nothing where neither was. */
+/** Returns the flags for limits. A missing limit is twice the request; without both there is no flag. */
 function limits(resources: ResourceSpec, role: Part['role']): string[] {
   const isWorker = role === 'run-worker';
   const cpu = (isWorker && resources.queue_cpu) || resources.cpu;

@@ -5,10 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpMethod, KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import { withDeadline } from '@runyard/deadline';
 
-/** The library is large: it is loaded only where there is a cluster, and handed around. */
+/** The library is large, so it is only loaded where there is a cluster, and then passed around. */
 export type KubernetesClient = typeof import('@kubernetes/client-node');
 
-/** Where the API has the objects this driver makes or looks at. */
+/** API paths of the kinds of objects that this driver uses. */
 const RESOURCES = {
   Deployment: ['apis/apps/v1', 'deployments'],
   HorizontalPodAutoscaler: ['apis/autoscaling/v2', 'horizontalpodautoscalers'],
@@ -27,20 +27,20 @@ export interface ApiCall {
   contentType?: string;
 }
 
-/** Who wrote a field, to the API server: two writers of one field are told apart by it. */
+/** Identifies this writer of fields to the API server (server-side apply). */
 const FIELD_MANAGER = 'runyard';
 const APPLY = 'application/apply-patch+yaml';
 const MERGE = 'application/merge-patch+json';
-/** Without it a server that has gone silent is waited for without end. */
+/** Limits the wait for an unresponsive server. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 
-/** The API server refused. The message is its own. */
+/** The API server refused a request. The message is the server's. */
 export class ClusterRefusal extends Error {
   override readonly name = 'ClusterRefusal';
   readonly status: number;
-  /** When it asks for patience, that long. */
+  /** Milliseconds of the server's `Retry-After`, if it sent one. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, message: string, retryAfterMs?: number) {
@@ -49,15 +49,15 @@ export class ClusterRefusal extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Asking again may help. */
+  /** True when a retry may succeed. */
   get isPassing(): boolean {
     return this.status === 409 || this.status === 429 || this.status >= 500;
   }
 }
 
 /**
- * What is asked of a cluster's API server, in one namespace. Objects are applied (server-side apply), so that each write may be
- * repeated, and what others set beside stays.
+ * Calls a cluster's API server for one namespace. Objects are written by server-side apply, so that writes are
+ * idempotent and keep the fields that others set.
  */
 export class ClusterApi {
   readonly client: KubernetesClient;
@@ -79,7 +79,7 @@ export class ClusterApi {
     return `/${group}/namespaces/${this.namespace}/${plural}${name === undefined ? '' : `/${name}`}`;
   }
 
-  /** Makes the object as described, whether it is there or not. Waits for an API server that is away. */
+  /** Creates or updates the object as described. Retries while the API server is unavailable. */
   apply<Made extends KubernetesObject>(object: Made, signal: AbortSignal): Promise<Made> {
     return this.insist(signal, {
       method: 'PATCH',
@@ -101,7 +101,7 @@ export class ClusterApi {
     });
   }
 
-  /** Null when there is none of this name. */
+  /** Returns null when no object has this name. */
   async find<Found extends KubernetesObject>(kind: Kind, name: string, signal: AbortSignal): Promise<Found | null> {
     try {
       return await this.insist<Found>(signal, { method: 'GET', path: this.pathOf(kind, name) });
@@ -116,7 +116,7 @@ export class ClusterApi {
     return (await this.insist<{ items: Item[] }>(signal, call)).items;
   }
 
-  /** Removes every object of the kind with these labels, and what belongs to them; pods get `graceSeconds`. */
+  /** Removes all objects of the kind with these labels and their dependents; pods get `graceSeconds`. */
   async remove(kind: Kind, labelSelector: string, signal: AbortSignal, graceSeconds?: number): Promise<void> {
     const query = {
       labelSelector,
@@ -126,7 +126,7 @@ export class ClusterApi {
     await this.insist(signal, { method: 'DELETE', path: this.pathOf(kind), query });
   }
 
-  /** Asks until there is an answer that asking again would not change, or the signal says to give up. @throws ClusterRefusal */
+  /** Retries until the answer is final or the signal aborts. @throws ClusterRefusal */
   async insist<Answer>(signal: AbortSignal, call: ApiCall): Promise<Answer> {
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
@@ -140,7 +140,7 @@ export class ClusterApi {
     }
   }
 
-  /** Once. @throws ClusterRefusal for every answer but a good one; another error when there is none */
+  /** Sends one request. @throws ClusterRefusal for every answer but a success; another error without an answer */
   ask<Answer>({ method, path, query = {}, body, contentType }: ApiCall, signal: AbortSignal): Promise<Answer> {
     const { RequestContext, HttpMethod, createConfiguration } = this.client;
     const request = new RequestContext(this.#server + path, HttpMethod[method]);
@@ -162,7 +162,7 @@ export class ClusterApi {
     });
   }
 
-  /** An answer that goes on, as it comes. @throws ClusterRefusal */
+  /** Opens a streamed answer. @throws ClusterRefusal */
   async open(path: string, query: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage> {
     const url = new URL(`${this.#server}${path}?${new URLSearchParams(query)}`);
     const options: RequestOptions = { signal };
@@ -176,13 +176,13 @@ export class ClusterApi {
   }
 }
 
-/** API servers refuse with a `Status`, proxies before them with whatever they like. */
+/** Extracts the message: API servers refuse with a `Status`, proxies in front of them with anything. */
 function messageOf(answer: string): string {
   try {
     const { message } = JSON.parse(answer) as { message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
-    // It is no JSON.
+    // The answer is no JSON.
   }
   return answer.slice(0, 300);
 }

@@ -2,7 +2,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { keepRenewed } from './credential-renewal.ts';
 
-it('a pull credential is renewed again and again, after a failure soon, until nobody needs it', async () => {
+it('a pull credential is renewed periodically, and soon after a failure, until the signal aborts', async () => {
   const ended = new AbortController();
   let renewals = 0;
   const renew = async () => {

@@ -2,7 +2,7 @@ import { LABELS } from '../container/run-arguments.ts';
 import type { RunningRevision } from '../driver.ts';
 import type { Role } from '../scale-bounds.ts';
 
-/** On everything this driver makes, so that it is found again. */
+/** Labels every object of this driver, so that later processes find it. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'runyard' };
 
 type Owner = Pick<RunningRevision, 'deploymentId' | 'revisionId'>;
@@ -16,19 +16,19 @@ export function labelsOf({ deploymentId, revisionId }: Owner, role?: Role): Reco
   };
 }
 
-/** All with at least these labels. */
+/** Returns the label selector for objects that have all of these labels. */
 export function selectorOf(labels: Record<string, string>): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(',');
 }
 
-/** Whether a name is one of those made here, whichever deployment's. */
+/** Returns whether a name has the form of this driver's names, of any deployment. */
 export function isOwnName(name: string): boolean {
   return /^r-[0-9a-f]{32}-/.test(name);
 }
 
-/** Short enough for the names of its pods, with what the cluster appends. */
+/** Returns an object's name, short enough that the cluster can append to it for the names of pods. */
 export function nameOf(revisionId: string, part: Role | 'secrets' | 'pull'): string {
   return `r-${revisionId.replaceAll('-', '')}-${part}`;
 }

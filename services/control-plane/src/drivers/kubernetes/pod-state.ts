@@ -3,7 +3,7 @@ import { LABELS } from '../container/run-arguments.ts';
 import type { Role } from '../scale-bounds.ts';
 import { CUSTOM_AUTH, FOREIGN_IMAGE_CODE, PREPARING_CONTAINER } from './secret-handover.ts';
 
-/** Reasons of a container that waits which waiting alone does not take away. */
+/** Reasons of a waiting container that do not pass by waiting. */
 const PULL_FAILURES = ['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
 const MAKING_FAILURES = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
 
@@ -12,33 +12,33 @@ export function roleOf(pod: V1Pod): Role | undefined {
   return role === 'agent-api' || role === 'run-worker' ? role : undefined;
 }
 
-/** It is neither to be deleted nor at its end. */
+/** Returns whether the pod is neither being deleted nor ended. */
 export function isLasting(pod: V1Pod): boolean {
   const { phase } = pod.status ?? {};
   return !pod.metadata?.deletionTimestamp && phase !== 'Failed' && phase !== 'Succeeded';
 }
 
-/** It takes requests. */
+/** Returns whether the pod accepts requests. */
 export function isReady(pod: V1Pod): boolean {
   return isLasting(pod) && conditionOf(pod, 'Ready')?.status === 'True';
 }
 
-/** Of the platform's service in it. */
+/** Returns the status of the container with the platform's service. */
 export function serviceStatus(pod: V1Pod): V1ContainerStatus | undefined {
   const role = roleOf(pod);
   return pod.status?.containerStatuses?.find(({ name }) => name === role);
 }
 
-/** The project in its image checks its callers itself. */
+/** Returns whether the project in the pod's image authenticates its callers itself. */
 export function hasCustomAuth(pod: V1Pod): boolean {
   const status = pod.status?.initContainerStatuses?.find(({ name }) => name === PREPARING_CONTAINER);
   return status?.state?.terminated?.message === CUSTOM_AUTH;
 }
 
 /**
- * What of the pod's state is a reason to give it up, in the words of the revision's owner; null when there is none.
+ * Returns why the pod has failed, in words for the revision's owner; null when it has not.
  *
- * @param isNew no pod of the revision was ever ready: one end of a container is enough
+ * @param isNew whether no pod of the revision was ever ready: then a single end of a container is a failure
  */
 export function failureOf(pod: V1Pod, isNew: boolean): string | null {
   const role = roleOf(pod) ?? 'a container';
@@ -70,7 +70,7 @@ function foreignImage(image: string): string {
   );
 }
 
-/** An init container ends well; no other one ends unless it is told to. */
+/** Returns the end of a container unless it is expected: only an init container ends with code 0. */
 function endOf(state: V1ContainerState | undefined, mayEnd: boolean): V1ContainerState['terminated'] {
   const ended = state?.terminated;
   return ended && mayEnd && ended.exitCode === 0 ? undefined : ended;
@@ -83,7 +83,7 @@ export function describeEnd(ended: NonNullable<V1ContainerState['terminated']>):
   return `ended with code ${ended.exitCode}${because}`;
 }
 
-/** Why a pod is not ready, where nothing has failed. */
+/** Returns why a pod is not ready although nothing has failed. */
 export function findingOf(pod: V1Pod): string {
   const scheduled = conditionOf(pod, 'PodScheduled');
   if (scheduled?.status === 'False') return `the cluster has no place for it: ${scheduled.message ?? scheduled.reason}`;

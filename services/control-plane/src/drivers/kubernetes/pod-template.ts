@@ -7,32 +7,32 @@ import { labelsOf, nameOf } from './labels.ts';
 import { handingContainer, handoverVolumes, preparingContainer, takingOver } from './secret-handover.ts';
 
 export const PORT = 8000;
-/** `node` in the images of Node: no container runs as root. */
+/** The user `node` of Node's images: no container runs as root. */
 const USER = 1000;
-/** A server goes on answering so long after it was asked to end: everybody has heard by then that it leaves the route. */
+/** Seconds that a server still answers after its pod was deleted, until all clients know that it left the route. */
 const FOLLOW_SECONDS = 2;
-/** Beside its grace a service gets this long to close what it has open. */
+/** Seconds beyond its grace in which a service closes its connections. */
 const CLOSING_SECONDS = 10;
-/** A start that takes longer is begun anew. How long a revision may take altogether is decided elsewhere. */
+/** A start that takes longer is repeated. The roll-out limits a revision's whole start. */
 const START_SECONDS = 300;
 
 export interface PodOptions {
   role: Role;
   image: ImageArtifact;
   graceSeconds: number;
-  /** Of the Secrets the pod uses: pods are replaced when they change. */
+  /** The content of the pod's Secrets: a change of it replaces the pods. */
   secretsContent: string;
-  /** Names of the Secrets the image is pulled with. */
+  /** Names of the Secrets with which the image is pulled. */
   pullSecrets: string[];
 }
 
-/** A pod of one of the services of a revision. What the Pod Security Standard `restricted` asks for holds for it. */
+/** Returns the template for pods of one service of a revision. It meets the Pod Security Standard `restricted`. */
 export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTemplateSpec {
   const { role, image, graceSeconds, secretsContent, pullSecrets } = options;
   const { imageUri, architecture } = image;
   const common = {
     image: imageUri,
-    // A tag may have moved; a digest never does.
+    // A tag may move; a digest never does.
     imagePullPolicy: imageUri.includes('@') ? 'IfNotPresent' : 'Always',
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   };
@@ -43,7 +43,7 @@ export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTempl
       annotations: { ...annotations, 'io.runyard/secrets': createHash('sha256').update(secretsContent).digest('hex') },
     },
     spec: {
-      // What a project's code may do with the cluster's API is nothing.
+      // The project's code must not use the cluster's API.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       ...(architecture !== undefined && { nodeSelector: { 'kubernetes.io/arch': architecture } }),
@@ -93,7 +93,8 @@ function serviceContainer(
     ports: [{ name: 'http', containerPort: PORT }],
     resources: resourcesOf(resources, role),
     startupProbe: probe('/ok?check_db=1', { periodSeconds: 1, failureThreshold: START_SECONDS }),
-    // Not asked about the database again: while it is away, servers say so better than a route that leads nowhere.
+    // The probes do not check the database: during an outage an answer of the server says more than a route without
+    // servers.
     readinessProbe: probe('/ok', { periodSeconds: 2, failureThreshold: 2 }),
     livenessProbe: probe('/ok', { periodSeconds: 10, failureThreshold: 6 }),
     ...(role === 'agent-api' && {
@@ -102,7 +103,7 @@ function serviceContainer(
   };
 }
 
-/** The limit is twice what was asked for, where it was not given itself; nothing is asked for where nothing was given. */
+/** Returns requests and limits. A missing limit is twice the request; without both, neither is set. */
 function resourcesOf(resources: ResourceSpec, role: Role): V1ResourceRequirements {
   const isWorker = role === 'run-worker';
   const cpu = (isWorker && resources.queue_cpu) || resources.cpu;
@@ -116,7 +117,7 @@ function resourcesOf(resources: ResourceSpec, role: Role): V1ResourceRequirement
   });
   return {
     requests: amounts(cpu, memory),
-    // An unprefixed limit may be below what workers ask for.
+    // The unprefixed limit may be below the request of the workers.
     limits: amounts(cpuLimit && Math.max(cpuLimit, cpu || 0), memoryLimit && Math.max(memoryLimit, memory || 0)),
   };
 }

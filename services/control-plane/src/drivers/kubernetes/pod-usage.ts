@@ -7,11 +7,11 @@ interface PodMetrics {
   containers: { usage: { cpu: string; memory: string } }[];
 }
 
-/** Those who ask at about the same time share an answer; the cluster itself measures more seldom. */
+/** Milliseconds for which callers share an answer; the cluster itself measures less often. */
 const FRESH_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
-/** What pods use, from the cluster's metrics API; nothing where there is none. */
+/** Reads the usage of pods from the cluster's metrics API. Returns null where there is none. */
 export class PodUsage {
   readonly #api: ClusterApi;
   #asked: Promise<Map<string, MeasuredUsage>> | undefined;
@@ -60,7 +60,7 @@ const FACTORS: Record<string, number> = {
   Ti: 2 ** 40,
 };
 
-/** Of quantities as the API writes them: `12345678n`, `250m`, `64Mi`. */
+/** Parses a quantity of the Kubernetes API: `12345678n`, `250m`, `64Mi`. */
 export function quantity(text: string): number {
   const [, number, unit = ''] = /^([0-9.]+)([a-zA-Z]*)$/.exec(text) ?? [];
   return Number(number) * (FACTORS[unit] ?? Number.NaN);

@@ -3,8 +3,8 @@ import { faultOfPodWishes } from './pod-wishes.ts';
 
 const rules = { metadata: ['team', 'example.com/*'], pullSecrets: ['team-registry', `r-${'0'.repeat(32)}-pull`] };
 
-describe('of its pods a deployment may choose', () => {
-  it('what the operator names', () => {
+describe("a deployment's pod fields", () => {
+  it('may contain what the operator allows', () => {
     const labels = { team: 'support', 'example.com/cost-centre': '' };
     const annotations = { team: 'any text: {"a": 1}' };
     expect(
@@ -37,9 +37,9 @@ describe('of its pods a deployment may choose', () => {
       { image_pull_secrets: [{ name: `r-${'0'.repeat(32)}-pull` }] },
       'may not name r-0',
     ],
-  ])('not %s', (_, wishes, fault) => {
-    const found = faultOfPodWishes(wishes, { ...rules, metadata: [...rules.metadata, 'io.runyard/*', 'k8s.io/*'] });
-    expect(found?.field).toBe(Object.keys(wishes)[0]);
+  ])('must not contain %s', (_, fields, fault) => {
+    const found = faultOfPodWishes(fields, { ...rules, metadata: [...rules.metadata, 'io.runyard/*', 'k8s.io/*'] });
+    expect(found?.field).toBe(Object.keys(fields)[0]);
     expect(found?.message).toContain(fault);
   });
 });

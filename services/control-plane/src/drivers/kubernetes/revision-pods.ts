@@ -4,11 +4,11 @@ import { type Role, scaleBounds } from '../scale-bounds.ts';
 import { isLasting, roleOf } from './pod-state.ts';
 import type { PodWatch } from './pod-watch.ts';
 
-/** The pods of a revision, as they are told apart here: numbered among those of their role, some of them one too many. */
+/** Numbers the pods of a revision within their role and marks those that will be removed. */
 export class RevisionPods {
   readonly #watch: PodWatch;
   readonly #spec: RevisionSpec;
-  /** By the pods' uids. */
+  /** Numbers by the pods' uids. */
   readonly #numbers = new Map<string, number>();
   readonly #leaving = new Set<string>();
 
@@ -17,18 +17,18 @@ export class RevisionPods {
     this.#spec = spec;
   }
 
-  /** In the order they came. */
+  /** Returns the pods in the order of their numbers. */
   all(): V1Pod[] {
     const pods = this.#watch.podsOf(this.#spec.revisionId).filter((pod) => roleOf(pod) !== undefined);
     return pods.sort((one, other) => this.#numberOf(one) - this.#numberOf(other));
   }
 
-  /** Those that are not to leave. */
+  /** Returns the pods that are not marked for removal. */
   staying(role: Role): V1Pod[] {
     return this.#lasting(role).filter((pod) => !this.#leaving.has(uidOf(pod)));
   }
 
-  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Returns the pod's name among the parts of the revision: `agent-api`, `run-worker-2`. */
   nameOf(pod: V1Pod): string {
     const role = roleOf(pod)!;
     return scaleBounds(this.#spec.resources, role).max === 1 ? role : `${role}-${this.#numberOf(pod)}`;
@@ -38,13 +38,13 @@ export class RevisionPods {
     for (const pod of pods) this.#leaving.add(uidOf(pod));
   }
 
-  /** Takes back who was to leave where another one went in its place. */
+  /** Removes the marks when the cluster removed other pods instead. */
   settle(role: Role, count: number): void {
     const lasting = this.#lasting(role);
     if (lasting.length <= count) for (const pod of lasting) this.#leaving.delete(uidOf(pod));
   }
 
-  /** Of those that are gone. */
+  /** Forgets pods that do not exist any more. */
   forget(): void {
     const present = new Set(this.#watch.podsOf(this.#spec.revisionId).map(uidOf));
     for (const uid of this.#numbers.keys()) if (!present.has(uid)) this.#numbers.delete(uid);

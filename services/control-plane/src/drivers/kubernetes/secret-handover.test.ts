@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { handingContainer, preparingContainer, SECRETS_KEY, takingOver } from './secret-handover.ts';
 
 const LINE = '{"DATABASE_URI":"postgres://secret"}\n';
-/** Takes what it is given, to its end, and lives on. */
+/** Reads its input to the end and keeps running. */
 const AGENT = '#!/bin/sh\ncat; exec sleep 1000\n';
 
 let folder: string;
@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A container as processes of this machine, with its volumes as folders. */
+/** Runs a container as processes of this machine, with folders as its volumes. */
 function run({ command }: Pick<V1Container, 'command'>): ChildProcess {
   const [program, ...args] = command!.map((word) => word.replaceAll('/run/runyard', folder));
   const env = { PATH: `${join(folder, 'commands')}:${process.env.PATH}` };
@@ -39,12 +39,12 @@ function run({ command }: Pick<V1Container, 'command'>): ChildProcess {
 const giver = () => run(handingContainer({}));
 const service = () => run(takingOver('agent-api'));
 
-/** Everything in its container ends. */
+/** Ends all processes of the container. */
 function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(-child.pid!, signal);
   } catch {
-    // It has ended.
+    // It has already ended.
   }
 }
 
@@ -63,12 +63,12 @@ const isThere = (path: string) =>
     () => false,
   );
 const taken = () => isThere(join(folder, 'handover/taken'));
-/** It has got somewhere, and waits for the giver. */
+/** Returns whether the service has reached a step in which it waits for the giver. */
 const waits = async (child: ChildProcess) =>
   (await isThere(`/proc/${child.pid}/fd/9`)) ||
   (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) !== '';
 
-it('a service that is started again at once gets its secrets, however late the giver notices the end', async () => {
+it('a service that restarts at once gets its secrets, however late the giver notices the end', async () => {
   const giving = giver();
   const first = service();
   expect(await given(first)).toBe(LINE);
@@ -81,7 +81,7 @@ it('a service that is started again at once gets its secrets, however late the g
   expect(await given(second)).toBe(LINE);
 });
 
-it('a service may be started again as often as it ends', async () => {
+it('a service gets its secrets at every restart', async () => {
   giver();
   for (let times = 0; times < 8; times += 1) {
     const child = service();
@@ -91,7 +91,7 @@ it('a service may be started again as often as it ends', async () => {
   }
 });
 
-it('a service that ended before it was given anything leaves the secrets to the next', async () => {
+it('a service that ended before it got the secrets leaves them to its successor', async () => {
   const first = service();
   await waitFor(() => waits(first), { what: 'the first service' });
   end(first);
@@ -101,8 +101,8 @@ it('a service that ended before it was given anything leaves the secrets to the 
   expect(await given(second)).toBe(LINE);
 });
 
-it('a service that ends while it is being given them leaves them to the next', async () => {
-  // What the giver writes comes from here: it is in the middle of it as long as nothing comes.
+it('a service that ends while the secrets are being written leaves them to its successor', async () => {
+  // The secrets come from a pipe of the test, so the giver stays in WRITE while the test writes nothing.
   const held = join(folder, 'secrets', SECRETS_KEY);
   await rm(held);
   execFileSync('mkfifo', [held]);
@@ -116,7 +116,7 @@ it('a service that ends while it is being given them leaves them to the next', a
   void given(second).then((text) => {
     line = text;
   });
-  // The first one that reads here has begun to write to nobody, and ends of it.
+  // The first read belongs to the attempt without a reader, which fails. So the line is offered again.
   const offer = async () => {
     const pipe = await open(held, constants.O_WRONLY | constants.O_NONBLOCK);
     await pipe.write(LINE).finally(() => pipe.close());
@@ -131,7 +131,7 @@ it('a service that ends while it is being given them leaves them to the next', a
   expect(line).toBe(LINE);
 });
 
-it('nobody else is given them while the service runs, also not by a giver that was started again', async () => {
+it('nobody else gets the secrets while the service runs, even from a giver that restarted', async () => {
   const giving = giver();
   const first = service();
   expect(await given(first)).toBe(LINE);
@@ -142,7 +142,7 @@ it('nobody else is given them while the service runs, also not by a giver that w
   await waitFor(() => waits(again), { what: 'the second giver' });
   const got: string[] = [];
   stranger.stdout!.setEncoding('utf8').on('data', (text: string) => got.push(text));
-  // With the container that it ran in, the stranger ends too.
+  // The stranger ends with its container.
   end(stranger);
   end(first);
   await Promise.all([ended(stranger), ended(first)]);

@@ -10,21 +10,21 @@ export interface HealthOptions {
   api: ClusterApi;
   revisionId: string;
   role: Role;
-  /** Of the role, as they are now. */
+  /** Returns the current pods of the role. */
   pods(): V1Pod[];
-  /** Says `change` when they may be others. */
+  /** Emits `change` when the pods may have changed. */
   changes: EventEmitter;
-  /** How many have to be ready. */
+  /** The number of pods that have to be ready. */
   needed: number;
-  /** No pod of the revision was ever ready: one end of a container is enough to give it up. */
+  /** True when no pod of the revision was ever ready: then a single end of a container is a failure. */
   isNew: boolean;
-  /** What its containers printed has been told. */
+  /** Resolves when the output of its containers is logged. */
   logsSettled(): Promise<void>;
 }
 
 const ANSWER_MS = 3_000;
 
-/** @throws StartFailure when a pod of the role fails, or too few are ready when the signal says it is time */
+/** @throws StartFailure when a pod of the role fails, or too few are ready when the signal aborts */
 export async function untilHealthy(options: HealthOptions, signal: AbortSignal): Promise<void> {
   const { role, changes, needed, isNew } = options;
   for (;;) {
@@ -47,7 +47,7 @@ async function failed({ logsSettled }: HealthOptions, message: string): Promise<
   return new StartFailure(message);
 }
 
-/** As when a quota is used up, or a policy of the namespace forbids what they are. */
+/** Returns why there are no pods: a quota is exhausted, for example, or a policy of the namespace forbids them. */
 async function whyNoPods({ api, revisionId, role }: HealthOptions): Promise<string> {
   const signal = AbortSignal.timeout(ANSWER_MS);
   const found = await api.find<V1Deployment>('Deployment', nameOf(revisionId, role), signal).catch(() => null);

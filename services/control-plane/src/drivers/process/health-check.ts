@@ -5,7 +5,7 @@ const POLL_MS = 50;
 const LONGEST_POLL_MS = 250;
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Why a service is not healthy, in the words of the service where it has any; null when it is. */
+/** Returns why a service is not healthy, in the service's own words if it answers; null when it is healthy. */
 export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?check_db=1'): Promise<string | null> {
   try {
     return await withDeadline(signal, ANSWER_TIMEOUT_MS, async (limited) => {
@@ -19,7 +19,10 @@ export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?
   }
 }
 
-/** Resolves when the service is healthy; rejects only with the signal's reason. `onFinding` hears why it is not yet. */
+/**
+ * Resolves when the service is healthy and rejects only with the signal's reason. `onFinding` gets each reason why it
+ * is not.
+ */
 export async function untilHealthy(
   url: string,
   signal: AbortSignal,

@@ -53,8 +53,8 @@ afterEach(() => service.stop(0));
 
 const isAlive = (child: Child) => child.exit === undefined;
 
-describe('a kept service', () => {
-  it('starts, tells where it answers, and ends when asked', async () => {
+describe('a supervised service', () => {
+  it('starts, reports its URL, and ends when it is stopped', async () => {
     await keep('well').start(AbortSignal.timeout(10_000));
     expect(urls).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
     await service.stop(5_000);
@@ -62,7 +62,7 @@ describe('a kept service', () => {
     expect(urls.at(-1)).toBeNull();
   });
 
-  it('that ends during its start says how', async () => {
+  it('that ends during its start reports how', async () => {
     await expect(keep('ends').start(AbortSignal.timeout(10_000))).rejects.toThrow('agent ended with code 4');
     expect(launches).toHaveLength(1);
   });
@@ -75,7 +75,7 @@ describe('a kept service', () => {
     expect(launches.filter(isAlive)).toEqual([]);
   });
 
-  it('is started again after a crash, at another place', async () => {
+  it('is restarted after a crash, on another port', async () => {
     await keep('well').start(AbortSignal.timeout(10_000));
     launches[0]!.kill();
     await waitFor(() => urls.length === 3);
@@ -84,14 +84,14 @@ describe('a kept service', () => {
     expect(launches.map(isAlive)).toEqual([false, true]);
   });
 
-  it('that stops answering is ended and started again', async () => {
+  it('that is unresponsive is ended and restarted', async () => {
     await keep('well').start(AbortSignal.timeout(10_000));
     void fetch(`${urls[0]}/hang`).catch(() => undefined);
     await waitFor(() => urls.length === 3, { timeoutMs: 20_000 });
     expect(isAlive(launches[0]!)).toBe(false);
   });
 
-  it('that does not listen to being asked is ended by force', async () => {
+  it('that ignores SIGTERM is ended by force', async () => {
     await keep('deaf').start(AbortSignal.timeout(10_000));
     await service.stop(50);
     expect(launches[0]!.exit).toMatchObject({ signal: 'SIGKILL' });

@@ -5,7 +5,7 @@ import { StartFailure } from '../driver.ts';
 import { type ChildExit, describeExit, type Launched } from './child.ts';
 import { checkHealth, untilHealthy } from './health-check.ts';
 
-/** Where a service answers this process and the gateway. */
+/** The address of a service for this process and the gateway. */
 export interface Place {
   /** A name or an address. */
   host: string;
@@ -15,25 +15,25 @@ export interface Place {
 export interface KeptServiceOptions {
   /** `agent-api` or `run-worker`. */
   name: string;
-  /** Where it can answer: another place for each launch. */
+  /** Finds an address for the next launch; each launch has another one. */
   findPlace(): Promise<Place>;
   launch(place: Place): Launched;
-  /** The base URL while it is healthy, null while it is not. */
+  /** Gets the base URL when the service becomes healthy, and null when it no longer is. */
   onUrl(url: string | null): void;
   logger: Logger;
   timings?: Partial<KeepingTimings>;
 }
 
 export interface KeepingTimings {
-  /** Pause before the first restart; doubles with each crash in a row. */
+  /** Pause before the first restart; it doubles with each further crash in a row. */
   firstBackoffMs: number;
   longestBackoffMs: number;
-  /** A service healthy for this long has recovered: its next crash is a first one again. */
+  /** A service that was healthy for this long has recovered: its next crash counts as the first one. */
   recoveredAfterMs: number;
-  /** A restart that is not healthy by then is tried anew. */
+  /** A restart that is not healthy by then is repeated. */
   restartTimeoutMs: number;
   livenessEveryMs: number;
-  /** This many liveness checks in a row without an answer end the process. */
+  /** The process is ended after this many failed liveness checks in a row. */
   livenessFailures: number;
 }
 
@@ -46,12 +46,12 @@ const TIMINGS: KeepingTimings = {
   livenessFailures: 6,
 };
 
-/** Why the start of a service was given up. */
+/** The reason for giving up the start of a service. */
 const GIVEN_UP = new Error('given up');
 
 /**
- * One service process that is kept running: `start` brings it up, and from then on a crash or a long silence is followed by a
- * restart on another port, with growing pauses, until `stop`.
+ * Supervises one service process: `start` starts it. From then on it is restarted on another port after every crash, or
+ * when it is unresponsive for long, with growing pauses, until `stop`.
  */
 export class KeptService {
   readonly #options: KeptServiceOptions;
@@ -66,20 +66,20 @@ export class KeptService {
     this.#timings = { ...TIMINGS, ...options.timings };
   }
 
-  /** Of the process that runs at the moment, if it is one of this machine. */
+  /** The id of the current process, if it is one of this machine. */
   get pid(): number | undefined {
     return this.#child?.exit ? undefined : this.#child?.pid;
   }
 
-  /** How often it ended unasked and came up again. */
+  /** How many times it ended unexpectedly and was restarted. */
   get restarts(): number {
     return this.#restarts;
   }
 
   /**
-   * Starts it and resolves when it is healthy. On rejection it is not running.
+   * Starts the service and resolves when it is healthy. After a rejection it is not running.
    *
-   * @throws StartFailure when it ends instead, or is not healthy when the signal says it is time
+   * @throws StartFailure when the process ends, or is not healthy when the signal aborts
    */
   async start(signal: AbortSignal): Promise<void> {
     const { name } = this.#options;
@@ -93,7 +93,7 @@ export class KeptService {
     throw new StartFailure(`${name} was not healthy in time: ${outcome.finding}`);
   }
 
-  /** Ends it for good, by force after `graceMs`. */
+  /** Ends the service for good, by force after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort(GIVEN_UP);
     await this.#child?.stop(graceMs);
@@ -115,7 +115,9 @@ export class KeptService {
     }
   }
 
-  /** One attempt, after the pause that so many crashes call for; undefined when it does not come up. */
+  /**
+   * Makes one attempt after the pause for this number of crashes. Returns undefined when it does not become healthy.
+   */
   async #restart(reason: string, crashes: number): Promise<Launched | undefined> {
     const { name, logger } = this.#options;
     const { firstBackoffMs, longestBackoffMs, restartTimeoutMs } = this.#timings;
@@ -136,7 +138,7 @@ export class KeptService {
     return undefined;
   }
 
-  /** Launches it and waits until it is healthy, has ended, or the signal says to give up. */
+  /** Launches the process and waits until it is healthy, has ended, or the signal aborts. */
   async #launch(
     signal: AbortSignal,
   ): Promise<
@@ -163,7 +165,7 @@ export class KeptService {
     return { healthy: true, child };
   }
 
-  /** Ends a process that lives and yet has not answered for a long time: its exit is then handled as a crash. */
+  /** Ends a running process that failed its liveness checks. Its exit is then handled as a crash. */
   async #checkLiveness(child: Launched, url: string, ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#stopping.signal]);
     let failures = 0;

@@ -16,7 +16,7 @@ const fails = async () => {
   throw new UnavailableError('The <database> is not available');
 };
 
-it('a page that is configured hears how it went, and gets nothing of what came back', async () => {
+it('a configured page gets the outcome, and none of the parameters of the callback', async () => {
   const page = 'https://ui.example/connected?tab=accounts';
   for (const [finish, status] of [
     [async () => undefined, 'completed'],
@@ -30,7 +30,7 @@ it('a page that is configured hears how it went, and gets nothing of what came b
   }
 });
 
-it('without one a person reads it here, whatever kind of failure it was', async () => {
+it('without a configured page, a person reads the outcome here, whatever failed', async () => {
   const answer = await callback(fails);
   expect(answer.status).toBe(503);
   expect(answer.body).toContain('The &lt;database&gt; is not available');
@@ -41,7 +41,7 @@ it('without one a person reads it here, whatever kind of failure it was', async 
   expect(unexpected.body).not.toContain('secret detail');
 });
 
-it('only what was begun without a front end is finished by whoever comes back', () => {
+it('a browser without a key can only finish a flow that was begun without a front end', () => {
   const own = new RedirectUris('https://agents.example/base/');
   expect(own.of('github')).toBe('https://agents.example/base/v2/auth/callback/github');
   expect(own.isOwn(own.of('github'))).toBe(true);

@@ -1,9 +1,9 @@
-/** Where providers send people back to. */
+/** Makes the URIs to which providers redirect. */
 export class RedirectUris {
   readonly #own: string;
   readonly #frontEnd: string | undefined;
 
-  /** @param frontEndUrl a page that gives code and state to `POST /v2/auth/callback`; without one it is the callback itself */
+  /** @param frontEndUrl a page that sends code and state to `POST /v2/auth/callback`; default: the callback itself */
   constructor(publicUrl: string, frontEndUrl?: string) {
     this.#own = `${publicUrl.replace(/\/+$/, '')}/v2/auth/callback`;
     this.#frontEnd = frontEndUrl?.replace(/\/+$/, '');
@@ -13,7 +13,7 @@ export class RedirectUris {
     return `${this.#frontEnd ?? this.#own}/${encodeURIComponent(providerId)}`;
   }
 
-  /** Whether somebody without a key may finish what was begun with this one: a front end shows who it is. */
+  /** Returns whether a browser without a key may finish a flow with this URI. A front end authenticates its user. */
   isOwn(redirectUri: string): boolean {
     return redirectUri.startsWith(`${this.#own}/`);
   }

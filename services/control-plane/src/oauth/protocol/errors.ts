@@ -2,7 +2,7 @@ import { OutboundRefusedError } from '@runyard/outbound';
 import { BadGatewayError, BadRequestError } from '@runyard/service-kit';
 import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi';
 
-/** The provider said no. `code` is its own word for why, as `invalid_grant`. */
+/** The provider refused. `code` is the provider's error code, as `invalid_grant`. */
 export class ProviderRefusedError extends BadRequestError {
   readonly code: string;
 
@@ -13,17 +13,17 @@ export class ProviderRefusedError extends BadRequestError {
   }
 }
 
-/** The provider did not answer, or not sensibly. The caller can only try again later. */
+/** The provider did not answer, or with an invalid answer. The caller can only try again later. */
 export class ProviderAwayError extends BadGatewayError {}
 
-/** The words of providers for a code or a refresh token that is not good (any more); GitHub has two of its own. */
+/** Error codes for an invalid or used code or refresh token. Two of them are GitHub's. */
 const GRANT_REFUSED = new Set(['invalid_grant', 'bad_refresh_token', 'bad_verification_code']);
 
 export function isGrantRefused(error: unknown): boolean {
   return error instanceof ProviderRefusedError && GRANT_REFUSED.has(error.code);
 }
 
-/** Words for a revocation that was not done, whatever the token is; the last four are Slack's. */
+/** Error codes for a revocation that did not happen, whatever the token is. The last four are Slack's. */
 const UNDONE = new Set([
   'invalid_client',
   'unauthorized_client',
@@ -35,20 +35,22 @@ const UNDONE = new Set([
   'service_unavailable',
 ]);
 
-/** Whether a refused revocation leaves the token good: any other refusal is of a token that is not known (any more). */
+/**
+ * Returns whether the token stays valid after a refused revocation. All other refusals mean that the token is unknown.
+ */
 export function isRevocationUndone({ status, error }: ResponseBodyError): boolean {
   return status === 429 || status >= 500 || UNDONE.has(error);
 }
 
 /**
- * A failure of a request to a provider as callers are told of it. What the library throws is not kept as a cause: it may hold the
- * answer, and with it a token.
+ * Converts a failed request to a provider to an error for callers. The library's error is not kept as a cause, as it
+ * may contain the answer and with it a token.
  */
 export function providerError(providerId: string, error: unknown): Error {
   if (error instanceof ProviderRefusedError || error instanceof ProviderAwayError) return error;
   if (error instanceof OutboundRefusedError) return new BadRequestError(error.message);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    // An error in the provider's own words with a 5xx is still a provider that is not well.
+    // A 5xx status means a failing provider, even with an error code.
     if (!(error instanceof ResponseBodyError) || error.status < 500) {
       return new ProviderRefusedError(providerId, error.error, error.error_description);
     }

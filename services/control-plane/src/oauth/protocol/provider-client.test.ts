@@ -49,8 +49,8 @@ const code = { parameters: { code: 'c' }, redirectUri: 'https://me.example/back'
 const scopeOf = async (type: ProviderSettings['type']) =>
   new URL(await client({ type }).authorizationUrl(begin)).searchParams.get('scope');
 
-describe('the address that a person is sent to', () => {
-  it('keeps what the provider has in it', async () => {
+describe('the authorization URL', () => {
+  it("keeps the parameters that the provider's URL has", async () => {
     const parameters = new URL(await client().authorizationUrl(begin)).searchParams;
     expect(Object.fromEntries(parameters)).toEqual({
       audience: 'x',
@@ -62,13 +62,13 @@ describe('the address that a person is sent to', () => {
     });
   });
 
-  it('asks for what a refresh token needs, in the form that the provider knows', async () => {
+  it("requests what a refresh token needs, in the provider's form", async () => {
     expect(await scopeOf('microsoft')).toBe('a b offline_access');
     expect(await scopeOf('salesforce')).toBe('a b refresh_token');
     expect(await scopeOf('slack')).toBe('a,b');
   });
 
-  it('shows a verifier itself only to a provider that wants it plain', async () => {
+  it('contains the verifier itself only for a provider that wants it plain', async () => {
     const request = { ...begin, codeVerifier: 'v'.repeat(43) };
     expect(await client().authorizationUrl(request)).not.toContain(request.codeVerifier);
     const knowing = { issuer: url, code_challenge_methods_supported: ['plain', 'S256'] };
@@ -93,13 +93,13 @@ describe('a code', () => {
     expect(asked[0]!.body.get('resource')).toBe('https://mcp.example/');
   });
 
-  it('brings a token for as long as there are dates, whatever the provider says', async () => {
+  it('brings a token whose lifetime fits a date, whatever the provider sends', async () => {
     answer = { access_token: 't', token_type: 'Bearer', expires_in: 1e18 };
     const { expiresAt } = await client().exchange(code);
     expect(expiresAt!.getTime()).toBeLessThan(Date.now() + 3.2e12);
   });
 
-  it('that GitHub does not take is refused, although it answers 200', async () => {
+  it('that GitHub refuses is an error, although GitHub answers 200', async () => {
     answer = { error: 'bad_verification_code', error_description: 'The code passed is incorrect or expired.' };
     const error = await client()
       .exchange(code)
@@ -110,7 +110,7 @@ describe('a code', () => {
     );
   });
 
-  it('brings the address of the API from Salesforce, for two hours', async () => {
+  it("brings Salesforce's address of the API, and a lifetime of two hours", async () => {
     answer = {
       access_token: 't',
       token_type: 'Bearer',
@@ -122,7 +122,7 @@ describe('a code', () => {
     expect(expiresAt!.getTime() - Date.now()).toBeGreaterThan(7_100_000);
   });
 
-  it("brings a person's token from Slack, and keeps it out of what is told with it", async () => {
+  it("brings a person's token from Slack, and keeps it out of the metadata", async () => {
     const authed_user = { id: 'U1', scope: 'a', access_token: 'xoxp-1', token_type: 'user', refresh_token: 'xoxe-1' };
     answer = { ok: true, authed_user, team: { id: 'T1', name: 'Tea' } };
     const grant = await client({ type: 'slack' }).exchange(code);
@@ -140,7 +140,7 @@ describe('a code', () => {
     });
   });
 
-  it('that Slack does not take is refused', async () => {
+  it('that Slack refuses is an error', async () => {
     answer = { ok: false, error: 'invalid_code' };
     const error = await client({ type: 'slack' })
       .exchange(code)
@@ -150,7 +150,7 @@ describe('a code', () => {
 });
 
 describe('a revocation', () => {
-  it('goes where the provider says, and nowhere else', async () => {
+  it("goes to the provider's endpoint only", async () => {
     expect(await client().revoke('t')).toBe(false);
     expect(asked).toEqual([]);
     const server = { issuer: url, revocation_endpoint: `${url}/revoke` };
@@ -162,7 +162,7 @@ describe('a revocation', () => {
     ]);
   });
 
-  it('counts as done for a token that Slack does not know, and as undone where Slack has no time', async () => {
+  it('counts as done for a token that Slack does not know, and as undone when Slack limits the rate', async () => {
     const slack = client({ type: 'slack' });
     answer = { ok: false, error: 'token_revoked' };
     expect(await slack.revoke('t')).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProviderRequests } from './provider-requests.ts';
 import { discoverDescribed, discoverServer } from './server-metadata.ts';
 
-/** A server that tells of an issuer at one place, and knows no other. */
+/** Makes a fake server that has metadata only at these places. */
 function servers(...places: { at: string; issuer: string; endpoints?: string }[]) {
   const asked: string[] = [];
   const fetch: ProviderRequests['fetch'] = async (url) => {
@@ -35,7 +35,7 @@ describe('an issuer with a path', () => {
     });
   });
 
-  it('is not taken for another one', async () => {
+  it('does not match the metadata of another one', async () => {
     const at = 'https://id.example/tenants/acme/.well-known/openid-configuration';
     const { requests } = servers({ at, issuer: 'https://id.example/tenants/other' });
     await expect(discoverServer(new URL(issuer), requests)).rejects.toThrow();

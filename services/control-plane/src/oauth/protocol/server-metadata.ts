@@ -1,12 +1,13 @@
 import { type AuthorizationServer, processDiscoveryResponse } from 'oauth4webapi';
 import type { ProviderRequests } from './provider-requests.ts';
 
-/** Folders of an endpoint's address that are looked at: an issuer lies at most two or three deep. */
+/** Folders of an endpoint's path that are tried. Issuers are at most two or three levels deep. */
 const FOLDERS_MAX = 4;
 
 /**
- * What is kept of it: what the broker goes by. That a server names itself in its answers (RFC 9207) is not: front ends pass on code and
- * state alone, and each provider has a redirect URI of its own, which does the same. A name that does come is compared.
+ * The metadata that are stored, because the broker uses them. That a server always sends `iss` in its answers (RFC
+ * 9207) is left out: front ends pass only code and state on, and a redirect URI of its own for each provider protects
+ * just as well. An `iss` that does arrive is checked.
  */
 const KEPT = [
   'issuer',
@@ -19,8 +20,8 @@ const KEPT = [
 ] as const;
 
 /**
- * What an authorization server says of itself; null when it says nothing. Asked for at the places of RFC 8414 and of OpenID Connect:
- * in a server's root they are one each, for an issuer with a path clients are to try the name before the path and after it.
+ * Fetches an authorization server's metadata; null when it has none. It tries the locations of RFC 8414 and of OpenID
+ * Connect. For an issuer with a path, the well-known name is tried before and after the path.
  */
 export async function discoverServer(
   issuer: URL,
@@ -46,8 +47,8 @@ export async function discoverServer(
 }
 
 /**
- * The same for a provider that somebody described by hand: an issuer may live anywhere on the way to an endpoint. What is found
- * counts only if it names the very endpoints that were given: others may live at the same origin.
+ * Finds the metadata of a provider that was configured by hand. The issuer may be at any level above an endpoint. The
+ * metadata must contain exactly the configured endpoints, because several issuers may share an origin.
  */
 export async function discoverDescribed(
   provider: { authUrl: string; tokenUrl: string },
@@ -55,7 +56,7 @@ export async function discoverDescribed(
   deadline: AbortSignal,
 ): Promise<AuthorizationServer | null> {
   const issuers = new Set([provider.authUrl, provider.tokenUrl].flatMap(possibleIssuers));
-  // A person waits meanwhile, so all are asked at once.
+  // A person waits meanwhile, so all requests run at once.
   const found = await Promise.all(
     [...issuers].map((issuer) => discoverServer(new URL(issuer), requests, deadline).catch(() => null)),
   );
@@ -65,12 +66,12 @@ export async function discoverDescribed(
   return found.find(names) ?? null;
 }
 
-/** Whether a server says that it takes codes that are bound to their asker by a digest (RFC 7636). */
+/** Returns whether a server supports PKCE with `S256` (RFC 7636). */
 export function knowsS256(server: AuthorizationServer | null): boolean {
   return server?.code_challenge_methods_supported?.includes('S256') ?? false;
 }
 
-/** In the order in which they are to be tried. */
+/** Returns the URLs of the metadata in the order of attempts. */
 function wellKnownPlaces(issuer: URL): string[] {
   const { origin } = issuer;
   const path = issuer.pathname.replace(/\/$/, '');
@@ -82,7 +83,7 @@ function wellKnownPlaces(issuer: URL): string[] {
   return [...new Set(places)];
 }
 
-/** The origin of an endpoint and the folders above it, the outermost first. */
+/** Returns the origin of an endpoint and its parent folders, the outermost first. */
 function possibleIssuers(endpoint: string): string[] {
   const { origin, pathname } = new URL(endpoint);
   const folders = pathname.split('/').slice(1, -1);

@@ -12,12 +12,12 @@ const AUTH_METHODS: readonly TokenEndpointAuthMethod[] = ['client_secret_basic',
 export interface RegisteredClient {
   clientId: string;
   clientSecret: string | null;
-  /** Null: the server takes the secret for ever, or there is none. */
+  /** Null: the secret does not expire, or there is none. */
   clientSecretExpiresAt: Date | null;
   authMethod: TokenEndpointAuthMethod;
 }
 
-/** Registers the platform (RFC 7591) at a server that has a `registration_endpoint`. @throws what oauth4webapi throws */
+/** Registers the platform (RFC 7591) at a server that has a `registration_endpoint`. @throws errors of oauth4webapi */
 export async function registerClient(
   server: AuthorizationServer,
   { name, redirectUri }: { name: string; redirectUri: string },
@@ -50,7 +50,10 @@ export async function registerClient(
 /** The last second of the year 9999. */
 const SECONDS_MAX = 253_402_300_799;
 
-/** 0 stands for ever (RFC 7591), and so does what is no time, or more seconds than a date can have. */
+/**
+ * Returns null for 0, which means no expiry (RFC 7591), and also for invalid values and those beyond the range of
+ * dates.
+ */
 function dateOf(seconds: unknown): Date | null {
   const isTime = typeof seconds === 'number' && seconds > 0 && seconds <= SECONDS_MAX;
   return isTime ? new Date(seconds * 1000) : null;

@@ -5,10 +5,10 @@ import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { discoverServer } from '../protocol/server-metadata.ts';
 import { type RegisteredClient, registerClient } from './client-registration.ts';
 
-/** All of the discovery together: somebody waits for it. */
+/** Limits the whole discovery, as a caller waits for it. */
 const DISCOVERY_MS = 20_000;
 
-/** The authorization server of an MCP server, and this platform as one of its clients. */
+/** The authorization server of an MCP server, and this platform as its client. */
 export interface DiscoveredProvider extends RegisteredClient {
   server: AuthorizationServer;
   resource: string;
@@ -20,10 +20,10 @@ interface ProtectedResource {
 }
 
 /**
- * What the MCP specification asks of clients: which authorization server protects the server (RFC 9728; servers of before are their
- * own), what that one can do (RFC 8414), and a registration there (RFC 7591).
+ * Discovers an MCP server's authorization as the MCP specification requires: finds the authorization server (RFC 9728;
+ * older servers are their own), reads its metadata (RFC 8414) and registers a client (RFC 7591).
  *
- * @throws BadRequestError for a server that does not offer this
+ * @throws BadRequestError for a server that does not support this
  */
 export async function discoverMcpServer(
   request: { providerId: string; name: string; mcpServerUrl: URL; redirectUri: string },
@@ -73,7 +73,7 @@ async function protectedResource(
   return { resource: url.href, issuer: new URL(url.origin) };
 }
 
-/** Where the server itself says its metadata are, when it is asked without a token. */
+/** Returns the location of the metadata from the server's challenge to a request without a token. */
 async function metadataNamedBy(
   url: URL,
   requests: ProviderRequests,
@@ -84,7 +84,7 @@ async function metadataNamedBy(
   return status === 401 ? /resource_metadata="([^"]+)"/i.exec(challenge)?.[1] : undefined;
 }
 
-/** The resource as its metadata name it, if that is the server asked about or one that it is part of. */
+/** Returns the resource that the metadata name, if it is the requested server or contains it. */
 async function namedResource(response: Response, url: URL): Promise<URL> {
   const fields = (await response
     .clone()

@@ -25,7 +25,7 @@ interface Parts {
   revocations: Revocations;
 }
 
-/** The OAuth providers of organizations. Everybody there may see them; administrators make and change them. */
+/** Manages the OAuth providers of organizations. All members may see them; administrators create and change them. */
 export class ProviderService {
   readonly #parts: Parts;
 
@@ -109,9 +109,9 @@ export class ProviderService {
   }
 
   /**
-   * Pending authorizations end with a change of address.
+   * Changes a provider. A change of its addresses ends pending authorizations.
    *
-   * @throws BadRequestError also where a secret would go to another address than it was given for
+   * @throws BadRequestError also when a new address would get the existing secret
    */
   async patch(caller: Principal, providerId: string, patch: OAuthProviderPatch): Promise<OAuthProvider> {
     mustManageOrganization(caller);
@@ -134,10 +134,10 @@ export class ProviderService {
         );
       }
       if (isElsewhere) {
-        // A code for the server of before is not for the one that comes after it.
+        // A code of the old server must not be sent to the new one.
         await endFlows(transaction, { providerUuid: current.id });
       }
-      // It had no use for one so far.
+      // The provider used no secret so far, so its method may change.
       const isUnused = current.sealedClientSecret === null && current.tokenEndpointAuthMethod === 'none';
       const changed = await transaction.oAuthProvider.update({
         where: { id: current.id },
@@ -151,7 +151,7 @@ export class ProviderService {
             ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret), clientSecretExpiresAt: null }
             : {}),
           ...(patch.client_secret && isUnused ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
-          // What another server said of itself does not hold for this one.
+          // The metadata belong to the old server.
           ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),
         },
       });
@@ -163,7 +163,7 @@ export class ProviderService {
     mustManageOrganization(caller);
     const { database, revocations } = this.#parts;
     const provider = await this.find(caller.organizationId, providerId);
-    // A token that arrives from here on is revoked by whoever asked for it.
+    // A token that is issued from now on is revoked by the flow that requested it.
     await endFlows(database.prisma, { providerUuid: provider.id });
     const tokens = await database.prisma.oAuthToken.findMany({ where: { providerUuid: provider.id } });
     const { failed } = await revocations.revokeAll(tokens.map((token) => ({ ...token, provider })));
@@ -184,7 +184,7 @@ export class ProviderService {
     }
   }
 
-  /** @throws BadRequestError for an address that must not be reached, or that no browser is to be sent to */
+  /** @throws BadRequestError for an address that is forbidden for requests or browsers */
   #address(url: string): string {
     try {
       return this.#parts.policy.checkUrl(url).href;
@@ -194,7 +194,7 @@ export class ProviderService {
   }
 }
 
-/** Left out and null both mean: as it is. */
+/** A missing field and null both leave the value as it is. */
 const given = (text: string | null | undefined) => (text == null ? undefined : toSqlText(text));
 const missing = (providerId: string) => new NotFoundError(`OAuth provider '${providerId}' not found.`);
 const taken = (providerId: string) =>

@@ -11,9 +11,12 @@ import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { TokenOfProvider } from './revocations.ts';
 import type { TokenSecrets, TokenVault } from './token-vault.ts';
 
-/** A token is refreshed so long before it ends: whoever gets it has to have the time to use it. */
+/** Milliseconds before its expiry at which a token is refreshed, so that its caller has time to use it. */
 const AHEAD_MS = 60_000;
-/** The lease on a refresh is by so much longer than a provider may take. A process that dies holds others up for all of it. */
+/**
+ * Milliseconds by which the lease on a refresh is longer than a provider may take. When its process dies, others wait
+ * until it ends.
+ */
 const LEASE_MARGIN_MS = 5_000;
 
 interface Parts {
@@ -25,12 +28,12 @@ interface Parts {
   providerTimeoutMs: number;
 }
 
-/** A token that can be used now; null: it cannot be made usable without its person. */
+/** A token that is valid now; null when only its owner can make it usable. */
 export type UsableToken = Pick<TokenSecrets, 'accessToken' | 'metadata'> | null;
 
 /**
- * Gives tokens out, refreshed when they are about to end. Of all processes one refreshes a token, and the others wait for what it
- * got: a provider that gives a new refresh token with every use takes the second use of an old one for a theft.
+ * Returns tokens and refreshes them before they expire. Only one of all processes refreshes a token, and the others
+ * wait for its result: a provider that rotates refresh tokens takes the second use of one for a theft.
  */
 export class TokenRefresh {
   readonly #parts: Parts;
@@ -40,7 +43,7 @@ export class TokenRefresh {
     this.#parts = parts;
   }
 
-  /** @throws ProviderAwayError when it has ended and the provider cannot be asked for a new one */
+  /** @throws ProviderAwayError when the token has expired and the provider is unavailable */
   async usable(tokenId: string): Promise<UsableToken> {
     const token = await this.#read(tokenId);
     if (!token) return null;
@@ -51,7 +54,7 @@ export class TokenRefresh {
     return this.#parts.database.prisma.oAuthToken.findUnique({ where: { id }, include: { provider: true } });
   }
 
-  /** The token if it is good for so long; `AHEAD_MS` is asked for only of what can be refreshed. */
+  /** Returns the token if it is valid for this long. `AHEAD_MS` is only for tokens that can be refreshed. */
   #asItIs(token: TokenOfProvider, aheadMs: number): UsableToken {
     const { accessToken, metadata } = this.#parts.vault.open(token);
     return remainingMs(token) > aheadMs ? { accessToken, metadata } : null;
@@ -76,7 +79,7 @@ export class TokenRefresh {
       for (;;) {
         if (await acquireDuty(database.pool, { ...duty, leaseMs })) {
           return await this.#refresh(id).finally(async () => {
-            await releaseDuty(database.pool, duty).catch(() => undefined); // It lapses.
+            await releaseDuty(database.pool, duty).catch(() => undefined); // Otherwise the lease expires.
             signals.send(signalOf(id));
           });
         }
@@ -92,14 +95,14 @@ export class TokenRefresh {
     }
   }
 
-  /** By the one process whose turn it is. */
+  /** Refreshes the token. Called only by the process that holds the lease. */
   async #refresh(id: string): Promise<UsableToken> {
     const { vault, clients, logger } = this.#parts;
     const token = await this.#read(id);
     if (!token) return null;
     const secrets = vault.open(token);
     const { refreshToken } = secrets;
-    // Perhaps another process was quicker. And where a provider moved to, it has given nothing.
+    // Another process may have refreshed the token. A refresh token is never sent to another origin than its own.
     const isSamePlace = secrets.origin === new URL(token.provider.tokenUrl).origin;
     const isRefreshable = refreshToken !== null && isSamePlace && !isClientOver(token.provider);
     const usable = this.#asItIs(token, isRefreshable ? AHEAD_MS : 0);
@@ -126,7 +129,7 @@ export class TokenRefresh {
     });
   }
 
-  /** The provider takes the refresh token for no good: there is no use in asking again. */
+  /** Forgets the refresh token, because the provider refused it and further attempts would be in vain. */
   async #withoutRefresh(token: TokenOfProvider, secrets: TokenSecrets): Promise<UsableToken> {
     return this.#replace(token, { sealed: this.#parts.vault.seal(token, { ...secrets, refreshToken: null }) });
   }

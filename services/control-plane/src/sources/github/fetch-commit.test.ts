@@ -51,15 +51,15 @@ describe('a commit of a repository', () => {
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
-  it('brings no link to files of this machine', async () => {
+  it('contains no link to files of this machine', async () => {
     await symlink('/etc/passwd', join(repository, 'link'));
     await commit('a.txt', 'one');
     await fetched('refs/heads/main');
     expect(await readFile(join(folder, 'link'), 'utf8')).toBe('/etc/passwd');
   });
 
-  it('that names more files than there may be is refused, however small it is', async () => {
-    // A folder forty times in a folder, and so on: a few hundred bytes that unfold into a hundred million files.
+  it('that unfolds to too many files is refused, however small it is', async () => {
+    // A folder contains another forty times, and so on: a few hundred bytes unfold to a hundred million files.
     const made = (args: string[], input: string) =>
       execFileSync('git', ['-C', repository, ...args], { input, encoding: 'utf8' }).trim();
     let entry = `100644 blob ${made(['hash-object', '-w', '--stdin'], 'x')}`;
@@ -71,7 +71,7 @@ describe('a commit of a repository', () => {
     await expect(fetched('refs/heads/main')).rejects.toThrow('holds more than 100000 files');
   });
 
-  it('that is not there is said in the words of git', async () => {
+  it("that does not exist is reported with git's message", async () => {
     await commit('a.txt', 'one');
     await expect(fetched('refs/heads/nowhere')).rejects.toThrow(/git fetch: fatal: couldn't find remote ref/);
   });
@@ -93,12 +93,12 @@ describe('the address of a repository', () => {
     else expect(check).not.toThrow();
   });
 
-  it('is one in many spellings', () => {
+  it('is recognized in different spellings', () => {
     expect(isSameRepository('https://github.com/Acme/agent.git', 'https://github.com/acme/agent/')).toBe(true);
     expect(isSameRepository('https://github.com/acme/agent', 'https://github.com/acme/agents')).toBe(false);
   });
 
-  it('takes branches and tags, and no options of git', () => {
+  it('accepts branches and tags, and no options of git', () => {
     expect([fullRef('main'), fullRef('feature/x'), fullRef('refs/tags/v1')]).toEqual([
       'refs/heads/main',
       'refs/heads/feature/x',

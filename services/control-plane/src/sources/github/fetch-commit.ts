@@ -8,13 +8,13 @@ import type { RepositoryAddress } from './repository-url.ts';
 
 export interface CommitRequest {
   repository: RepositoryAddress;
-  /** `refs/heads/main`, `refs/tags/v1`, or a commit's hash. */
+  /** `refs/heads/main`, `refs/tags/v1`, or the hash of a commit. */
   ref: string;
-  /** Sent to the repository's host alone. */
+  /** Sent only to the repository's host. */
   token: string | null;
-  /** The commit's files are laid out in it; empty. */
+  /** An empty folder for the commit's files. */
   folder: string;
-  /** For git's own files, which go at the end. */
+  /** A folder for git's own files, which are removed at the end. */
   scratch: string;
   signal: AbortSignal;
 }
@@ -22,16 +22,16 @@ export interface CommitRequest {
 const BYTES_MAX = 1024 ** 3;
 const FILES_MAX = 100_000;
 const BLOCK_BYTES = 512;
-/** Enough to list `FILES_MAX` files. A few folders inside each other, many times over, unfold into more than fits anywhere. */
+/** Enough to list `FILES_MAX` files. A commit may nest few folders in a way that unfolds to an endless listing. */
 const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
-/** Of what git and the other server complain of, the end. */
+/** Characters of git's error output that are kept, from its end. */
 const COMPLAINT_LENGTH = 64 * 1024;
 
 /**
- * Fetches one commit without its history and lays its files out; submodules and symbolic links are left out.
+ * Fetches one commit without its history and checks its files out, without submodules and symbolic links.
  *
- * @returns its hash
- * @throws BuildFailure with git's own words
+ * @returns the hash of the commit
+ * @throws BuildFailure with git's own message
  */
 export async function fetchCommit(request: CommitRequest): Promise<string> {
   const { scratch, repository, ref, folder } = request;
@@ -43,7 +43,7 @@ export async function fetchCommit(request: CommitRequest): Promise<string> {
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-commit-graph', '--quiet'];
     await git('fetch', ...options, '--', repository.url, ref);
     const sha = (await git('rev-parse', '--verify', 'FETCH_HEAD^{commit}')).trim();
-    // Names first: of as many files as there may be, sizes are quickly found.
+    // The files are counted first: finding the sizes of that many files is then quick.
     checkCount(await git('ls-tree', '-r', '--name-only', '-z', sha));
     checkSize(await git('ls-tree', '-r', '-l', '-z', sha));
     await git(`--work-tree=${folder}`, 'checkout', '--force', '--quiet', sha, '--', '.');
@@ -55,7 +55,10 @@ export async function fetchCommit(request: CommitRequest): Promise<string> {
 
 type Git = (...args: string[]) => Promise<string>;
 
-/** Git with nothing of this machine's and this user's configuration, that never asks and runs nothing of the repository's. */
+/**
+ * Prepares git without the configuration of this machine and user. It never prompts, and executes nothing of the
+ * repository.
+ */
 async function openGit(home: string, { repository, token, signal }: CommitRequest): Promise<Git> {
   await writeFile(join(home, 'config'), configuration(repository, token), { mode: 0o600 });
   const env = {
@@ -71,7 +74,7 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     GIT_LFS_SKIP_SMUDGE: '1',
   };
   return async (...args) => {
-    // No file of git's, the pack with everything in it above all, becomes larger than that.
+    // No file of git's, in particular no pack, may exceed this size.
     const limit = `ulimit -f ${BYTES_MAX / BLOCK_BYTES}; exec git "$@"`;
     const child = spawn('/bin/sh', ['-c', limit, 'git', ...args], {
       env,
@@ -82,7 +85,7 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // All of it is gone.
+        // The process group has already ended.
       }
     };
     signal.addEventListener('abort', end, { once: true });
@@ -99,13 +102,13 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     if (code === 0) return stdout;
     if (code === 127) throw new BuildFailure('git is not installed on this machine');
     if (NOT_ADMITTED.test(stderr)) throw notAdmitted(repository, token);
-    // A server may say what it was told.
+    // A server may repeat the token in its message.
     const reason = secretMask(token === null ? [] : [token, basicOf(token)])(reasonOf(stderr));
     throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
   };
 }
 
-/** As git says it when it is asked who it is and has no answer, or none that is taken. */
+/** Matches git's messages for missing or refused credentials. */
 const NOT_ADMITTED = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
 
 function notAdmitted({ url }: RepositoryAddress, token: string | null): BuildFailure {
@@ -116,7 +119,7 @@ function notAdmitted({ url }: RepositoryAddress, token: string | null): BuildFai
   );
 }
 
-/** Null, after `onMore`, when there is more than `bytesMax` of it. */
+/** Returns null, and calls `onMore`, when the output is longer than `bytesMax`. */
 async function wholeOf(output: Readable, bytesMax: number, onMore: () => void): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -166,7 +169,7 @@ const basicOf = (token: string) => Buffer.from(`x-access-token:${token}`).toStri
 
 const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
 
-/** What it says last that is no advice. */
+/** Returns git's last message that is not a hint. */
 function reasonOf(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.trim());
   const told = lines.findLast((line) => /^(fatal|error|remote):/.test(line)) ?? lines.filter(Boolean).at(-1);

@@ -13,11 +13,11 @@ export interface GithubSourceOptions {
   prisma: PrismaClient;
   rules: RepositoryRules;
   dataDir: string;
-  /** Of the integration the deployment names; null when it names none. */
+  /** Returns the token of the deployment's integration; null without one. */
   tokenOf(revision: RolloutRevision): Promise<string | null>;
 }
 
-/** What revisions of `github` are built from: a commit of a repository, fetched with plain git. */
+/** Provides commits of repositories as sources of `github` revisions, fetched with plain git. */
 export function githubSources(options: GithubSourceOptions): BuildSources {
   return { github: async (revision) => githubSource(revision, options) };
 }
@@ -30,7 +30,7 @@ function githubSource(
   const { repo_ref: ref, repo_commit_sha: sha } = revision.sourceRevisionConfig as SourceRevisionConfig;
   if (repoUrl == null || ref == null) throw new Error(`revision ${revision.id} has no source`);
   return {
-    // A branch moves: another revision is another commit.
+    // A branch moves, so every revision may have another commit.
     key: `${repoUrl} ${revision.id}`,
     async fetch(folder, { signal, say }) {
       const wanted = sha ?? fullRef(ref);
@@ -47,7 +47,7 @@ function githubSource(
   };
 }
 
-/** The deployment tells what its latest revision says. */
+/** Stores the commit in the revision, and in the deployment if this is its latest revision. */
 async function recordCommit(prisma: PrismaClient, revisionId: string, commit: string): Promise<void> {
   await prisma.$executeRaw`
     WITH found AS (SELECT jsonb_build_object('repo_commit_sha', ${commit}::text) AS fields), built AS (

@@ -10,7 +10,7 @@ const caller: Principal = {
   permissions: ['deployments:create'],
 };
 
-it('a token is not taken for a server that it would be sent to in the clear', async () => {
+it('a token is refused for a server to which it would be sent unencrypted', async () => {
   const unused = undefined as never;
   const rules = { allowsLocal: false };
   const integrations = new GithubIntegrations({ database: unused, sealer: unused, listing: unused, rules });

@@ -28,7 +28,7 @@ const failure = (promise: Promise<unknown>) =>
 const numbers = (length: number) => Array.from({ length }, (_, index) => index + 1);
 
 describe('the repositories of a server', () => {
-  it.each(['github', 'gitea'] as const)('like %s are all found, on however many pages', async (type) => {
+  it.each(['github', 'gitea'] as const)('like %s are all found, on any number of pages', async (type) => {
     const api = await open(type);
     api.repositories = numbers(120).map((id) => repository(id));
     const found = await list(api);
@@ -43,7 +43,7 @@ describe('the repositories of a server', () => {
     });
   });
 
-  it('of GitLab are called by their path, and their owner by all groups above them', async () => {
+  it('of GitLab have their path as name, and all groups above as owner', async () => {
     const api = await open('gitlab');
     api.repositories = [...numbers(110).map((id) => project(id)), project(111, { default_branch: null })];
     const { type, repositories } = await list(api);
@@ -58,7 +58,7 @@ describe('the repositories of a server', () => {
     expect(repositories.at(-1)).toMatchObject({ defaultBranch: null });
   });
 
-  it('are those of the installation for a token of one', async () => {
+  it('are those of the installation for an installation token', async () => {
     const api = await open('github', 'ghs_an-installation');
     api.repositories = [repository(7)];
     const { repositories } = await list(api, { token: 'ghs_an-installation' });
@@ -66,14 +66,14 @@ describe('the repositories of a server', () => {
     expect(api.asked.at(-1)).toBe('/api/v3/installation/repositories?per_page=100&page=1');
   });
 
-  it('are asked for without trying when it is known whose API it has', async () => {
+  it("are requested without trying APIs when the server's kind is known", async () => {
     const api = await open('gitlab');
     await list(api, { type: 'gitlab' });
     expect(api.asked).toHaveLength(1);
     expect(await failure(list(api, { type: 'gitea' }))).toMatchObject({ status: 400 });
   });
 
-  it('are a thousand at most, also of a server that always has one more', async () => {
+  it('are a thousand at most, even if the server always announces another page', async () => {
     const api = await open('github');
     api.repositories = numbers(1_250).map((id) => repository(id));
     expect((await list(api)).repositories.map(({ id }) => id)).toEqual(numbers(1_000));
@@ -90,15 +90,25 @@ describe('a Git server', () => {
   it.each([
     ['has none of the known APIs', page, 400, 'does not answer as one of GitHub, Gitea, Forgejo or GitLab'],
     ['redirects', (_, res) => res.writeHead(302, { location: 'https://elsewhere.example' }).end(), 400, 'as one of'],
-    ['forbids it', (_, res) => json(res, 403, { message: 'scope' }), 400, 'does not let the token of the integration'],
-    ['is not well', (_, res) => res.writeHead(503).end(), 502, 'answers with 503'],
+    [
+      'forbids the listing',
+      (_, res) => json(res, 403, { message: 'scope' }),
+      400,
+      'does not let the token of the integration',
+    ],
+    ['answers 503', (_, res) => res.writeHead(503).end(), 502, 'answers with 503'],
     ['hangs up', (_, res) => res.destroy(), 502, 'cannot be reached'],
-    ['says half', (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('[{'), 502, 'no sense'],
-    ['says something else', (_, res) => json(res, 200, [{ id: 'one' }]), 502, 'no sense'],
-    ['has had enough', (_, res) => json(res.setHeader('retry-after', '7'), 429, {}), 429, 'no more requests for now'],
-    ['is at its limit', (_, res) => json(res.setHeader('x-ratelimit-remaining', '0'), 403, {}), 429, 'no more'],
+    [
+      'sends half an answer',
+      (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('[{'),
+      502,
+      'no sense',
+    ],
+    ['sends something else', (_, res) => json(res, 200, [{ id: 'one' }]), 502, 'no sense'],
+    ['limits the rate', (_, res) => json(res.setHeader('retry-after', '7'), 429, {}), 429, 'no more requests for now'],
+    ['has no requests left', (_, res) => json(res.setHeader('x-ratelimit-remaining', '0'), 403, {}), 429, 'no more'],
   ] as [string, (req: IncomingMessage, res: ServerResponse) => void, number, string][])(
-    'that %s is told as such',
+    'that %s causes an error that says so',
     async (_, instead, status, message) => {
       const api = await open('gitea');
       api.instead = instead;
@@ -109,19 +119,19 @@ describe('a Git server', () => {
     },
   );
 
-  it('that takes another token says that the one of the integration does not do', async () => {
+  it("that requires another token causes an error about the integration's token", async () => {
     const refused = { status: 400, message: expect.stringContaining('does not take the token') };
     for (const token of ['another', 'a\ntoken', '密']) {
       expect(await failure(list(await open('github'), { token }))).toMatchObject(refused);
     }
   });
 
-  it('that may not be reached is refused', async () => {
+  it('at a forbidden address is refused', async () => {
     const server = { url: 'http://169.254.169.254', type: null, token: 'a-token' };
     expect(await failure(listing.list(server, never))).toMatchObject({ status: 400 });
   });
 
-  it('of GitHub itself has its API beside it', () => {
+  it('of GitHub itself has its API at another host', () => {
     const at = (server: string) => SERVER_APIS.github.pageUrl(server, 'a-token', 2);
     const rest = 'user/repos?sort=pushed&per_page=100&page=2';
     expect(at('https://github.com')).toBe(`https://api.github.com/${rest}`);

@@ -4,22 +4,22 @@ import { type OutboundAnswer, type OutboundClient, OutboundRefusedError } from '
 import { BadGatewayError, BadRequestError, TooManyRequestsError } from '@runyard/service-kit';
 import { possibleTypes, SERVER_APIS, type ServerRepository } from './server-apis.ts';
 
-/** A server that is slower is taken for one that is away. */
+/** A server that takes longer counts as unavailable. */
 const REQUEST_MS = 10_000;
-/** All pages together: somebody waits for them. */
+/** Limits all pages together, because a caller waits. */
 const ALL_MS = 30_000;
-/** Of a hundred repositories, of which the wordiest server says some ten kilobytes each. */
+/** Limits a page of a hundred repositories. The most verbose server sends some ten kilobytes for each. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Also for a server that always says that there is one more. */
+/** Limits a listing even if the server always announces another page. */
 const PAGES_MAX = LISTED_REPOSITORIES_MAX / 50;
-/** Seconds after which to try again, of a server that does not say or says a long time. */
+/** Seconds until a retry when the server sends none, and the maximum for those it sends. */
 const RETRY_SECONDS = { unknown: 60, max: 3_600 };
 
-/** A Git server, and a token that is for it alone. */
+/** A Git server with the token for it. */
 export interface GitServer {
   /** `https://host[:port]` */
   url: string;
-  /** Null: not known yet. */
+  /** Null when it is not known yet. */
   type: GitServerType | null;
   token: string;
 }
@@ -29,7 +29,7 @@ export interface ListedRepositories {
   repositories: ServerRepository[];
 }
 
-/** What a header may hold; git takes more for a password. */
+/** Characters that a header may contain. git accepts more in a password. */
 const HEADER_TEXT = /^[\x20-\x7e\x80-\xff]+$/;
 
 interface Page {
@@ -37,7 +37,10 @@ interface Page {
   isLast: boolean;
 }
 
-/** Asks Git servers which repositories a token may read. Addresses are made here: those that a server names get no token. */
+/**
+ * Lists the repositories that a token may read. The URLs of requests are built here, because URLs that a server returns
+ * must not get the token.
+ */
 export class RepositoryListing {
   readonly #outbound: OutboundClient;
 
@@ -46,8 +49,8 @@ export class RepositoryListing {
   }
 
   /**
-   * @throws BadRequestError for a token or a server that does not do, TooManyRequestsError when the server has had enough,
-   * BadGatewayError when it is away or makes no sense
+   * @throws BadRequestError for an invalid token or an unsupported server, TooManyRequestsError when the server limits
+   * its rate, BadGatewayError when it is unavailable or its answer is invalid
    */
   async list(server: GitServer, signal: AbortSignal): Promise<ListedRepositories> {
     if (!HEADER_TEXT.test(server.token)) throw refusedToken(server.url);
@@ -56,7 +59,7 @@ export class RepositoryListing {
 
   async #all(server: GitServer, deadline: AbortSignal): Promise<ListedRepositories> {
     const { type, first } = await this.#recognized(server, deadline);
-    // A repository that moved between two pages is on both of them.
+    // A repository that moved between two pages appears on both.
     const found = new Map<number, ServerRepository>();
     for (let page = first, number = 1; ; page = await this.#page(server, type, number, deadline)) {
       for (const repository of page.repositories) found.set(repository.id, repository);
@@ -66,7 +69,7 @@ export class RepositoryListing {
     return { type, repositories: [...found.values()].slice(0, LISTED_REPOSITORIES_MAX) };
   }
 
-  /** Of the kinds that a server may be of the one whose address there is, with the first page from there. */
+  /** Finds the kind of the server by trying the APIs that it may have. Returns it with the first page. */
   async #recognized(server: GitServer, deadline: AbortSignal): Promise<{ type: GitServerType; first: Page }> {
     for (const type of server.type ? [server.type] : possibleTypes(server.url)) {
       const answer = await this.#ask(server, type, 1, deadline);
@@ -87,7 +90,7 @@ export class RepositoryListing {
     try {
       return await this.#outbound.request(api.pageUrl(url, token, page), {
         method: 'GET',
-        // Servers want to know who asks; GitHub refuses who does not say.
+        // GitHub refuses requests without a user agent.
         headers: { 'user-agent': 'runyard', ...api.headers(token) },
         timeoutMs: REQUEST_MS,
         maxBodyBytes: PAGE_BYTES_MAX,
@@ -103,7 +106,9 @@ export class RepositoryListing {
   }
 }
 
-/** Whether there is such an API at all, whatever it says to the request. Pages for people are not of it. */
+/**
+ * Returns whether the server has this API at all, even if it refuses the request. HTML pages do not belong to an API.
+ */
 function isOfApi({ status, headers }: OutboundAnswer): boolean {
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return false;
   return status >= 500 || /\bjson\b/i.test(String(headers['content-type'] ?? ''));

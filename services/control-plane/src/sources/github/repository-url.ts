@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** Where git fetches from, and what it may do to get there. */
+/** The address that git fetches from, with the protocol that it may use. */
 export interface RepositoryAddress {
   url: string;
   protocol: 'https' | 'http' | 'file';
-  /** `host:port:address`, so that git connects to what was checked. Empty for a folder. */
+  /** `host:port:address`, so that git connects to the address that was checked. Null for a folder. */
   resolved: string | null;
 }
 
 export interface RepositoryRules {
-  /** Repositories that are folders of this machine. */
+  /** True when repositories may be folders of this machine. */
   allowsLocal: boolean;
   /** Networks (CIDR) that are not public and may be fetched from. */
   allowedNetworks?: string[] | undefined;
@@ -21,13 +21,17 @@ export interface RepositoryRules {
 
 const REF = /^(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)))[A-Za-z0-9_][\w./+#-]*$/;
 
-/** `refs/heads/<branch>`, or the tag as it is. @throws BadRequestError for what is no name of a branch or tag */
+/**
+ * Returns the full name of a ref: `refs/heads/<branch>`, or an argument that begins with `refs/`.
+ *
+ * @throws BadRequestError for an invalid name
+ */
 export function fullRef(ref: string): string {
   if (!REF.test(ref) || /[./]$/.test(ref)) throw wrong(`'source_revision_config.repo_ref' is no branch or tag: ${ref}`);
   return ref.startsWith('refs/') ? ref : `refs/heads/${ref}`;
 }
 
-/** The URL as far as it can be judged without asking anybody. @throws BadRequestError */
+/** Checks the URL as far as possible without any request. @throws BadRequestError */
 export function checkRepositoryUrl(repoUrl: string, rules: RepositoryRules): URL | string {
   if (isAbsolute(repoUrl) || repoUrl.startsWith('file:')) {
     if (!rules.allowsLocal) throw wrong('repositories of this machine are switched off here (LOCAL_PROJECTS)');
@@ -41,7 +45,7 @@ export function checkRepositoryUrl(repoUrl: string, rules: RepositoryRules): URL
   }
 }
 
-/** The same with its address, which may be another one each time. @throws BadRequestError */
+/** Checks the URL and resolves its host, which may have another address each time. @throws BadRequestError */
 export async function resolveRepository(repoUrl: string, rules: RepositoryRules): Promise<RepositoryAddress> {
   const url = checkRepositoryUrl(repoUrl, rules);
   if (typeof url === 'string') return { url, protocol: 'file', resolved: null };
@@ -61,7 +65,7 @@ export async function resolveRepository(repoUrl: string, rules: RepositoryRules)
   return { url: url.href, protocol, resolved: `${host}:${port}:${address}` };
 }
 
-/** Two spellings of one repository. */
+/** Returns whether two URLs are spellings of the same repository. */
 export function isSameRepository(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
@@ -74,7 +78,7 @@ function plain(url: string): string {
     .toLowerCase();
 }
 
-/** What may be asked of the servers that repositories are on. */
+/** Returns the outbound policy for requests to Git servers. */
 export function policyOf({ allowedNetworks = [] }: RepositoryRules): OutboundPolicy {
   return new OutboundPolicy({ subject: 'Repository', allowedNetworks });
 }

@@ -1,26 +1,26 @@
 import { conforms, type GitServerType, OptionalNullable } from '@runyard/contracts';
 import Type, { type Static } from 'typebox';
 
-/** A repository as servers tell of it, in the words of none of them. */
+/** A repository, independent of the kind of its server. */
 export interface ServerRepository {
   id: number;
   name: string;
   owner: string;
   cloneUrl: string;
-  /** Null: nothing was pushed yet. */
+  /** Null for an empty repository. */
   defaultBranch: string | null;
 }
 
-/** How a kind of Git server is asked for the repositories that a token may read, page by page. */
+/** The API of a kind of Git server that lists the repositories of a token, page by page. */
 export interface ServerApi {
-  /** @param page from 1 */
+  /** @param page counts from 1 */
   pageUrl(server: string, token: string, page: number): string;
   headers(token: string): Record<string, string>;
-  /** Undefined: this is no page of repositories. */
+  /** Returns undefined when the body is no page of repositories. */
   repositoriesIn(body: unknown): ServerRepository[] | undefined;
 }
 
-/** What all servers of GitHub's kind say of a repository; Gitea and Forgejo say the same. */
+/** The fields of a repository that GitHub, Gitea and Forgejo have in common. */
 const Repository = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
@@ -40,7 +40,7 @@ const Projects = Type.Array(
   }),
 );
 
-/** Tokens of an installation of a GitHub application stand for no user. */
+/** Tokens of a GitHub application's installation represent no user. */
 const isOfInstallation = (token: string) => token.startsWith('ghs_');
 
 const github: ServerApi = {
@@ -58,7 +58,7 @@ const github: ServerApi = {
 };
 
 const gitea: ServerApi = {
-  // A page has 50 at most, unless the server's administrator says otherwise.
+  // Servers limit a page to 50 repositories unless their administrator changed that.
   pageUrl: (server, _, page) => `${server}/api/v1/user/repos?limit=50&page=${page}`,
   headers: (token) => ({ accept: 'application/json', authorization: `token ${token}` }),
   repositoriesIn: fromRepositories,
@@ -82,12 +82,12 @@ const gitlab: ServerApi = {
 
 export const SERVER_APIS: Record<GitServerType, ServerApi> = { github, gitea, gitlab };
 
-/** Whose API a server may have, the likeliest of a server of one's own first. */
+/** Returns the kinds a server may have, the most likely one first. */
 export function possibleTypes(server: string): GitServerType[] {
   return isGithubsOwn(new URL(server)) ? ['github'] : ['gitea', 'gitlab', 'github'];
 }
 
-/** GitHub's own servers have their API beside them, an enterprise's server below a path. */
+/** GitHub's own servers have a host for the API; GitHub Enterprise Server has it below a path. */
 function githubApi(server: URL): string {
   return isGithubsOwn(server) ? `https://api.${server.host}` : `${server.origin}/api/v3`;
 }

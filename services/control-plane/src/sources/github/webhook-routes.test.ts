@@ -14,7 +14,7 @@ const id = randomUUID();
 let url: string;
 let stop: () => Promise<void>;
 
-/** Deliveries to a process that has room for one MiB of them. */
+/** The process has room for one MiB of deliveries. */
 beforeEach(async () => {
   const context = createContext('test', {
     LOG_LEVEL: 'silent',
@@ -50,7 +50,7 @@ async function deliver(body: string, signature: string, deploymentId = id) {
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), ...((await answer.json()) as object) };
 }
 
-it('deliveries that nobody has checked hold little memory together, and one alone as much as it needs', async () => {
+it('unchecked deliveries take little memory together, and a single one as much as it needs', async () => {
   const sending = request(pathOf(id), { method: 'POST', headers: headersFor(WRONG) });
   sending.on('error', () => undefined).write('x'.repeat(MEBIBYTE - 1000));
   const small = '{"a":"delivery that is longer than the rest of the room"}'.padEnd(2000);
@@ -66,7 +66,7 @@ it('deliveries that nobody has checked hold little memory together, and one alon
   await waitFor(async () => (await deliver(large, signature)).status === 200);
 });
 
-it('what is for no webhook is taken as long as another, and held by nobody', async () => {
+it('a delivery for no webhook takes as long as any other, and no memory', async () => {
   const sending = request(pathOf(id), { method: 'POST', headers: headersFor(WRONG) });
   sending.on('error', () => undefined).write('x'.repeat(MEBIBYTE - 1000));
   await waitFor(async () => (await deliver('x'.repeat(2000), WRONG)).status === 503);
@@ -76,7 +76,7 @@ it('what is for no webhook is taken as long as another, and held by nobody', asy
 });
 
 it.each(['nonsense', 'sha256=12', `sha1=${'0'.repeat(64)}`])(
-  'what is not signed at all (%s) is refused before its body comes',
+  'an unsigned delivery (%s) is refused before its body is read',
   async (signature) => {
     const sending = request(pathOf(id), {
       method: 'POST',

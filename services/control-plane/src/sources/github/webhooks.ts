@@ -20,9 +20,9 @@ import { webhookStore } from './webhook-store.ts';
 export interface WebhooksOptions {
   prisma: PrismaClient;
   sealer: Sealer;
-  /** Base URL of the gateway as clients know it. */
+  /** The public base URL of the gateway. */
   publicUrl: string;
-  /** Makes a revision, in one transaction with `claim`; null when that says that it was made before. */
+  /** Creates a revision in one transaction with `claim`. Returns null when `claim` says that it was created before. */
   createRevision(
     caller: Principal,
     deploymentId: string,
@@ -31,19 +31,19 @@ export interface WebhooksOptions {
   ): Promise<Pick<Revision, 'id'> | null>;
 }
 
-/** What comes to the address of a webhook, from anybody: its body is not read yet. */
+/** An unauthenticated request to a webhook, whose body has not been read yet. */
 export interface Delivery {
-  /** As the header has it. */
+  /** The value of the signature header. */
   signature: string;
-  /** Keeps the body in memory. */
+  /** Reads the body into memory. */
   read(): Promise<Buffer>;
-  /** Takes the body piece by piece, and keeps none of it. */
+  /** Reads the body in pieces and stores none. */
   pass(take: (chunk: Buffer) => void): Promise<void>;
 }
 
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 
-/** Builds what is pushed to the branches of deployments that ask for it. */
+/** Builds pushed commits for deployments that build on push. */
 export class GithubWebhooks {
   readonly #options: WebhooksOptions;
 
@@ -51,7 +51,7 @@ export class GithubWebhooks {
     this.#options = options;
   }
 
-  /** Its secret is made when it is asked for the first time. */
+  /** Returns the webhook's settings. The first call creates its secret. */
   async settings(caller: Principal, deploymentId: string): Promise<GithubWebhook> {
     const { prisma, sealer } = this.#options;
     await this.#mustBeGithub(caller, deploymentId);
@@ -67,18 +67,18 @@ export class GithubWebhooks {
     return this.#describe(deploymentId, sealer.open(sealed, place(deploymentId)));
   }
 
-  /** @throws UnauthorizedError when the signature is not that of the body */
+  /** @throws UnauthorizedError when the signature does not match the body */
   async receive(deploymentId: string, delivery: Delivery): Promise<GithubDelivery> {
     const { prisma } = this.#options;
     const body = await this.#signedBody(deploymentId, delivery);
     const deployment = await webhookStore.findDeployment(prisma, deploymentId);
     if (!deployment) return { revision_id: null, ignored: 'the deployment is being deleted' };
-    // A revision from elsewhere may have come meanwhile: it took nothing of the branch away.
+    // A revision of another source may have been created since. The repository's last settings still count.
     const { repo_ref, langgraph_config_path } = await webhookStore.findBranch(prisma, deploymentId);
     const reason = reasonToIgnore(parse(body), deployment, repo_ref);
     if (reason !== null) return { revision_id: null, ignored: reason };
 
-    // The body says when it was pushed: no two pushes say the same, and its repetition says nothing new.
+    // The body contains the time of the push, so no two pushes have the same digest, but a repeated delivery has.
     const digest = Uint8Array.from(createHash('sha256').update(body).digest());
     const revision = await this.#options.createRevision(
       pusherOf(deployment),
@@ -95,7 +95,8 @@ export class GithubWebhooks {
     if (!SIGNATURE.test(signature)) throw unsigned();
     const sealed = await webhookStore.findSecret(prisma, deploymentId);
     if (sealed === null) {
-      // A stranger does not learn that nothing is there: the body takes as long as another, and no memory.
+      // A stranger must not find out that the deployment or its secret does not exist. The body takes as long as any
+      // other, and no memory.
       const hash = createHmac('sha256', '');
       await pass((chunk) => void hash.update(chunk));
       throw unsigned();
@@ -137,7 +138,7 @@ function unsigned(): UnauthorizedError {
 
 const place = (deploymentId: string) => `deployment/${deploymentId}/github-webhook`;
 
-/** The one who pushed may do this one thing to this one deployment. */
+/** Returns the principal of a push, which may only update this deployment. */
 function pusherOf({ organizationId, workspaceId }: Deployment): Principal {
   return { kind: 'internal', identity: '', organizationId, workspaceId, permissions: ['deployments:update'] };
 }
@@ -147,7 +148,7 @@ function parse(body: Buffer): object {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Answered below.
+    // The error below covers invalid JSON.
   }
   throw new BadRequestError('The delivery is no JSON object. The webhook must send application/json.');
 }

@@ -8,7 +8,11 @@ export interface SizeRange {
   max: number;
 }
 
-/** The size an upload is to have by its headers: never more than the platform takes. @throws BadRequestError, PayloadTooLargeError */
+/**
+ * Returns the size that an upload must have according to its headers, within the platform's limit.
+ *
+ * @throws BadRequestError, PayloadTooLargeError
+ */
 export function sizeRangeOf({ headers }: IncomingMessage): SizeRange {
   const range = parseRange(headers[UPLOAD_RANGE_HEADER]);
   const announced = headers['content-length'];
@@ -25,7 +29,7 @@ function parseRange(header: string | string[] | undefined): SizeRange {
   return { min: Number(min), max: Math.min(Number(max), UPLOAD_BYTES_MAX) };
 }
 
-/** Passes bytes on and counts them; breaks off with PayloadTooLargeError as soon as there are too many. */
+/** Counts the bytes that pass through it, and fails with PayloadTooLargeError as soon as there are too many. */
 export class BoundedBytes extends Transform {
   readonly #max: number;
   #count = 0;

@@ -3,7 +3,7 @@ import { Prisma, type SourceUpload } from '../../generated/client.ts';
 import { objectNotes } from '../../object-storage/object-notes.ts';
 import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
-/** Uploads of a deployment. Whoever asks has shown that the deployment is theirs, or a signature. */
+/** Stores the uploads of deployments. Callers have been authorized for the deployment, or by a signature. */
 export const uploadStore = {
   insert(queries: Queries, upload: { id: string; deploymentId: string; objectPath: string; expiresAt: Date }) {
     return queries.sourceUpload.create({ data: upload });
@@ -13,7 +13,10 @@ export const uploadStore = {
     return queries.sourceUpload.findUnique({ where: { id } });
   },
 
-  /** It is not withdrawn until the transaction ends. Null when the deployment was never given that path. */
+  /**
+   * Finds an upload and locks it against withdrawal until the transaction ends. Returns null for a path that the
+   * deployment was never given.
+   */
   async findForUse(
     transaction: Queries,
     deploymentId: string,
@@ -25,7 +28,7 @@ export const uploadStore = {
     return rows[0] ?? null;
   },
 
-  /** False when the upload is withdrawn, or gone with its deployment, or about to be. */
+  /** Returns false when the upload was withdrawn, or its deployment deleted or about to be. */
   async received(queries: Queries, id: string, bytes: number): Promise<boolean> {
     const { count } = await queries.sourceUpload.updateMany({
       where: { id, deployment: { deleteRequestedAt: null } },
@@ -43,10 +46,10 @@ export const uploadStore = {
   },
 
   /**
-   * Forgets uploads that expired, and that no revision needs: none comes to need them from here on. A deployment's newest
-   * revisions need theirs, and so do the one that serves and those that are not at their end.
+   * Deletes expired uploads that no revision needs; no revision can use them from now on. The revisions that need
+   * theirs are a deployment's newest ones, the active one and unfinished ones.
    *
-   * @returns names of their objects, which are nobody's now
+   * @returns keys of their objects, which have no owner any more
    */
   async withdrawUnused(
     transaction: Prisma.TransactionClient,
@@ -62,7 +65,7 @@ export const uploadStore = {
       SELECT u.id FROM source_upload u JOIN deployment d ON d.id = u.deployment_id
       WHERE u.expires_at < now() AND ${unused}
       ORDER BY u.expires_at LIMIT ${limit} FOR UPDATE OF u SKIP LOCKED`;
-    // A revision that was made before they were held is seen only now.
+    // The condition is checked again, because a revision may have been created before the rows were locked.
     const withdrawn = await transaction.$queryRaw<{ objectPath: string }[]>`
       DELETE FROM source_upload u USING deployment d
       WHERE d.id = u.deployment_id AND u.id = ANY(${held.map(({ id }) => id)}::uuid[]) AND ${unused}

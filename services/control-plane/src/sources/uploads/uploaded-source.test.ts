@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const away = () =>
   new ObjectStorageUnavailableError(Object.assign(new Error('10.1.2.3:9000'), { code: 'ECONNREFUSED' }));
 
-/** What is built from, in a storage that answers like this. */
+/** Returns a build source in a storage with these answers. */
 async function sourceIn(open: () => Promise<Readable | null>): Promise<BuildSource> {
   const revision = { id: '1', sourceRevisionConfig: { source_tarball_path: 'a/1.tar.gz' } };
   return uploadSources({ open }).internal_source!(revision as unknown as RolloutRevision);
@@ -48,7 +48,7 @@ const breaks = async () =>
     })(),
   );
 
-it('an archive is unpacked from where it lies', async () => {
+it('an archive is unpacked from the object storage', async () => {
   expect(await fetched(whole)).toEqual(['agent.mjs']);
 });
 
@@ -60,14 +60,14 @@ it.each([
 });
 
 it.each([
-  ['is not there', gone, 'is not there any more: upload it again'],
-  ['may not be read', denies, 'Access Denied'],
-  ['is none', async () => Readable.from(['no archive']), 'The archive is refused'],
-])('an archive that %s fails with that', async (_, open, message) => {
+  ['does not exist', gone, 'is not there any more: upload it again'],
+  ['cannot be read', denies, 'Access Denied'],
+  ['is invalid', async () => Readable.from(['no archive']), 'The archive is refused'],
+])('an archive that %s fails the build with that reason', async (_, open, message) => {
   await expect(fetched(open)).rejects.toThrow(message);
 });
 
-it('whether the storage is there is told before an archive is fetched, and nothing else', async () => {
+it('the check before a build reports an unavailable storage, and nothing else', async () => {
   const check = async (open: () => Promise<Readable | null>) => (await sourceIn(open)).check!(signal);
   await expect(check(refuses)).rejects.toThrow('The object storage could not be reached (ECONNREFUSED)');
   for (const open of [whole, gone, denies]) await check(open);

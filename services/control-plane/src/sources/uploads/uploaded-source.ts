@@ -5,10 +5,10 @@ import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
 import { checkAvailable, type ObjectStorage } from '../../object-storage/object-storage.ts';
 
-/** Everything a deployment has in the object storage is below it. */
+/** Returns the key prefix of a deployment's sources in the object storage. */
 export const objectsPrefix = (deploymentId: string) => `deployments/${deploymentId}/`;
 
-/** What revisions of `internal_source` are built from. */
+/** Provides uploaded archives as sources of `internal_source` revisions. */
 export function uploadSources(storage: Pick<ObjectStorage, 'open'>): BuildSources {
   return {
     internal_source: async (revision) => {
@@ -19,7 +19,7 @@ export function uploadSources(storage: Pick<ObjectStorage, 'open'>): BuildSource
   };
 }
 
-/** An archive that was uploaded for the deployment. */
+/** Makes the source of an archive that was uploaded for the deployment. */
 function uploadedSource(storage: Pick<ObjectStorage, 'open'>, objectPath: string): BuildSource {
   return {
     key: objectPath,

@@ -33,25 +33,25 @@ export interface UploadsOptions {
   storage: Pick<ObjectStorage, 'put'>;
   removals: Pick<ObjectRemovals, 'remove'>;
   signatures: UploadSignatures;
-  /** Base URL of the gateway as clients know it. */
+  /** The public base URL of the gateway. */
   publicUrl: string;
-  /** How long an upload URL is good, and an archive that no revision uses is kept. */
+  /** Seconds that an upload URL is valid, and that an archive without a revision is kept. */
   ttlSeconds: number;
-  /** How many of a deployment's newest revisions can be deployed again. */
+  /** The number of a deployment's newest revisions that can be deployed again. */
   revisionsKept: number;
-  /** For bytes on their way in. */
+  /** Folder for bytes that are being received. */
   scratchDir: string;
   quota: Pick<StorageQuota, 'check'>;
-  /** Unused archives are looked for by one process of many. */
+  /** The lease of the one process that sweeps. */
   sweepDuty: Pick<Duty, 'isMine' | 'release'>;
   logger: Logger;
 }
 
 const SWEEP_BATCH = 100;
-/** Between two looks for archives that nobody uses. */
+/** Milliseconds between sweeps for unused archives. */
 export const SWEEP_MS = 10 * 60_000;
 
-/** Archives of sources: where to put them, that they come whole, and that those nobody uses go. */
+/** Manages archives of sources: issues upload URLs, receives archives completely, and removes unused ones. */
 export class Uploads {
   readonly #options: UploadsOptions;
   readonly #sweeps: DutyRounds;
@@ -83,7 +83,7 @@ export class Uploads {
   ): Promise<UploadUrl> {
     const { database, ttlSeconds } = this.#options;
     const tenant = tenantOf(caller, 'deployments:update');
-    // Whoever is answered with it again has time left to upload.
+    // A URL that is repeated for the same idempotency key is valid for at least half of its lifetime.
     const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
     return database.change(async (transaction) => {
       const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
@@ -116,9 +116,9 @@ export class Uploads {
   }
 
   /**
-   * Takes what is uploaded, whole or not at all.
+   * Receives an upload, whole or not at all.
    *
-   * @param hold takes room for its buffers, or throws
+   * @param hold reserves memory for the buffers, or throws
    */
   async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
     const { storage, signatures, scratchDir, quota } = this.#options;
@@ -145,7 +145,7 @@ export class Uploads {
       await quota.check(upload.deploymentId, bytes);
       await storage.put(upload.objectPath, file);
       if (await uploadStore.received(prisma, upload.id, bytes)) return;
-      // It came too late, and nobody can name it any more.
+      // The upload was withdrawn meanwhile, so no revision can name it.
       await this.#remove(upload.objectPath);
       throw notValid();
     } finally {
@@ -153,7 +153,7 @@ export class Uploads {
     }
   }
 
-  /** Removes archives that nobody used while they could be, or that only old revisions use, and forgets unused upload URLs. */
+  /** Removes expired archives without a revision, and those that only old revisions use, with their upload URLs. */
   async removeUnused(): Promise<void> {
     const { database, removals, revisionsKept } = this.#options;
     const of = { newest: revisionsKept, limit: SWEEP_BATCH };
@@ -172,9 +172,9 @@ export class Uploads {
 }
 
 /**
- * What was uploaded stays until the transaction ends.
+ * Checks that an archive was uploaded, and locks it until the transaction ends.
  *
- * @throws BadRequestError for a path that `upload-url` did not give to the deployment, or that nothing was uploaded to
+ * @throws BadRequestError for a path that `upload-url` did not give to the deployment, or without an upload
  */
 export async function checkUploaded(transaction: Queries, deploymentId: string, objectPath: string): Promise<void> {
   const upload = await uploadStore.findForUse(transaction, deploymentId, objectPath);

@@ -13,9 +13,12 @@ export interface Rule {
 export interface ApiServerOptions {
   store: ObjectStore;
   token: string;
-  /** What its caller may do in the namespace, as the Role in infra/kubernetes grants it. */
+  /** The caller's rules in the namespace, as the Role in infra/kubernetes grants them. */
   rules: Rule[];
-  /** The log of a container, line by line, until it ends; a function that ends it. */
+  /**
+   * Reads the log of a container line by line until it ends. Returns a function that stops reading, or the reason why
+   * there is no log.
+   */
   readLog(pod: string, query: URLSearchParams, onLine: (line: string) => void, onEnd: () => void): () => void;
   removePod(name: string, graceSeconds: number | undefined): void;
 }
@@ -30,14 +33,14 @@ interface Asked {
 
 const PATH = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/;
 
-/** The part of a Kubernetes API server that the driver speaks to. */
+/** The part of a Kubernetes API server that the driver uses. */
 export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #server: Server;
   readonly #watches = new Set<ServerResponse>();
-  /** What was allowed, as `verb group/resource`. */
+  /** The permitted requests so far, as `verb group/resource`. */
   readonly used = new Set<string>();
-  /** The next requests are refused with these. */
+  /** Errors for the next requests. */
   readonly refusals: { code: number; retryAfterSeconds?: number }[] = [];
   hasExternalMetrics = false;
   podMetrics: (() => object[]) | undefined;
@@ -58,7 +61,7 @@ export class ApiServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Ends the watches under way, as API servers do every few minutes. */
+  /** Ends all open watches, as API servers do every few minutes. */
   endWatches(): void {
     for (const watch of this.#watches) watch.end();
   }
@@ -167,7 +170,7 @@ export class ApiServer {
     if (!manager) throw new ApiError(422, 'Invalid', 'fieldManager: Required value: is required for apply patch');
     if (given.metadata.name !== name)
       throw new ApiError(400, 'BadRequest', 'the name of the object does not match the URL');
-    // Applying what is not there makes it.
+    // Applying an object that does not exist creates it.
     if (!store.find(resource, name)) this.#allow('create', asked);
     given.metadata.namespace = namespace;
     return store.apply(resource, name, manager, query.get('force') === 'true', given);

@@ -3,13 +3,13 @@ import type { ObjectStore, StoredObject } from './object-store.ts';
 
 const COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** What a cluster's controllers do with Deployments and their autoscalers, each time something has changed. */
+/** Does the work of a cluster's controllers for Deployments and their autoscalers, after every change. */
 export class Controllers {
   readonly #store: ObjectStore;
   readonly #removePod: (name: string) => void;
-  /** Why no pod may be made, as a quota says it. */
+  /** The reason why no pod may be created, as a quota gives it. */
   forbidsPods: string | undefined;
-  /** What autoscalers read as the external metric they ask for; undefined: there is none. */
+  /** The external metric that autoscalers read; undefined: there is none. */
   externalMetric: number | undefined;
   #isAsked = false;
 
@@ -86,7 +86,7 @@ export class Controllers {
     });
   }
 
-  /** Pods whose Deployment is gone. */
+  /** Removes pods whose Deployment was deleted. */
   #collect(): void {
     const owners = new Set(this.#store.list('deployments').map(({ metadata }) => metadata.uid));
     for (const { metadata } of this.#store.list('pods')) {
@@ -105,7 +105,7 @@ function isReady(pod: StoredObject): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-/** The order in which pods that are too many go: not ready, cheap, new. */
+/** Sorts surplus pods in the order of their removal: not ready, cheap, new. */
 function cheapestFirst(one: StoredObject, other: StoredObject): number {
   const cost = (pod: StoredObject) => Number(pod.metadata.annotations?.[COST] ?? 0);
   return (

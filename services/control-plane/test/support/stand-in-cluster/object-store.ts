@@ -30,10 +30,13 @@ export interface WatchEvent {
   object: StoredObject;
 }
 
-/** What the API server keeps: objects by kind and name, a version for each change, and the changes that watchers may still ask for. */
+/**
+ * Stores the API server's objects by kind and name, with a version for each change and the changes that watchers may
+ * still request.
+ */
 export class ObjectStore {
   readonly #objects = new Map<string, StoredObject>();
-  /** What each manager applied last, to know what it leaves out the next time. */
+  /** The object that each manager applied last, which shows what it leaves out the next time. */
   readonly #applied = new Map<string, Map<string, object>>();
   readonly #listeners = new Set<(event: WatchEvent) => void>();
   #events: WatchEvent[] = [];
@@ -49,13 +52,13 @@ export class ObjectStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** @throws ApiError 410 when they are not kept any more */
+  /** @throws ApiError 410 when the events are not stored any more */
   eventsSince(plural: string, version: number): WatchEvent[] {
     if (version < this.#oldest) throw new ApiError(410, 'Expired', `too old resource version: ${version}`);
     return this.#events.filter((event) => event.plural === plural && event.version > version);
   }
 
-  /** Forgets what happened so far, as an API server does after some minutes. */
+  /** Forgets all events so far, as an API server does after some minutes. */
   compact(): void {
     this.#events = [];
     this.#version += 1;
@@ -79,7 +82,10 @@ export class ObjectStore {
       .map(([, object]) => object);
   }
 
-  /** Server-side apply: what a manager left out since the last time goes, what others set stays. */
+  /**
+   * Applies an object (server-side apply): removes fields that the manager left out since the last time, and keeps
+   * those of others.
+   */
   apply(plural: string, name: string, manager: string, force: boolean, object: StoredObject): StoredObject {
     const key = `${plural}/${name}`;
     const managers = this.#applied.get(key) ?? new Map<string, object>();
@@ -101,7 +107,7 @@ export class ObjectStore {
     return this.put(plural, merged(before, changes) as StoredObject);
   }
 
-  /** Makes it, or replaces it when something differs. */
+  /** Creates the object, or replaces it when something differs. */
   put(plural: string, object: StoredObject): StoredObject {
     const key = `${plural}/${object.metadata.name}`;
     const before = this.#objects.get(key);
@@ -158,7 +164,7 @@ export function notFound(plural: string, name: string): ApiError {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Lists are taken as a whole: no two managers share one here. Null removes. */
+/** Replaces lists as a whole, because no two managers share one here. Null removes a field. */
 function merged(base: unknown, changes: unknown): unknown {
   if (!isObject(changes)) return structuredClone(changes);
   const result: Record<string, unknown> = isObject(base) ? { ...base } : {};
@@ -169,7 +175,7 @@ function merged(base: unknown, changes: unknown): unknown {
   return result;
 }
 
-/** The object without the fields that were applied and are not any more. */
+/** Returns the object without fields that were applied before and are not any more. */
 function without(object: unknown, applied: object, now: object): Record<string, unknown> {
   const result = { ...(object as Record<string, unknown>) };
   for (const [name, value] of Object.entries(applied)) {

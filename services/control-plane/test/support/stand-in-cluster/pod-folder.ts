@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1Container } from '@kubernetes/client-node';
 
-/** Where the paths of a pod are on this machine: each of its volumes is a folder, and so is its image. */
+/** Maps the paths of a pod to this machine: each of its volumes is a folder, and so is its image. */
 export class PodFolder {
   readonly #path: string;
 
@@ -18,12 +18,12 @@ export class PodFolder {
     return join(this.#path, name);
   }
 
-  /** What a container writes for those who ask why it ended. */
+  /** Returns the file of a container's termination message. */
   terminationLog({ name }: V1Container): string {
     return join(this.#path, `${name}.message`);
   }
 
-  /** A word of a command, with the paths of the container as those of this machine. */
+  /** Replaces the container's paths in a word of a command by those of this machine. */
   placed(word: string, container: V1Container): string {
     const mounts = container.volumeMounts ?? [];
     const places = mounts.map(({ name, mountPath }) => [mountPath, this.volume(name)] as const);

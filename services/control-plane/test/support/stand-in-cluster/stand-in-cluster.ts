@@ -13,14 +13,15 @@ const TOKEN = 'the token of a service account';
 export const NAMESPACE = 'agents';
 
 /**
- * Stands in for a Kubernetes cluster of one node: an API server that takes what the published schemas allow and the given rules
- * grant, controllers for Deployments and their autoscalers, and a kubelet that runs containers as processes of this machine.
+ * A fake of a Kubernetes cluster with one node: an API server that accepts what the published schemas allow and the
+ * given rules grant, controllers for Deployments and their autoscalers, and a kubelet that runs containers as processes
+ * of this machine.
  */
 export class StandInCluster {
   readonly store = new ObjectStore();
   readonly #folder: string;
   readonly #pods = new Map<string, StandInPod>();
-  // Addresses of pods: 127.0.0.0/8 is this machine's.
+  // Pods have addresses in 127.0.0.0/8, which all belong to this machine.
   readonly #subnet = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
   #addresses = 0;
   readonly #originOf: (host: string) => string | undefined;
@@ -50,8 +51,8 @@ export class StandInCluster {
   }
 
   /**
-   * @param agent what runs in place of the services
-   * @param originOf where nodes reach a registry, by its host; left out, every image is there, whatever its name
+   * @param agent replaces the platform's services
+   * @param originOf returns the URL of a registry by its host; by default images of every name exist
    */
   static async start(
     agent: string,
@@ -89,7 +90,7 @@ export class StandInCluster {
     return this.store.list(plural);
   }
 
-  /** Of the pods whose name has this part in it. */
+  /** Returns the pod whose name contains this part. */
   pod(part: string): StandInPod {
     const found = [...this.#pods.values()].find(({ name }) => name.includes(part));
     if (!found) throw new Error(`there is no pod ${part}`);
@@ -122,7 +123,7 @@ export class StandInCluster {
       originOf: this.#originOf,
     });
     this.#pods.set(pod.name, pod);
-    // Not before everybody has heard that it is there.
+    // The pod starts after all watchers have seen its object.
     setImmediate(() => void pod.run());
   }
 

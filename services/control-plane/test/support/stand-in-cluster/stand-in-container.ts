@@ -16,19 +16,22 @@ export interface ContainerProcess {
   cwd: string | undefined;
 }
 
-/** A container of a pod: one process of this machine after the other, what they print, and what a kubelet says of them. */
+/**
+ * A container of a pod: its processes on this machine, one after the other, their output, and their status as a kubelet
+ * reports it.
+ */
 export class StandInContainer {
   readonly spec: V1Container;
   readonly isInit: boolean;
   isReady = false;
   /** Why it does not run, while it does not. */
   waiting: { reason: string; message?: string } = { reason: 'PodInitializing' };
-  /** What it wrote for those who ask why it ended. */
+  /** Its termination message. */
   message = '';
   readonly #podName: string;
   readonly #instances: Instance[] = [];
   #child: ChildProcess | undefined;
-  /** What its next end is to be taken for. */
+  /** The reason that its next end is reported with. */
   #endsAs: string | undefined;
 
   constructor(podName: string, spec: V1Container, isInit: boolean) {
@@ -42,7 +45,7 @@ export class StandInContainer {
   }
 
   start({ command: [program, ...args], env, cwd }: ContainerProcess): Instance {
-    // It ends with the test, however that ends.
+    // The process ends with the test, in whatever way.
     const child = spawn('setpriv', ['--pdeathsig=KILL', program!, ...args], {
       env,
       cwd,
@@ -69,7 +72,7 @@ export class StandInContainer {
         changed();
       });
     }
-    // With its first process everything in a container ends.
+    // When the first process of a container ends, all its processes do.
     child.once('exit', () => this.#signal('SIGKILL'));
     child.once('close', (code) => {
       instance.exit = { code: code ?? 137, reason: this.#endsAs ?? (code === 0 ? 'Completed' : 'Error') };
@@ -79,12 +82,12 @@ export class StandInContainer {
     return instance;
   }
 
-  /** Resolves when the process that was started last is gone. */
+  /** Resolves when the newest process has ended. */
   ended(): Promise<void> {
     return ended(this.#child!);
   }
 
-  /** As a kubelet stops it: its hook first, then the signal to its first process. Resolves when it is gone. */
+  /** Stops like a kubelet: runs the hook, then signals the first process. Resolves when it has ended. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -95,13 +98,13 @@ export class StandInContainer {
     await gone;
   }
 
-  /** @param reason what it is taken for; left out: whatever its end says */
+  /** @param reason that is reported for the end; by default its exit code decides */
   kill(reason?: string): void {
     if (reason !== undefined) this.#endsAs = reason;
     this.#signal('SIGKILL');
   }
 
-  /** @returns what ends the reading, or why there is nothing to read */
+  /** @returns a function that stops reading, or the reason why there is no log */
   readLog(query: URLSearchParams, onLine: (line: string) => void, onEnd: () => void): (() => void) | string {
     const instance = this.#instances.at(query.get('previous') === 'true' ? -2 : -1);
     if (!instance) return `container "${this.spec.name}" in pod "${this.#podName}" is waiting to start`;
@@ -153,7 +156,7 @@ export class StandInContainer {
     );
   }
 
-  /** To the first process alone, or to all that it started. */
+  /** Signals the first process alone, or all processes. */
   #signal(name: NodeJS.Signals, isForFirst = false): void {
     if (this.#child?.pid === undefined) return;
     try {

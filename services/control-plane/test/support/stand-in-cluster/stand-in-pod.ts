@@ -10,20 +10,22 @@ import { type UnpackedImage, unpackImage } from './unpack-image.ts';
 export interface PodSurroundings {
   store: ObjectStore;
   folder: string;
-  /** Where commands of images are; of foreign images there are none. */
+  /** The folder with the commands of images. Foreign images have none. */
   commands: string;
-  /** Where the pod's services listen. */
+  /** The address that the pod's services listen on. */
   address: string;
-  /** Where a registry is reached, by its host; undefined where images of that host are taken for granted. */
+  /** Returns the URL of a registry by its host; undefined when images of that host need no pull. */
   originOf(host: string): string | undefined;
 }
 
-/** A kubelet looks for containers that ended once a second. */
+/** A kubelet checks once a second for ended containers. */
 const NOTICED_MS = 1_000;
 const PROBE_MS = 20;
 const BACK_OFF_MS = 300;
 
-/** A pod whose containers are processes of this machine: volumes are folders, their paths stand where the commands name them. */
+/**
+ * A pod whose containers are processes of this machine. Its volumes are folders, whose paths replace those in commands.
+ */
 export class StandInPod {
   readonly name: string;
   readonly #spec: V1PodSpec;
@@ -55,12 +57,12 @@ export class StandInPod {
     }
   }
 
-  /** Kills a container as the kernel or the kubelet would. */
+  /** Kills a container like the kernel or the kubelet. */
   kill(container: string, reason: string): void {
     this.#container(container).kill(reason);
   }
 
-  /** Ends all its processes, and then it is gone. A shorter grace takes the place of a longer one. */
+  /** Ends all processes, and then removes the pod. A shorter grace replaces a longer one. */
   end(graceSeconds: number): void {
     const killAtMs = performance.now() + graceSeconds * 1000;
     if (killAtMs < this.#killAtMs) {
@@ -107,7 +109,7 @@ export class StandInPod {
     await Promise.all(this.#containers.filter(({ isInit }) => !isInit).map((container) => this.#keep(container)));
   }
 
-  /** @returns why the image is not here */
+  /** @returns why the image cannot be pulled */
   async #pull(): Promise<string | undefined> {
     const { store, originOf } = this.#surroundings;
     const { image = '' } = this.#spec.containers[0]!;
@@ -135,7 +137,7 @@ export class StandInPod {
       await exited;
       container.isReady = false;
       this.#report();
-      // The first time it is started again as soon as it is noticed.
+      // The first restart comes as soon as the end is noticed.
       if (container.starts === 1) await this.#pause(NOTICED_MS);
       else await this.#backOff(container);
     }
@@ -168,7 +170,7 @@ export class StandInPod {
     }
   }
 
-  /** Waits for Secrets that are not there yet, as a kubelet does. */
+  /** Waits for missing Secrets, like a kubelet. */
   async #mount(): Promise<void> {
     for (const { name, secret } of this.#spec.volumes ?? []) {
       const at = this.#folder.volume(name);
@@ -206,7 +208,7 @@ export class StandInPod {
       ...(spec.image!.includes('with-auth') && { LANGGRAPH_AUTH: '{"path":"./auth.ts:auth"}' }),
       ...this.#image?.env,
     };
-    // Every pod has an address of its own here, but no network: where it listens is that address.
+    // Every pod has an address, but no network of its own, so its services listen on that address.
     const own = spec.ports ? { HOST: address } : {};
     return container.start({
       command: spec.command!.map((word) => this.#folder.placed(word, spec)),

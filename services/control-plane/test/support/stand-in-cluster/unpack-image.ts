@@ -7,7 +7,7 @@ import { ImageClient } from '../image-pushing.ts';
 
 export interface UnpackedImage {
   workingDir: string;
-  /** A path of the image is one of this machine here. Its programs are those of this machine. */
+  /** The image's variables. Their paths are mapped to this machine, whose programs run. */
   env: Record<string, string>;
 }
 
@@ -20,11 +20,11 @@ interface Configured {
 }
 
 /**
- * Pulls an image as a kubelet has it pulled, and lays its layers over each other in a folder.
+ * Pulls an image as a kubelet does, and unpacks its layers over each other into a folder.
  *
  * @param name with its digest
- * @param origin where its registry is reached from here
- * @param root what stands for the `/` of its containers
+ * @param origin the URL of its registry on this machine
+ * @param root represents the `/` of its containers
  */
 export async function unpackImage(
   name: string,
@@ -44,7 +44,7 @@ export async function unpackImage(
   await mkdir(root, { recursive: true });
   for (const layer of manifest.layers) {
     const { body } = await get(`blobs/${layer.digest}`);
-    // Links stay as they are, whoever unpacks them.
+    // Links stay as they are.
     const unpacking = extract({ cwd: root, preserveOwner: false, preservePaths: true });
     await pipeline(Readable.fromWeb(body as never), unpacking as unknown as NodeJS.WritableStream);
   }
