@@ -1,0 +1,57 @@
+import { isTestFile, packageOf, type SourceImport } from './source-imports.ts';
+
+/** One import, or circle of folders, that a rule forbids, as a line for whoever made it. */
+export type Violation = string;
+
+/** Services know each other through `packages/contracts`: a service imports packages alone. */
+export function servicesImportPackagesAlone(imports: SourceImport[]): Violation[] {
+  return violations(
+    imports.filter(({ from }) => from.startsWith('services/')),
+    (_from, to) => to.startsWith('packages/'),
+    'a service imports packages alone',
+  );
+}
+
+/** Each package imports those below it; a package that imports one above it closes a circle sooner or later. */
+export function packagesFollowTheirOrder(imports: SourceImport[], bottomUp: string[]): Violation[] {
+  const rank = (name: string) => bottomUp.indexOf(name);
+  return violations(
+    imports.filter(({ from }) => from.startsWith('packages/')),
+    (from, to, isTest) => (rank(to) >= 0 && rank(to) < rank(from)) || (isTest && to === 'packages/test-kit'),
+    'a package imports those above it in infra/rules/allowed-imports.ts',
+  );
+}
+
+/**
+ * Code that uses the platform from outside (end-to-end tests, benches, the launcher) must not know the inside of a
+ * service.
+ */
+export function nobodyImportsAServicesInside(imports: SourceImport[]): Violation[] {
+  return violations(
+    imports.filter(({ from }) => !from.startsWith('services/')),
+    (_from, to) => !to.startsWith('services/'),
+    'nobody outside imports the inside of a service',
+  );
+}
+
+/** The tests' kit must not need what starts the platform: the launcher's own tests use the kit. */
+export function testKitImportsNoInfra(imports: SourceImport[]): Violation[] {
+  return violations(
+    imports.filter(({ from }) => from.startsWith('packages/test-kit/')),
+    (_from, to) => !to.startsWith('infra/'),
+    'test-kit imports no infra',
+  );
+}
+
+function violations(
+  imports: SourceImport[],
+  isAllowed: (from: string, to: string, isTest: boolean) => boolean,
+  rule: string,
+): Violation[] {
+  return imports
+    .filter(({ from, to }) => {
+      const [owner, target] = [packageOf(from), packageOf(to)];
+      return owner !== target && !isAllowed(owner, target, isTestFile(from));
+    })
+    .map(({ from, to }) => `${from} → ${to}: ${rule}`);
+}

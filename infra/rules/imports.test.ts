@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FOLDER_KNOTS, KNOWN_VIOLATIONS, PACKAGES_BOTTOM_UP } from './allowed-imports.ts';
+import { findFolderKnots } from './folder-knots.ts';
+import {
+  nobodyImportsAServicesInside,
+  packagesFollowTheirOrder,
+  servicesImportPackagesAlone,
+  testKitImportsNoInfra,
+} from './import-rules.ts';
+import { importsIn, readImports, type SourceImport } from './source-imports.ts';
+
+const imports = readImports(join(import.meta.dirname, '../..'));
+
+/** Returns the lines of `found` that are not in the list, and the entries of the list that nothing matches. */
+function compare(found: string[], listed: string[]): { forbidden: string[]; listedForNothing: string[] } {
+  return {
+    forbidden: found.filter((line) => !listed.some((known) => line.startsWith(`${known}:`))),
+    listedForNothing: listed.filter((known) => !found.some((line) => line.startsWith(`${known}:`))),
+  };
+}
+
+describe('imports of this repository', () => {
+  it('follow the order that CONTRIBUTING.md defines', () => {
+    const found = [
+      ...servicesImportPackagesAlone(imports),
+      ...packagesFollowTheirOrder(imports, PACKAGES_BOTTOM_UP),
+      ...nobodyImportsAServicesInside(imports),
+      ...testKitImportsNoInfra(imports),
+    ];
+    expect(compare([...new Set(found)], KNOWN_VIOLATIONS)).toEqual({ forbidden: [], listedForNothing: [] });
+  });
+
+  it('form no circle of folders inside a service but the listed ones, which only shrink', () => {
+    expect(Object.fromEntries(findFolderKnots(imports))).toEqual(FOLDER_KNOTS);
+  });
+});
+
+describe('the report of a planted violation', () => {
+  const planted = (from: string, to: string): SourceImport[] => [{ from, to }];
+
+  it('names a service that imports another service', () => {
+    expect(servicesImportPackagesAlone(planted('services/gateway/src/a.ts', 'services/org-access/src/b.ts'))).toEqual([
+      'services/gateway/src/a.ts → services/org-access/src/b.ts: a service imports packages alone',
+    ]);
+  });
+
+  it('names a package that imports one above it, and not a test that imports test-kit', () => {
+    const order = ['packages/low', 'packages/high', 'packages/test-kit'];
+    expect(packagesFollowTheirOrder(planted('packages/low/src/a.ts', 'packages/high'), order)).toEqual([
+      'packages/low/src/a.ts → packages/high: a package imports those above it in infra/rules/allowed-imports.ts',
+    ]);
+    expect(packagesFollowTheirOrder(planted('packages/high/src/a.ts', 'packages/low'), order)).toEqual([]);
+    expect(packagesFollowTheirOrder(planted('packages/low/src/a.test.ts', 'packages/test-kit'), order)).toEqual([]);
+    expect(packagesFollowTheirOrder(planted('packages/low/src/a.ts', 'packages/test-kit'), order)).toHaveLength(1);
+  });
+
+  it('names an end-to-end test that imports the inside of a service', () => {
+    expect(nobodyImportsAServicesInside(planted('e2e/tests/a.test.ts', 'services/gateway/src/run.ts'))).toEqual([
+      'e2e/tests/a.test.ts → services/gateway/src/run.ts: nobody outside imports the inside of a service',
+    ]);
+  });
+
+  it('names a part of test-kit that imports infra', () => {
+    expect(testKitImportsNoInfra(planted('packages/test-kit/src/a.ts', 'infra/local'))).toEqual([
+      'packages/test-kit/src/a.ts → infra/local: test-kit imports no infra',
+    ]);
+  });
+
+  it('names folders of a service that import each other over a third as a knot, and not those that only import it', () => {
+    const file = (folder: string) => `services/gateway/src/${folder}/file.ts`;
+    const circle = [
+      { from: file('one'), to: file('two') },
+      { from: file('two'), to: file('three') },
+      { from: file('three'), to: file('one') },
+      { from: file('outside'), to: file('one') },
+    ];
+    expect(findFolderKnots(circle)).toEqual(new Map([['services/gateway', ['one', 'three', 'two']]]));
+  });
+
+  it('covers imports in every form, also of types and at run time', () => {
+    const text = [
+      "import { a } from './a.ts';",
+      "import type { B } from '../b/b.ts';",
+      'export {',
+      '  c,',
+      "} from '@runyard/contracts';",
+      "import 'node:fs';",
+      "const d = await import('@runyard/local-infra');",
+    ].join('\n');
+    const packages = new Map([
+      ['@runyard/contracts', 'packages/contracts'],
+      ['@runyard/local-infra', 'infra/local'],
+    ]);
+    expect(importsIn(text, 'services/gateway/src/x/y.ts', packages).map(({ to }) => to)).toEqual([
+      'services/gateway/src/x/a.ts',
+      'services/gateway/src/b/b.ts',
+      'packages/contracts',
+      'infra/local',
+    ]);
+  });
+});
