@@ -1,8 +1,9 @@
-// What `npm start`, `npm test` and the other commands of package.json run. Plain Node without dependencies: on a fresh clone
-// nothing is installed yet. Each verb first installs and builds what changed since last time.
+// Runs `npm start`, `npm test` and the other commands of package.json, in plain Node without dependencies: on a fresh
+// clone nothing is installed yet. Each verb first installs and builds what changed since last time.
 //
-// package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child alone and
-// then waits for it, and a shell would end without telling anybody.
+// package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child
+// alone and then waits for it, and a shell would end without passing it on.
+import { audit } from './bootstrap/audit.mjs';
 import { requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
@@ -11,24 +12,31 @@ import { runChecks, runTests } from './bootstrap/test.mjs';
 const [verb, ...args] = process.argv.slice(2);
 
 const verbs = {
-  /** The whole platform with one project on it; the flags are the launcher's. */
+  /** Starts the whole platform with one project on it; the flags are the launcher's. */
   async start() {
     await prepare();
     process.argv.splice(2, 1);
     await import('./launcher/dist/main.js');
   },
-  /** Everything that must hold. `--require-infra`: a server that cannot be had is a failure. */
+  /** Runs all checks and tests. With `--require-infra` an unavailable server is a failure, and so is a skipped test. */
   async test() {
     await prepare();
     const requireInfrastructure = args.includes('--require-infra') || process.env.RUNYARD_REQUIRE_INFRA === '1';
     conclude(await runTests({ requireInfrastructure }));
   },
-  /** The part of `test` that takes seconds. */
+  /** Runs the part of `test` that takes seconds. */
   async check() {
     await prepare();
     conclude(await runChecks());
   },
-  /** Deployments that are images, on a real container engine: the one that `docker` reaches. */
+  /**
+   * Fails on known vulnerabilities of what production needs, and when the registry does not answer. Needs nothing
+   * installed.
+   */
+  async audit() {
+    audit();
+  },
+  /** Tests deployments that are images, on the real container engine that `docker` reaches. */
   async containers() {
     await requireContainerEngine();
     await prepare();
@@ -39,26 +47,26 @@ const verbs = {
       { allowFailure: true },
     );
   },
-  /** Fails everything on purpose and measures what comes of it; the flags are the fault bench's. */
+  /** Injects every fault and measures its effects; the flags are the fault bench's. */
   async faults() {
     await prepare();
     process.exitCode = await run('The fault bench', installed('tsx'), ['e2e/faults/main.ts', ...args], {
       allowFailure: true,
     });
   },
-  /** The fault bench for an hour or more; the flags are its own. */
+  /** Runs the fault bench for an hour or more; the flags are its own. */
   async soak() {
     await prepare();
     process.exitCode = await run('The soak', installed('tsx'), ['e2e/faults/soak/main.ts', ...args], {
       allowFailure: true,
     });
   },
-  /** Asks a platform of its own for anything its documents describe, at length; the flags are its own. */
+  /** Fuzzes a platform of its own with requests from its OpenAPI documents; the flags are its own. */
   async fuzz() {
     await prepare();
     process.exitCode = await run('The fuzzer', installed('tsx'), ['e2e/fuzz/main.ts', ...args], { allowFailure: true });
   },
-  /** Measures a platform started for that. */
+  /** Measures a platform that it starts. */
   async bench() {
     await prepare();
     await run('The benchmark', installed('tsx'), ['bench/src/main.ts', ...args]);

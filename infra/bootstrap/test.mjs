@@ -1,22 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { countTests } from './read-report.mjs';
 import { installed, run, say } from './steps.mjs';
 
-/** What must hold without running the product. */
+/** Checks that do not run the product. */
 const checks = [
   { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
 ];
 
-/** One after the other: what a fault does must not depend on what else wants the processor at that moment. */
+/** Suites run one after the other: a fault's effect must not depend on what else wants the processor at that moment. */
 const suites = [
   { name: 'unit and integration tests', config: 'vitest.config.ts' },
   { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
   { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
 
-/** Gives how many passed and failed, each check counted as one test. */
+/** Returns how many passed and failed, each check counted as one test. */
 export async function runChecks() {
   const outcome = { passed: 0, failed: 0, skipped: 0 };
   for (const { name, command, args } of checks) {
@@ -28,22 +29,25 @@ export async function runChecks() {
   return outcome;
 }
 
-/** All checks and all tests. With `requireInfrastructure`, a server that cannot be had is a failure rather than a reason to skip. */
+/**
+ * Runs all checks and all tests. With `requireInfrastructure`, an unavailable server is a failure, and so is a test
+ * that was skipped for whatever this machine lacks.
+ */
 export async function runTests({ requireInfrastructure }) {
   const checked = await runChecks();
-  // What the tests start is what was built a moment ago.
+  // The tests start the build that `prepare` has just brought up to date.
   const env = { RUNYARD_TESTS_ARE_OF_BUILD: '1', ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
     const outcomes = [checked];
-    for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env }));
+    for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env, requireInfrastructure }));
     return sum(outcomes);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runSuite({ name, config }, { folder, env }) {
+async function runSuite({ name, config }, { folder, env, requireInfrastructure }) {
   say(`Running ${name}`);
   const report = join(folder, `${name}.json`);
   const code = await run(
@@ -52,24 +56,19 @@ async function runSuite({ name, config }, { folder, env }) {
     ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
     { allowFailure: true, env },
   );
-  return readReport(report, code);
+  return readReport(report, { exitCode: code, requireInfrastructure });
 }
 
-function readReport(path, exitCode) {
+function readReport(path, { exitCode, requireInfrastructure }) {
   let report;
   try {
     report = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 }; // It broke before there was anything to report.
+    return { passed: 0, failed: 1, skipped: 0 }; // The suite broke before there was anything to report.
   }
-  // A file that does not even load has no tests to count, and is a failure all the same.
-  const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
-  );
-  let failed = report.numFailedTests + brokenFiles.length;
-  // Errors outside of tests make only the exit code tell.
-  if (exitCode !== 0 && failed === 0) failed = 1;
-  return { passed: report.numPassedTests, failed, skipped: report.numPendingTests + report.numTodoTests };
+  const { wronglySkipped, ...outcome } = countTests(report, { exitCode, requireInfrastructure });
+  for (const name of wronglySkipped) say(`Skipped although infrastructure is required: ${name}`);
+  return outcome;
 }
 
 function sum(outcomes) {

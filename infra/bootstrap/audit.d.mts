@@ -1,0 +1,2 @@
+export function audit(): void;
+export function verdictOf(status: number | null, output: string): string | undefined;
