@@ -12,15 +12,20 @@ declare module 'vitest' {
       hostUrl: string;
       deploymentId: string;
       dataDir: string;
+      eventBus: 'kafka' | 'redis';
+      /** The output of the start. */
+      output: string;
     };
   }
 }
 
-/** One platform for all test files that do not need one of their own. */
+/** Starts one platform for all test files that do not need one of their own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [platform] = await Promise.all([
-    startPlatform(),
-    // No test's time, and made once. Who needs it and has it not is told why.
+    // The log has all that a service can log: no secret may be in it. One test fails to authenticate more often than
+    // the limit of an address.
+    startPlatform({ env: { LOG_LEVEL: 'debug', RATE_LIMIT_FAILURES_RPS: '0' } }),
+    // It is created once, and counts for no test's time. A test that needs it reports a failure.
     pythonWithPackages().catch(() => undefined),
   ]);
   project.provide('platform', {
@@ -30,6 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     hostUrl: platform.deployments[0]?.host_url ?? '',
     deploymentId: platform.deployments[0]?.id ?? '',
     dataDir: platform.dataDir,
+    eventBus: platform.eventBus,
+    output: platform.output(),
   });
   return async () => {
     await platform.stop();

@@ -1,5 +1,6 @@
 /**
- * The platform as a stranger gets it: `npm start` or `runyard dev` in this checkout, with a data folder of its own and free ports.
+ * Starts the platform as a stranger does: `npm start` or `runyard dev` in this checkout, with a data folder of its own
+ * and free ports.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -16,7 +17,7 @@ const COMMANDS = {
   'runyard dev': [process.execPath, path.join(repository, 'packages/cli/dist/main.js'), 'dev'],
 } as const;
 
-/** `ready.json` as the launcher writes it. */
+/** The content of `ready.json`, which the launcher writes. */
 export interface Ready {
   url: string;
   apiKey: string;
@@ -24,13 +25,16 @@ export interface Ready {
   eventBus: 'kafka' | 'redis';
 }
 
+/** The last of the lines that are printed when everything is ready. */
+const LAST_LINE = 'Ctrl-C stops everything';
+
 export interface Platform extends Ready {
   dataDir: string;
-  /** The url of the first deployment. */
+  /** The URL of the first deployment. */
   deploymentUrl: string;
-  /** Of the command; all other processes are below it. */
+  /** The process id of the command; all other processes are below it. */
   pid: number;
-  /** Everything the command has printed. */
+  /** Returns the whole output of the command. */
   output(): string;
   /** Stops as a person would, with Ctrl-C; resolves with the exit code and how long it took. */
   stop(): Promise<{ exitCode: number | null; tookMs: number }>;
@@ -45,7 +49,7 @@ export interface PlatformOptions {
   dataDir?: string;
   /** Default: `npm start`. */
   command?: 'npm start' | 'runyard dev';
-  /** Over this process's own environment. */
+  /** Variables over this process's own environment. */
   env?: Record<string, string>;
 }
 
@@ -55,7 +59,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const args = [...words, '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
   const child = spawn(program, args, {
     cwd: repository,
-    // Where tests take webhooks; `localhost` by its name stays refused.
+    // Tests receive webhooks there; `localhost` by its name stays refused.
     env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LISTENER_LEASE_SECONDS: '4', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -64,6 +68,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ready = await readyFile(path.join(dataDir, 'ready.json'), child, () => output);
   const first = ready.deployments[0];
+  await untilPrinted(LAST_LINE, child, () => output);
   if (!first) throw new Error(`no deployment in ready.json\n${output}`);
   return {
     ...ready,
@@ -83,6 +88,10 @@ async function readyFile(file: string, child: ChildProcess, output: () => string
     await delay(50);
   }
   throw new Error(`The platform ended with ${child.exitCode}\n${output()}`);
+}
+
+async function untilPrinted(line: string, child: ChildProcess, output: () => string): Promise<void> {
+  while (child.exitCode === null && !output().includes(line)) await delay(20);
 }
 
 async function stop(child: ChildProcess): Promise<{ exitCode: number | null; tookMs: number }> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createEventBus } from '@runyard/event-bus';
-import { Kafka, logLevel } from 'kafkajs';
+import type { KafkaServer } from '@runyard/local-infra';
+import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { BenchDeployment } from './deployment.ts';
 
 /** An event as it came over the bus, in the order of its partition. */
@@ -9,21 +10,21 @@ export interface PublishedEvent {
   key: string;
 }
 
-/** What a deployment wrote for the bus, and what came of it. */
+/** Records what a deployment wrote for the bus, and what was published. */
 export class BusRecord {
   readonly #deployment: BenchDeployment;
-  readonly #brokers: string[];
-  /** Ids that a subscriber was given, who stays subscribed through everything. */
+  readonly #kafka: KafkaServer;
+  /** Ids that a subscriber got, which stays subscribed through all faults. */
   readonly handled: string[] = [];
 
-  private constructor(deployment: BenchDeployment, brokers: string[]) {
+  private constructor(deployment: BenchDeployment, kafka: KafkaServer) {
     this.#deployment = deployment;
-    this.#brokers = brokers;
+    this.#kafka = kafka;
   }
 
-  /** From now on every row of the outbox is kept, and a subscriber listens. */
-  static async open(deployment: BenchDeployment, brokers: string[]): Promise<BusRecord> {
-    const record = new BusRecord(deployment, brokers);
+  /** Starts to keep every row of the outbox, with a subscriber. */
+  static async open(deployment: BenchDeployment, kafka: KafkaServer): Promise<BusRecord> {
+    const record = new BusRecord(deployment, kafka);
     await deployment.pool.query(`
       CREATE TABLE bench_outbox (id bigint PRIMARY KEY, key text, event_id text);
       CREATE FUNCTION bench_note_event() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -34,12 +35,15 @@ export class BusRecord {
     return record;
   }
 
-  /** A subscriber as services are, through the same package; returns what ends it. */
+  /** Subscribes as services do, through the same package; returns a function that ends it. */
   async subscribe(): Promise<() => Promise<void>> {
     const silent = () => undefined;
     const logger = { error: silent, warn: silent, info: silent, http: silent, debug: silent, child: () => logger };
+    const { brokers, logins } = this.#kafka;
+    const { topicPrefix } = this.#deployment;
+    const sasl = logins?.platform;
     const bus = createEventBus(
-      { kind: 'kafka', brokers: this.#brokers, clientId: 'fault-bench', topicPrefix: this.#deployment.topicPrefix },
+      { kind: 'kafka', brokers, clientId: 'fault-bench', topicPrefix, ...(sasl && { sasl }) },
       { logger },
     );
     await bus.subscribe({
@@ -51,7 +55,7 @@ export class BusRecord {
     return () => bus.close();
   }
 
-  /** What was committed, in the order of ids. */
+  /** Returns what was committed, in the order of ids. */
   async written(): Promise<PublishedEvent[]> {
     const { rows } = await this.#deployment.pool.query(
       'SELECT event_id AS id, key FROM bench_outbox AS b ORDER BY b.id',
@@ -64,9 +68,11 @@ export class BusRecord {
     return rows[0].count;
   }
 
-  /** All that is on the topic now, from its beginning. */
+  /** Returns all that is on the topic now, from its beginning. */
   async published(): Promise<PublishedEvent[]> {
-    const kafka = new Kafka({ brokers: this.#brokers, logLevel: logLevel.NOTHING });
+    const { brokers, logins } = this.#kafka;
+    const sasl = logins && ({ ...logins.platform } as SASLOptions);
+    const kafka = new Kafka({ brokers, ...(sasl && { sasl }), logLevel: logLevel.NOTHING });
     const topic = `${this.#deployment.topicPrefix}runyard.runs`;
     const admin = kafka.admin();
     await admin.connect();
@@ -100,7 +106,10 @@ export class BusRecord {
   }
 }
 
-/** What the promise of the bus leaves to be wished: events that never came, and keys whose events first came in another order. */
+/**
+ * Compares what was written with what was published: events that never came, and keys whose events first came in
+ * another order.
+ */
 export function compareWithWritten(written: PublishedEvent[], published: PublishedEvent[]) {
   const place = new Map<string, number>();
   for (const [index, { id }] of published.entries()) if (!place.has(id)) place.set(id, index);

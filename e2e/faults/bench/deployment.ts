@@ -5,6 +5,7 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { type Call, type CallOptions, History } from './history.ts';
+import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger, type LedgerInput } from './ledger.ts';
 import { Part } from './part.ts';
 import type { BenchServers } from './servers.ts';
@@ -15,23 +16,26 @@ const MIGRATIONS = 'packages/run-engine/prisma/migrations';
 const PROJECT = path.join(repository, 'e2e/faults/project');
 
 export interface DeploymentOptions {
-  /** Default 1. */
+  /** The number of agent-apis. Default 1. */
   agentApis?: number;
-  /** Default 1. */
+  /** The number of workers. Default 1. */
   workers?: number;
-  /** Over the bench's own settings, for all parts. */
+  /** Variables for all parts, over the bench's own settings. */
   env?: Record<string, string>;
-  /** Where their events go. Default kafka, as `npm start` has it. */
+  /** The bus of their events. Default kafka, as with `npm start`. */
   bus?: 'kafka' | 'redis';
-  /** Where the parts reach the database, given where it is; each has a line of its own to there. Default: there. */
+  /**
+   * Returns the URL by which the parts reach the database, given its address; each has a fault line of its own there.
+   * Default: that address.
+   */
   reachDatabase?: (url: string) => Promise<string>;
-  /** Its parts reach the servers past their lines, as `PartOptions` says. */
+  /** True when its parts bypass the fault lines, as in `PartOptions`. */
   isDirect?: boolean;
-  /** Checkout that the database's tables, and parts that name none, are taken from. Default: this one. */
+  /** The checkout of the database's tables, and of parts that name none. Default: this one. */
   checkout?: string;
 }
 
-/** For many streams of many runs at once, to be read again at the end. */
+/** Options for many concurrent streams of many runs, which are read again at the end. */
 export const MANY_STREAMS: DeploymentOptions = {
   workers: 2,
   bus: 'redis',
@@ -39,21 +43,21 @@ export const MANY_STREAMS: DeploymentOptions = {
   env: { N_JOBS_PER_WORKER: '30', RESUMABLE_STREAM_TTL_SECONDS: '600' },
 };
 
-/** A run that a client was told is accepted, with what it was asked to do. */
+/** A run that a client knows to be accepted, with its arguments. */
 export interface AcceptedRun {
   runId: string;
   threadId: string;
   steps: number;
 }
 
-/** One deployment as real processes on the bench's servers, each reaching each server over a line of its own. */
+/** One deployment as real processes on the bench's servers, each reaching each server over a fault line of its own. */
 export class BenchDeployment {
   readonly agentApis: Part[] = [];
   readonly workers: Part[] = [];
   readonly history = new History();
   readonly ledger: Ledger;
   readonly truth: Truth;
-  /** Past the lines: for looking, never for the parts. */
+  /** Bypasses the fault lines: it is for inspection, never for the parts. */
   readonly pool: pg.Pool;
   readonly #database: TestDatabase;
   readonly #databaseUrl: string;
@@ -66,9 +70,11 @@ export class BenchDeployment {
     databaseUrl: string,
     servers: BenchServers,
     ledger: Ledger,
-    { env = {}, bus = 'kafka', isDirect = false }: DeploymentOptions,
+    { env = {}, bus = 'kafka', isDirect = false, checkout }: DeploymentOptions,
   ) {
     this.#isDirect = isDirect;
+    // The release before this one has no login.
+    const kafka = checkout === undefined ? servers.kafka : servers.openKafka;
     this.#database = database;
     this.#databaseUrl = databaseUrl;
     this.#servers = servers;
@@ -79,7 +85,7 @@ export class BenchDeployment {
     this.#settings = {
       REDIS_KEY_PREFIX: prefix,
       TOPIC_PREFIX: `${prefix}.`,
-      ...(bus === 'kafka' && { EVENT_BUS: 'kafka', KAFKA_BROKERS: servers.kafka.address.brokers.join(',') }),
+      ...(bus === 'kafka' && { EVENT_BUS: 'kafka', ...kafkaVariables(kafka.address) }),
       ...(bus === 'redis' && { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: servers.redis.address.url }),
       PROJECT_DIR: PROJECT,
       DEPLOYMENT_ID: randomUUID(),
@@ -91,6 +97,7 @@ export class BenchDeployment {
   }
 
   static async start(servers: BenchServers, folder: string, options: DeploymentOptions): Promise<BenchDeployment> {
+    if (options.checkout !== undefined) await servers.openKafka.start();
     const database = await createTestDatabase(path.join(options.checkout ?? repository, MIGRATIONS));
     const ledger = new Ledger(path.join(folder, `${database.name}.ledger.jsonl`));
     const databaseUrl = (await options.reachDatabase?.(database.url)) ?? database.url;
@@ -120,7 +127,7 @@ export class BenchDeployment {
     return this.#settings.REDIS_KEY_PREFIX ?? '';
   }
 
-  /** One more process, not started yet. */
+  /** Adds one more process, not started yet. */
   async addPart(
     service: 'agent-api' | 'run-worker',
     checkout?: string,
@@ -137,24 +144,26 @@ export class BenchDeployment {
     return part;
   }
 
-  /** The URL of the first agent-api, or of another. */
+  /** Returns the URL of the first agent-api, or of another. */
   url(index = 0): string {
     const part = this.agentApis[index];
     if (!part) throw new Error(`there is no agent-api ${index}`);
     return part.url;
   }
 
-  /** The official SDK, which asks each thing once. */
+  /** Returns the official SDK, without retries. */
   client(index = 0): Client {
     return new Client({ apiUrl: this.url(index), apiKey: null, callerOptions: { maxRetries: 0 } });
   }
 
-  /** A request to an agent-api, kept in the history. Never rejects. */
+  /** Sends a request to an agent-api and keeps it in the history. Never rejects. */
   call(method: string, pathAndQuery: string, options: CallOptions & { at?: number } = {}): Promise<Call> {
     return this.history.call(method, this.url(options.at) + pathAndQuery, options);
   }
 
-  /** Asks for a run of the ledger graph on a new thread; undefined when it was not accepted, or nobody knows. */
+  /**
+   * Requests a run of the ledger graph on a new thread; undefined when it was not accepted, or when that is unknown.
+   */
   async createRun(
     input: LedgerInput,
     options: CallOptions & { at?: number; run?: Record<string, unknown>; threadId?: string } = {},

@@ -6,30 +6,33 @@ export interface LedgerEntry {
   thread: string;
   step: number;
   attempt: number;
-  /** Process of the graph host, and of the worker above it. */
+  /** Process ids of the graph host, and of the worker above it. */
   host: number;
   worker: number;
-  /** `begun` before it did anything, `done` when it had nothing left to do but be recorded; what became of its item for the store. */
+  /**
+   * `begun` before it did anything, `done` when only the record was left to write; `stored` and `refused` for its item
+   * in the store.
+   */
   what: 'begun' | 'done' | 'stored' | 'refused';
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** What a run of the ledger graph is asked to do. */
+/** The input of a run of the ledger graph. */
 export interface LedgerInput {
   steps: number;
-  /** Of each step. Default 0. */
+  /** Milliseconds of each step. Default 0. */
   sleepMs?: number;
-  /** Custom events of each step, and the bytes each carries. Default 0. */
+  /** Custom events of each step, and the bytes of each. Default 0. */
   events?: number;
   bytes?: number;
-  /** Each step also puts an item into the store, without waiting for it. */
+  /** True when each step also puts an item into the store, without waiting for it. */
   stores?: boolean;
 }
 
 /**
- * The graph's own notes: lines in a file of the machine, which no fault of the bench can reach and which takes every line as
- * often as it is written.
+ * Reads the graph's own notes: lines in a file of the machine, which no fault of the bench can reach and which keeps
+ * every line as often as it is written.
  */
 export class Ledger {
   readonly file: string;
@@ -38,13 +41,13 @@ export class Ledger {
     this.file = file;
   }
 
-  /** The body of a request for a run that notes its steps here. */
+  /** Returns the body of a request for a run that notes its steps here. */
   runRequest(input: LedgerInput, overrides: Record<string, unknown> = {}): Record<string, unknown> {
     return {
       assistant_id: 'ledger',
       input: { ...input, ledger: this.file },
       if_not_exists: 'create',
-      // More steps than LangGraph takes without being told.
+      // LangGraph's default limit of steps is lower.
       config: { recursion_limit: input.steps + 5 },
       ...overrides,
     };
@@ -52,13 +55,15 @@ export class Ledger {
 
   async entries(): Promise<LedgerEntry[]> {
     const text = await readFile(this.file, 'utf8').catch(() => '');
+    // A read beside a write may end in the middle of a line, which is no entry yet.
     return text
+      .slice(0, text.lastIndexOf('\n') + 1)
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as LedgerEntry);
   }
 
-  /** By run, in the order of writing. */
+  /** Returns the entries by run, in the order of writing. */
   async byRun(): Promise<Map<string, LedgerEntry[]>> {
     const byRun = new Map<string, LedgerEntry[]>();
     for (const entry of await this.entries()) {

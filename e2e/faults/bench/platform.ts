@@ -2,15 +2,17 @@ import { execFile } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { KafkaServer } from '@runyard/local-infra';
 import { type Platform, startPlatform } from '../../harness/platform.ts';
 import { History } from './history.ts';
+import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger } from './ledger.ts';
 import type { ServiceName } from './part.ts';
 import type { BenchServers } from './servers.ts';
 
 const PROJECT = path.join(import.meta.dirname, '../project');
 
-/** The whole platform as `npm start` brings it up, on the bench's servers, with all its processes within reach. */
+/** The whole platform as `npm start` brings it up, on the bench's servers, with access to all its processes. */
 export class BenchPlatform {
   readonly history = new History();
   readonly ledger: Ledger;
@@ -28,7 +30,7 @@ export class BenchPlatform {
       env: {
         RUNYARD_POSTGRES_URL: servers.postgres.address.adminUrl,
         RUNYARD_REDIS_URL: servers.redis.address.url,
-        RUNYARD_KAFKA_BROKERS: servers.kafka.address.brokers.join(','),
+        ...namedKafka(servers.kafka.address),
       },
     });
     return new BenchPlatform(platform, ledger);
@@ -50,7 +52,7 @@ export class BenchPlatform {
     return this.#platform.output();
   }
 
-  /** The processes of a service that run now; those that are on their way out too. */
+  /** Returns the running processes of a service, stopping ones included. */
   async pids(service: ServiceName): Promise<number[]> {
     const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
     const processes = stdout
@@ -59,7 +61,7 @@ export class BenchPlatform {
       .filter((match) => match !== null)
       .map(([, pid, parent, args]) => ({ pid: Number(pid), parent: Number(parent), args: args ?? '' }));
     const below = new Set([this.#platform.pid]);
-    // A parent stands before its children or after them: as many rounds as there are generations.
+    // A parent may be listed after its children: the loop has a round for each generation.
     for (let generation = 0; generation < 6; generation += 1) {
       for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
     }
@@ -77,4 +79,17 @@ export class BenchPlatform {
     await this.#platform.stop();
     await this.#platform.remove();
   }
+}
+
+/**
+ * Returns the variables of an external broker, where topics of an installation have a prefix: deployments have the
+ * platform's user there too.
+ */
+function namedKafka(kafka: KafkaServer): Record<string, string> {
+  const { KAFKA_BROKERS: brokers = '', ...login } = kafkaVariables(kafka);
+  const users = Object.entries(login).flatMap(([name, value]) => [
+    [`RUNYARD_${name}`, value],
+    [`RUNYARD_DEPLOYMENT_${name}`, value],
+  ]);
+  return { RUNYARD_KAFKA_BROKERS: brokers, ...Object.fromEntries(users) };
 }

@@ -7,15 +7,18 @@ type SupervisedProcess = Awaited<ReturnType<Supervisor['start']>>;
 
 const PROCESS_NAMES = { postgres: 'Postgres', redis: 'Redis', kafka: 'Kafka' } as const;
 
-/** A server of the bench's own, to be killed, stopped, emptied and started again on the same port. */
+/** A server of the bench's own, which can be killed, stopped, emptied and started again on the same port. */
 export class BenchServer<Name extends ServerName = ServerName> {
   readonly name: Name;
   readonly #dataDir: string;
   readonly #supervisor: Supervisor;
+  readonly #isKafkaOpen: boolean;
   #process: SupervisedProcess | undefined;
   #address: Servers[Name] | undefined;
 
-  constructor(name: Name, dataDir: string, supervisor: Supervisor) {
+  /** @param isKafkaOpen whether a broker admits everybody, without a login */
+  constructor(name: Name, dataDir: string, supervisor: Supervisor, isKafkaOpen = false) {
+    this.#isKafkaOpen = isKafkaOpen;
     this.name = name;
     this.#dataDir = dataDir;
     this.#supervisor = supervisor;
@@ -30,7 +33,7 @@ export class BenchServer<Name extends ServerName = ServerName> {
     return this.#process.pid;
   }
 
-  /** Where it is; the same after every start. */
+  /** Its address; the same after every start. */
   get address(): NonNullable<Servers[Name]> {
     if (!this.#address) throw new Error(`${this.name} was never started`);
     return this.#address;
@@ -39,7 +42,7 @@ export class BenchServer<Name extends ServerName = ServerName> {
   /** Resolves when it answers. Does nothing while it is up. */
   async start(): Promise<void> {
     if (this.isUp) return;
-    // Whatever the caller's environment names belongs to somebody else: no fault may reach it.
+    // Servers that the caller's environment names are not the bench's: no fault may reach them.
     const environment = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('RUNYARD_')),
     );
@@ -56,19 +59,23 @@ export class BenchServer<Name extends ServerName = ServerName> {
       supervisor,
       want: [this.name],
       requireKafka: true,
+      isKafkaOpen: this.#isKafkaOpen,
       environment,
     });
     this.#address = servers[this.name] as Servers[Name];
   }
 
-  /** Resolves when the process is gone. Postgres takes SIGQUIT as "immediate": no goodbye, no checkpoint. */
+  /**
+   * Resolves when the process has ended. Postgres takes SIGQUIT as "immediate": it sends no goodbye and writes no
+   * checkpoint.
+   */
   async kill(signal: NodeJS.Signals = this.name === 'postgres' ? 'SIGQUIT' : 'SIGKILL'): Promise<void> {
     if (!this.#process || this.#process.ended) return;
     process.kill(this.#process.pid, signal);
     await this.#process.exited;
   }
 
-  /** Connections stay, nothing is answered. */
+  /** Suspends it: connections stay, and nothing is answered. */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP');
   }
@@ -88,7 +95,12 @@ export interface BenchServers {
   postgres: BenchServer<'postgres'>;
   redis: BenchServer<'redis'>;
   kafka: BenchServer<'kafka'>;
-  /** Starts what is down, so that the next goal finds all three. */
+  /**
+   * A broker that admits everybody, for services of a release from before brokers had users. It starts when a goal
+   * first needs it.
+   */
+  openKafka: BenchServer<'kafka'>;
+  /** Starts the servers that are down, so that the next goal finds all three. */
   heal(): Promise<void>;
   close(): Promise<void>;
 }
@@ -100,9 +112,12 @@ export async function openServers(dataDir: string): Promise<BenchServers> {
     redis: new BenchServer('redis', dataDir, supervisor),
     kafka: new BenchServer('kafka', dataDir, supervisor),
   };
+  const openDir = join(dataDir, 'open-kafka');
+  const openSupervised = await openSupervisor(openDir);
   return {
     ...servers,
+    openKafka: new BenchServer('kafka', openDir, openSupervised, true),
     heal: async () => void (await Promise.all(Object.values(servers).map((server) => server.start()))),
-    close: () => supervisor.close(),
+    close: async () => void (await Promise.all([supervisor.close(), openSupervised.close()])),
   };
 }

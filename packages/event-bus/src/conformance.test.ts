@@ -16,8 +16,7 @@ import { recordingLogger } from './test/recording-logger.ts';
 
 const adapters: Record<string, () => { config: EventBusConfig; cleanUp(): Promise<void> }> = {
   kafka: () => {
-    const { brokers, topicPrefix } = testKafka();
-    const config = { kind: 'kafka' as const, brokers, clientId: 'test', topicPrefix, sessionTimeoutMs: 6_000 };
+    const config = { kind: 'kafka' as const, clientId: 'test', sessionTimeoutMs: 6_000, ...testKafka() };
     return { config, cleanUp: async () => undefined };
   },
   redis: () => {
@@ -57,7 +56,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       await cleanUp();
     });
 
-    /** Subscribes to `organizations` and keeps what arrives. */
+    /** Subscribes to `organizations` and records what arrives. */
     async function listen(
       options: {
         by?: EventBus;
@@ -80,7 +79,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
     }
     const idsOf = (events: KeyedEvent[]) => events.map(({ event }) => event.id);
 
-    it('delivers to a subscriber what is published after it subscribed, unchanged', async () => {
+    it('delivers events published after the subscription unchanged', async () => {
       const { got } = await listen();
       const sent = issued();
       await bus.publish('organizations', [sent]);
@@ -88,7 +87,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(got).toEqual([sent.event]);
     });
 
-    it('delivers each group its own copy and tells the topics apart', async () => {
+    it('delivers each group its own copy and keeps the topics apart', async () => {
       const first = await listen({ group: 'first' });
       const second = await listen({ group: 'second' });
       const ofRuns: string[] = [];
@@ -127,7 +126,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       for (const key of keys) expect(order.get(key)).toEqual(idsOf(sent.filter((one) => one.key === key)));
     });
 
-    it('a group begun with "latest" sees only later events, one begun with "earliest" all that are kept', async () => {
+    it('begins a group with "latest" at later events, and one with "earliest" at the oldest stored one', async () => {
       const before = issued();
       await bus.publish('organizations', [before]);
       const latest = await listen({ group: 'latest', from: 'latest' });
@@ -139,7 +138,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(earliest.ids()).toEqual([before.event.id, after.event.id]);
     });
 
-    it('resumes after a restart where the group was, also when it had not had any event yet', async () => {
+    it("resumes after a restart at the group's position, even when it had not received any event yet", async () => {
       const first = await listen();
       await first.subscription.close();
       const missed = [issued(), issued()];
@@ -155,7 +154,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(third.ids()).toEqual([more.event.id]);
     });
 
-    it('an event whose consumer was killed before its effect was done is delivered to the next', async () => {
+    it('delivers an event whose consumer was killed before its effect was done to the next consumer', async () => {
       const consumer = await startConsumerProcess(config, 'group');
       const sent = issued();
       await bus.publish('organizations', [sent]);
@@ -166,7 +165,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(ids()).toEqual([sent.event.id]);
     });
 
-    it('a handler that fails is called again until it does not, later events of the key wait, and nothing is lost', async () => {
+    it('calls a failing handler until it succeeds, while later events of the key wait, and loses nothing', async () => {
       let failures = 0;
       const poison = issued();
       const { ids } = await listen({
@@ -183,7 +182,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(log.messages('error').filter(({ fields }) => fields?.id === poison.event.id)).toHaveLength(3);
     });
 
-    it('closing while a handler keeps failing is quick, and the event is there for the next member', async () => {
+    it('closes quickly while a handler keeps failing, and the event stays for the next member', async () => {
       const { subscription } = await listen({
         onEvent: async () => {
           throw new Error('never');
@@ -200,7 +199,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(ids()).toEqual([sent.event.id]);
     });
 
-    it('a handler that keeps failing does not keep others from joining its group', async () => {
+    it('lets others join a group while a handler keeps failing', async () => {
       await listen({
         onEvent: async () => {
           throw new Error('never');
@@ -211,7 +210,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       await listen({ by: open() });
     });
 
-    it('an event that is published twice is handled once', async () => {
+    it('handles an event once that is published twice', async () => {
       const { ids } = await listen();
       const [twice, last] = [issued(), issued()];
       await bus.publish('organizations', [twice]);
@@ -220,7 +219,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(ids()).toEqual([twice.event.id, last.event.id]);
     });
 
-    it('what is no valid event is logged and left out, and the next is delivered', async () => {
+    it('logs and skips a message that is no valid event, and delivers the next', async () => {
       const { ids } = await listen();
       const good = issued();
       const { data: _data, ...withoutData } = issued().event;
@@ -241,7 +240,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       ]);
     });
 
-    it('a closed bus takes and delivers nothing more', async () => {
+    it('accepts and delivers nothing more after it is closed', async () => {
       const { ids } = await listen();
       const other = open();
       await bus.close();
@@ -251,7 +250,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(ids()).toEqual([]);
     });
 
-    it('publishing while the bus cannot be reached fails by name and in time, and subscribing waits until it is closed', async () => {
+    it('fails to publish in time while it is unreachable, and a subscription waits until it is closed', async () => {
       const away = createEventBus(
         config.kind === 'kafka' ? { ...config, brokers: ['127.0.0.1:1'] } : { ...config, url: 'redis://127.0.0.1:1' },
         { logger: log.logger },
@@ -275,7 +274,7 @@ describe('makeEvent', () => {
     expect(first.id < second.id).toBe(true);
   });
 
-  it('refuses data that is not what the schema says', () => {
+  it('refuses data that does not match the schema', () => {
     const data = { organization_id: 'no uuid', key_id: randomUUID() };
     expect(() => makeEvent(KeyRevoked, { source: '/test', subject: organization, data })).toThrow(TypeError);
   });

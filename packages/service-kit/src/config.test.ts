@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, eventBusConfig, readConfig, serviceVariables } from './config.ts';
+import { readConfig, serviceVariables } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { ConnectionUri } from './connection-uri.ts';
 
 const schema = Type.Object({
   ...serviceVariables,
@@ -11,8 +13,8 @@ const schema = Type.Object({
 });
 const read = (environment: Record<string, string>) => readConfig(schema, { environment });
 
-describe('configuration', () => {
-  it('turns variables into their types and fills in defaults', () => {
+describe('the configuration', () => {
+  it('converts variables to their types and fills in defaults', () => {
     expect(
       read({ DATABASE_URI: 'x', WORKERS: '3', LOG_JSON: 'yes', NAMES: 'a, b,', EXTRA: '{"a":1}', UNKNOWN: 'y' }),
     ).toEqual({
@@ -30,11 +32,11 @@ describe('configuration', () => {
     });
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(read({ DATABASE_URI: 'x', WORKERS: '' }).WORKERS).toBe(10);
   });
 
-  it('says everything that is wrong, one sentence per variable', () => {
+  it('reports all faults, in one sentence per variable', () => {
     let problems: string[] = [];
     try {
       read({ WORKERS: '0', PORT: 'http', LOG_LEVEL: 'loud', LOG_JSON: 'maybe', EXTRA: '{' });
@@ -51,15 +53,33 @@ describe('configuration', () => {
     ]);
   });
 
-  it('asks for the address of the chosen event bus', () => {
-    expect(() => eventBusConfig({ EVENT_BUS: 'kafka', TOPIC_PREFIX: '' }, 'x')).toThrow(ConfigError);
-    expect(eventBusConfig({ EVENT_BUS: 'kafka', KAFKA_BROKERS: 'a:1, b:2', TOPIC_PREFIX: 'p.' }, 'x')).toEqual({
-      kind: 'kafka',
-      brokers: ['a:1', 'b:2'],
-      clientId: 'x',
-      topicPrefix: 'p.',
+  it.each([
+    ['x'],
+    ['redis://:the-password@h:99999/0'],
+    ['postgres://ada:the-password/with-a-slash@db:5432/x'],
+    ['postgres://ada:%the-password@db:5432/x'],
+    ['redis:the-password@h'],
+    ['/the-password@h'],
+  ])('refuses a server address that its client would misread, without repeating it: %s', (address) => {
+    const servers = Type.Object({
+      POSTGRES: ConnectionUri('postgres', 'The database.'),
+      REDIS: Type.Optional(ConnectionUri('redis', 'The cache.')),
     });
-    const inContainer = { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_LOOPBACK_HOST: 'machine', TOPIC_PREFIX: '' };
-    expect(eventBusConfig({ EVENT_BUS: 'kafka', ...inContainer }, 'x')).toMatchObject({ loopbackHost: 'machine' });
+    const encoded = 'with all but letters and digits of the password percent-encoded';
+    expect(() => readConfig(servers, { environment: { POSTGRES: address, REDIS: address } })).toThrow(
+      new ConfigError([
+        `POSTGRES must be a URL like postgres://user:password@host:5432/database, ${encoded}.`,
+        `REDIS must be a URL like redis://user:password@host:6379/0, ${encoded}.`,
+      ]),
+    );
+  });
+
+  it.each([
+    ['postgres://ada:a%2Fb@db:5432/x?sslmode=require', 'rediss://:p@h:6380'],
+    ['postgresql:///x?host=/var/run/postgresql', '/var/run/redis.sock'],
+    ['postgres://%2Fvar%2Frun/x', 'redis://[::1]:6379/3'],
+  ])('accepts %s and %s as server addresses', (postgres, redis) => {
+    const servers = Type.Object({ P: ConnectionUri('postgres', ''), R: ConnectionUri('redis', '') });
+    expect(readConfig(servers, { environment: { P: postgres, R: redis } })).toEqual({ P: postgres, R: redis });
   });
 });

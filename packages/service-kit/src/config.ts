@@ -1,9 +1,11 @@
 import { type ValidationIssue, validatorOf } from '@runyard/contracts';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import { ConfigError } from './config-error.ts';
+import { ConnectionUri, connectionUriProblem } from './connection-uri.ts';
 import { DEFAULT_REQUEST_LIMITS } from './http/admission.ts';
 import { readSecrets } from './secrets.ts';
 
-/** Variables every service knows. */
+/** Variables of every service. */
 export const serviceVariables = {
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
   PORT: Type.Integer({ default: 0, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 takes a free one.' }),
@@ -38,24 +40,9 @@ export const serviceVariables = {
   }),
 };
 
-/** Variables of a service that speaks on the event bus. */
-export const eventBusVariables = {
-  EVENT_BUS: Type.Union([Type.Literal('kafka'), Type.Literal('redis')], { default: 'kafka' }),
-  KAFKA_BROKERS: Type.Optional(Type.String({ description: 'Comma-separated `host:port` list; needed with `kafka`.' })),
-  KAFKA_LOOPBACK_HOST: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        'Where brokers are reached whose address is one of the loopback interface: inside a container, the name of the machine.',
-    }),
-  ),
-  EVENT_BUS_REDIS_URI: Type.Optional(Type.String({ description: 'Needed with `redis`.' })),
-  TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
-};
-
-/** Variables of the processes of a deployment, about what they share: its database, and the Redis that carries its streams. */
+/** Storage variables of a deployment's processes: its database, and the Redis of its streams. */
 export const deploymentStorageVariables = {
-  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  DATABASE_URI: ConnectionUri('postgres', 'The Postgres database of the deployment.'),
   DATABASE_POOL_MIN_SIZE: Type.Integer({
     default: 0,
     minimum: 0,
@@ -68,7 +55,7 @@ export const deploymentStorageVariables = {
     maximum: 3600,
     description: 'How long a caller waits for a connection.',
   }),
-  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_URI: ConnectionUri('redis', 'Redis for event streams and wake-ups.'),
   REDIS_MAX_CONNECTIONS: Type.Integer({
     default: 2000,
     minimum: 10,
@@ -87,7 +74,7 @@ export const deploymentStorageVariables = {
   }),
 };
 
-/** Variables of a service whose creations may be asked for again with an idempotency key. */
+/** Variables of a service that accepts idempotency keys. */
 export const idempotencyVariables = {
   IDEMPOTENCY_KEY_RETENTION_HOURS: Type.Integer({
     default: 24,
@@ -97,7 +84,7 @@ export const idempotencyVariables = {
   }),
 };
 
-/** Variables of the processes of a deployment, about their metrics. */
+/** Metric variables of a deployment's processes. */
 export const deploymentMetricsVariables = {
   METRIC_PREFIX: Type.String({
     default: 'lg_api_',
@@ -109,7 +96,7 @@ export const deploymentMetricsVariables = {
   LSD_DEPLOYMENT_TYPE: Type.String({ default: 'self-hosted', description: 'Label `deployment_type` of metrics.' }),
 };
 
-/** Gives the metrics of a deployment's process the names and labels by which operators tell deployments apart. */
+/** Sets the names and labels by which operators distinguish the metrics of deployments. */
 export function deploymentMetricsOf(config: {
   METRIC_PREFIX: string;
   LSD_DEPLOYMENT_TYPE: string;
@@ -126,9 +113,9 @@ export function deploymentMetricsOf(config: {
   };
 }
 
-/** Variables of a service of the platform that keeps data, and secrets in it. */
+/** Variables of a platform service that stores data and secrets. */
 export const ownDataVariables = {
-  DATABASE_URI: Type.String({ minLength: 1, description: "The Postgres database of this service's own." }),
+  DATABASE_URI: ConnectionUri('postgres', "The Postgres database of this service's own."),
   DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
   INTERNAL_TOKEN: Type.String({
     minLength: 16,
@@ -140,54 +127,12 @@ export const ownDataVariables = {
   }),
 };
 
-/**
- * What the variables of the event bus say, in the form it takes.
- *
- * @throws ConfigError when the address of the chosen bus is missing.
- */
-export function eventBusConfig(
-  variables: {
-    EVENT_BUS: 'kafka' | 'redis';
-    KAFKA_BROKERS?: string;
-    KAFKA_LOOPBACK_HOST?: string;
-    EVENT_BUS_REDIS_URI?: string;
-    TOPIC_PREFIX: string;
-  },
-  clientId: string,
-) {
-  const { EVENT_BUS, KAFKA_BROKERS, KAFKA_LOOPBACK_HOST: loopbackHost, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
-  if (EVENT_BUS === 'redis') {
-    if (!EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is required with EVENT_BUS=redis.']);
-    return { kind: 'redis' as const, url: EVENT_BUS_REDIS_URI, prefix: TOPIC_PREFIX };
-  }
-  if (!KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is required with EVENT_BUS=kafka.']);
-  const brokers = KAFKA_BROKERS.split(',').map((broker) => broker.trim());
-  return {
-    kind: 'kafka' as const,
-    brokers,
-    clientId,
-    topicPrefix: TOPIC_PREFIX,
-    ...(loopbackHost && { loopbackHost }),
-  };
-}
-
-/** Says in one sentence per variable what is wrong with the configuration. Ends the process with code 78. */
-export class ConfigError extends Error {
-  readonly problems: string[];
-
-  constructor(problems: string[]) {
-    super(problems.join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
-
 export interface ConfigSources {
-  /** Default: the process's environment, with the variables of the secrets file descriptor over it. */
+  /** Default: the process's environment, overridden by the variables of the secrets file descriptor. */
   environment?: Record<string, string | undefined>;
 }
 
-/** The process's environment with the variables of the secrets file descriptor over it. */
+/** Returns the process's environment, overridden by the variables of the secrets file descriptor. */
 export function givenEnvironment(): Record<string, string | undefined> {
   return { ...process.env, ...readSecrets(process.env) };
 }
@@ -205,6 +150,8 @@ export function readConfig<T extends TObject>(schema: T, sources: ConfigSources 
   for (const [name, variable] of Object.entries(schema.properties as Record<string, TSchema>)) {
     const text = environment[name];
     if (text === undefined || text === '') continue;
+    const problem = connectionUriProblem(variable, text);
+    if (problem !== undefined) problems.push(`${name} ${problem}.`);
     try {
       values[name] = parseVariable(variable, text);
     } catch {

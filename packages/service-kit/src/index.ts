@@ -1,7 +1,10 @@
 export type { Request, RequestHandler, Response } from 'express';
 export { ByteBudget } from './byte-budget.ts';
 export * from './config.ts';
+export * from './config-error.ts';
+export { ConnectionUri } from './connection-uri.ts';
 export * from './errors.ts';
+export * from './event-bus-config.ts';
 export { Admission, leaveInFlight, Refusals, type RequestLimits } from './http/admission.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';
@@ -20,6 +23,7 @@ export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
 export * from './http/route-table.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';
+export * from './kafka-access.ts';
 export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';
 export * from './metrics.ts';

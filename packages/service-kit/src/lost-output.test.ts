@@ -7,15 +7,25 @@ const main = `
 import Type from 'typebox';
 import { runService } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
 await runService({ name: 'orphan', schema: Type.Object({}), run: async (_, { logger, lifecycle }) => {
-  // One that is still under way when the parent is gone, and says so.
-  lifecycle.onStop('work', () => new Promise((resolve) => setTimeout(resolve, 200)));
-  setInterval(() => logger.info('still here'), 10);
+  let onLine = () => {};
+  setInterval(() => {
+    logger.info('still here');
+    onLine();
+  }, 10);
+  // The work is in flight when the parent has exited, and ends after twenty more lines.
+  lifecycle.onStop('work', () => new Promise((resolve) => {
+    let left = 20;
+    onLine = () => {
+      left -= 1;
+      if (left === 0) resolve();
+    };
+  }));
   lifecycle.ready();
 } });
 `;
 
 describe('a service whose parent was killed', () => {
-  it('stops cleanly though nobody reads its log any more', async () => {
+  it('stops cleanly although nobody reads its log any more', async () => {
     const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', main], {
       cwd: import.meta.dirname,
       env: { PATH: process.env.PATH, RUNYARD_PARENT_FD: '3' },

@@ -1,32 +1,41 @@
 import type { IncomingMessage } from 'node:http';
 import { conforms, PRINCIPAL_HEADER, PrincipalClaims } from '@runyard/contracts';
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { UnauthorizedError, UnavailableError } from './errors.ts';
+import { ForbiddenError, UnauthorizedError, UnavailableError } from './errors.ts';
 
-/** Who is calling, as a handler sees it. */
+/** The caller of a handler. */
 export interface Principal {
   kind: PrincipalClaims['kind'] | 'anonymous' | 'internal';
   /** Identity id of the key or the person; empty for `anonymous` and `internal`. */
   identity: string;
   organizationId: string;
-  /** Absent for a caller of the whole organization. */
+  /** Missing for a caller of the whole organization. */
   workspaceId?: string;
   keyId?: string;
   organizationRole?: PrincipalClaims['organization_role'];
-  /** Of the organization; absent where nobody said. */
+  /** The plan of the organization; missing when it is not known. */
   plan?: PrincipalClaims['plan'];
-  /** True for a key that only reads; `organizationRole` and `permissions` are bounded by that already. */
+  /** True when the key only reads; `organizationRole` and `permissions` are reduced accordingly. */
   isReadOnly?: boolean;
   permissions: readonly string[];
 }
 
-/** Nobody in particular: the caller of a public operation. */
+/** The caller of a public operation. */
 export const ANONYMOUS: Principal = { kind: 'anonymous', identity: '', organizationId: '', permissions: [] };
 /** Another service of the platform. */
 export const INTERNAL: Principal = { kind: 'internal', identity: '', organizationId: '', permissions: [] };
 
+/**
+ * Guards operations on the caller's own objects, which need no permission of a role.
+ *
+ * @throws ForbiddenError for a key that only reads
+ */
+export function requireWritingKey({ isReadOnly }: Principal): void {
+  if (isReadOnly) throw new ForbiddenError('This key only reads');
+}
+
 export interface PrincipalVerifier {
-  /** @throws UnauthorizedError when the request carries no good token; UnavailableError when it cannot be checked now. */
+  /** @throws UnauthorizedError when the request has no valid token; UnavailableError when it cannot be checked now */
   authenticate(request: IncomingMessage): Promise<Principal>;
 }
 
@@ -37,20 +46,20 @@ export interface TokenVerifier extends PrincipalVerifier {
 const CACHED_TOKENS_MAX = 2_000;
 
 /**
- * Checks the tokens that org-access signs, for one audience. A token once found good is remembered until it expires: the
- * gateway sends the same one for a few seconds, and checking a signature costs more than most requests.
+ * Checks the tokens that org-access signs, for one audience. A valid token is remembered until it expires: the gateway
+ * sends the same one for a few seconds, and checking a signature costs more than most requests.
  */
 export function createPrincipalVerifier(
   options: { audience: string } & (
     | { jwksUrl: string; keys?: undefined }
-    /** Instead of fetching the key set: for org-access itself, and for tests. */
+    /** Replaces the fetched key set: for org-access itself, and for tests. */
     | { keys: JWTVerifyGetKey; jwksUrl?: string }
   ),
 ): TokenVerifier {
   const keys =
     options.keys ?? createRemoteJWKSet(new URL(options.jwksUrl), { cooldownDuration: 1_000, timeoutDuration: 3_000 });
   const known = new Map<string, PrincipalClaims>();
-  /** Tokens whose signature is being checked, so that a crowd that comes with one checks it once. */
+  /** Tokens whose signature is being checked, so that concurrent requests with one token check it once. */
   const checking = new Map<string, Promise<PrincipalClaims>>();
 
   const check = async (token: string): Promise<PrincipalClaims> => {
@@ -82,7 +91,7 @@ export function createPrincipalVerifier(
   };
 }
 
-/** Lets everybody in as an administrator. Only for a service whose operator says so: RUNYARD_AUTH=none. */
+/** Authenticates everybody as an administrator. Only for a service whose operator says so: RUNYARD_AUTH=none. */
 export function allowAll(principal: Partial<Principal> = {}): PrincipalVerifier {
   const everybody: Principal = {
     kind: 'service_key',

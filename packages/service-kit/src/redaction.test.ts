@@ -4,10 +4,12 @@ import { redactFields, redactText } from './redaction.ts';
 describe('secrets in text', () => {
   it.each([
     ['connect postgres://user:pa55@db.example:5432/x failed', 'connect postgres://[redacted]@db.example:5432/x failed'],
+    ['Invalid URL postgres://u:pa/5@5@db:5432/x', 'Invalid URL postgres://[redacted]@db:5432/x'],
     ['redis://:pa55@h:6379', 'redis://[redacted]@h:6379'],
     ['Authorization: Bearer abcdefgh12345678', 'Authorization: Bearer [redacted]'],
     ['key lsv2_sk_0123456789abcdef_0123456789 is bad', 'key [redacted] is bad'],
     ['OPENAI_API_KEY=sk-abcdefgh12345678', 'OPENAI_API_KEY=[redacted]'],
+    ['KAFKA_SASL_PASSWORD=hunter22 and more', 'KAFKA_SASL_PASSWORD=[redacted] and more'],
     ['{"password":"hunter22"}', '{"password":"[redacted]"}'],
     ['jwt eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end', 'jwt [redacted] end'],
     ['ghp_abcdefghij0123456789', '[redacted]'],
@@ -20,7 +22,7 @@ describe('secrets in text', () => {
     'https://example.com/a@b?x=1',
     'the key is missing',
     'run finished in 12 ms',
-  ])('leaves alone what is none: %s', (text) => {
+  ])('are not found in harmless text: %s', (text) => {
     expect(redactText(text)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-/** Recognises secrets in text and in structured fields. Shared by the log and by error texts shown to callers. */
+/** Recognizes secrets in text and in structured fields, for the log and for error texts that callers see. */
 
 export const REDACTED = '[redacted]';
 
@@ -6,7 +6,9 @@ const SECRET_KEYS =
   /(authorization|api[-_]?key|apikey|secret|passw(or)?d|credential|cookie|private[-_]?key|encryption[-_]?key|connection[-_]?string|runyard-principal)|(^|[-_.])(token|dsn)$|(database|postgres|redis)[-_]?ur[il]$|[a-z]Token$/i;
 
 const PATTERNS: readonly [RegExp, string][] = [
-  // user:password@ of any URL; the rest of the URL tells the operator which server was meant.
+  // A server's password that was not encoded may contain slashes and at signs.
+  [/\b((?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|amqps?):\/\/)[^\s"']{1,500}@/gi, `$1${REDACTED}@`],
+  // Matches user:password@ of any URL; the rest of the URL names the server for the operator.
   [/\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@"']{1,500}@/gi, `$1${REDACTED}@`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`],
   [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/g, REDACTED],
@@ -15,7 +17,7 @@ const PATTERNS: readonly [RegExp, string][] = [
     REDACTED,
   ],
   [
-    /\b((?:api[-_]?key|password|passwd|pwd|secret|access[-_]?token|auth[-_]?token|token)["']?\s*[=:]\s*["']?)[^\s"',;&)}\]]{3,}/gi,
+    /(?:\b|(?<=_)(?=passw|pwd))((?:api[-_]?key|password|passwd|pwd|secret|access[-_]?token|auth[-_]?token|token)["']?\s*[=:]\s*["']?)[^\s"',;&)}\]]{3,}/gi,
     `$1${REDACTED}`,
   ],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,8192}?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
@@ -35,7 +37,7 @@ export function isSecretKey(key: string): boolean {
 const DEPTH_MAX = 6;
 const ITEMS_MAX = 100;
 
-/** A copy fit for the log: secrets masked by key and by pattern, errors spelled out, depth and length bounded. */
+/** Returns a copy for the log: secrets masked by key and by pattern, errors written out, depth and length limited. */
 export function redactFields(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();

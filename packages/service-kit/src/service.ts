@@ -1,20 +1,21 @@
 import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
-import { ConfigError, givenEnvironment, readConfig } from './config.ts';
+import { givenEnvironment, readConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';
 
-/** What every part of a service may lean on. */
+/** Everything that all parts of a service may use. */
 export interface ServiceContext {
   name: string;
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
-  /** What its HTTP interface takes on at once. */
+  /** Limits of its HTTP interface. */
   limits: RequestLimits;
-  /** How long its servers go on taking requests after the stop began. */
+  /** Milliseconds for which its servers accept requests after the stop began. */
   drainWindowMs: number;
 }
 
@@ -22,11 +23,11 @@ type Environment = Record<string, string | undefined>;
 
 export interface ServiceDefinition<T extends TObject> {
   name: string;
-  /** Its property names are the environment variables; spread `serviceVariables` into it. */
+  /** A schema whose property names are the environment variables; spread `serviceVariables` into it. */
   schema: T;
-  /** Puts other names and forms of variables into those of the schema; its warnings are logged at the start. */
+  /** Translates other names and forms of variables to those of the schema; its warnings are logged at the start. */
   translate?: (environment: Environment) => { environment: Environment; warnings: string[] };
-  /** Opens and wires all parts, calls `lifecycle.ready()` and returns. The process then lives until it is stopped. */
+  /** Opens and connects all parts, calls `lifecycle.ready()` and returns. The process then runs until it is stopped. */
   run(config: Static<T>, context: ServiceContext): Promise<unknown>;
 }
 
@@ -34,9 +35,9 @@ const EXIT_CRASH = 1;
 const EXIT_BAD_CONFIG = 78;
 
 /**
- * The whole of a service's main.ts. Ends the process: 0 after a clean stop, 1 after a crash or a part that did not close,
- * 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once; so does the death of the
- * parent process when RUNYARD_PARENT_FD names a pipe held by it.
+ * The whole of a service's main.ts. Ends the process: 0 after a clean stop, 1 after a crash or a part that did not
+ * close, 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once. The death of the
+ * parent process also stops it when RUNYARD_PARENT_FD names a pipe that the parent holds.
  */
 export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
   let config: Static<T>;
@@ -66,7 +67,8 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
         stop(signal, 0);
       });
     }
-    // Whoever read the log may be gone. Unheard, that error would be an uncaught one, which is logged, which fails again.
+    // The reader of the log may have exited. Without a listener, that error would be an uncaught one, which is logged,
+    // which fails again.
     for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
@@ -74,16 +76,16 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
         stop(event, EXIT_CRASH);
       });
     }
-    // Something inside may also ask to stop; the process ends then as well.
+    // A part may also ask to stop; the process then ends as well.
     lifecycle.stopping.addEventListener('abort', () => stop('asked to stop', 0));
     watchParent(process.env.RUNYARD_PARENT_FD, () => stop('the parent process is gone', 0));
     definition.run(config, context).catch((error: unknown) => {
-      // A stop interrupts the start: what it was at then is no failure.
+      // A stop interrupts the start: an error of the start is no failure then.
       if (lifecycle.isDraining) {
         logger.debug('the start was given up', { error });
         return;
       }
-      // Some faults of the configuration show only when parts are put together.
+      // Some configuration errors show only when parts are connected.
       if (error instanceof ConfigError) {
         reportProblems(definition.name, error.problems);
         stop('the configuration is wrong', EXIT_BAD_CONFIG);
@@ -102,7 +104,7 @@ function reportProblems(name: string, problems: string[]): void {
   for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
 }
 
-/** Variables of every service that shape its context; those left out have no effect or their default. */
+/** Variables of every service that shape its context; missing ones have no effect or their default. */
 export interface ContextOptions {
   LOG_LEVEL?: LogLevel;
   LOG_JSON?: boolean;
@@ -113,7 +115,7 @@ export interface ContextOptions {
   processMetrics?: boolean;
 }
 
-/** The context of a service; also for tests, which run services inside their own process. */
+/** Creates the context of a service; also for tests, which run services inside their own process. */
 export function createContext(
   name: string,
   options: ContextOptions = {},

@@ -1,13 +1,18 @@
-/** Where the tests' servers are. `global-setup.ts` fills in what the caller's environment leaves open. */
+/**
+ * Variables with the addresses of the tests' servers. `global-setup.ts` sets those that the caller's environment lacks.
+ */
 export const testServerVariables = {
   postgres: 'RUNYARD_TEST_POSTGRES_URL',
   redis: 'RUNYARD_TEST_REDIS_URL',
   kafka: 'RUNYARD_TEST_KAFKA_BROKERS',
 } as const;
 
+/** Prefixes of the variables of Kafka's users, which have the names of the services' variables. */
+export const kafkaLoginPrefixes = { platform: 'RUNYARD_TEST_', deployments: 'RUNYARD_TEST_DEPLOYMENT_' } as const;
+
 export type TestServer = keyof typeof testServerVariables;
 
-/** The address of a test server; throws with the reason when there is none. */
+/** Returns the address of a test server; throws with the reason when there is none. */
 export function testServerAddress(server: TestServer): string {
   const variable = testServerVariables[server];
   const address = process.env[variable];

@@ -1,17 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Servers } from '@runyard/local-infra';
+import type { KafkaServer, Servers } from '@runyard/local-infra';
+import { kafkaLoginVariables } from '@runyard/service-kit/kafka-access';
 import type { TestProject } from 'vitest/node';
 import { startBundleServer } from './bundles/bundle-server.ts';
 import { bundlesVariable } from './bundles/bundled-entry.ts';
-import { type TestServer, testServerVariables } from './environment.ts';
+import { kafkaLoginPrefixes, type TestServer, testServerVariables } from './environment.ts';
 import { onDatabase } from './postgres.ts';
 
 /**
- * Runs once before all test files. Services are bundled when a test first starts one. The servers named in the environment
- * are used as they are, the others are started for the length of this test run and thrown away with their data. Test
- * processes inherit the addresses.
+ * Runs once before all test files. Services are bundled when a test first starts one. Servers named in the environment
+ * are used as they are; the others are started for this test run and deleted with their data. Test processes inherit
+ * the addresses.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const bundles = await startBundleServer();
@@ -43,14 +44,20 @@ async function startMissingServers(): Promise<() => Promise<void>> {
     await forgoDurability(postgres.adminUrl);
   }
   if (redis) process.env[testServerVariables.redis] = redis.url;
-  if (kafka) process.env[testServerVariables.kafka] = kafka.brokers.join(',');
+  if (kafka) nameKafka(kafka);
   return async () => {
     await infrastructure.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
 }
 
-/** What is thrown away need not outlive the machine's power: no test waits for the disk. */
+function nameKafka({ brokers, logins }: KafkaServer): void {
+  process.env[testServerVariables.kafka] = brokers.join(',');
+  for (const user of ['platform', 'deployments'] as const)
+    Object.assign(process.env, kafkaLoginVariables(logins?.[user], kafkaLoginPrefixes[user]));
+}
+
+/** Disables waiting for the disk: temporary data need not survive a power failure. */
 async function forgoDurability(url: string): Promise<void> {
   await onDatabase(url, async (client) => {
     for (const setting of ['fsync', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);

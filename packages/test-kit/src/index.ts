@@ -1,7 +1,7 @@
 export { bundledEntry } from './bundles/bundled-entry.ts';
 export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
-export { kafkaAvailable, type TestKafka, testKafka } from './kafka.ts';
+export { kafkaAvailable, type TestKafka, testKafka, testKafkaDeployments } from './kafka.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';

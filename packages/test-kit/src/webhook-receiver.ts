@@ -10,10 +10,10 @@ export interface ReceivedWebhook {
   body: any;
 }
 
-/** `never`: the connection stays open and nothing is said. */
+/** An answer of the receiver. `never`: the connection stays open without one. */
 type Answer = { status: number; headers?: Record<string, string> } | 'never';
 
-/** Takes webhooks on 127.0.0.1, each path for itself, and answers 204 unless told otherwise. Keeps no process alive. */
+/** Receives webhooks on 127.0.0.1, each path separately, and answers 204 by default. Keeps no process alive. */
 export class WebhookReceiver {
   readonly #server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
   }
 
-  /** The next answers on the path, one per request. */
+  /** Sets the next answers on the path, one per request. */
   answer(path: string, ...answers: Answer[]): void {
     this.#answers.set(path, answers);
   }
@@ -46,7 +46,7 @@ export class WebhookReceiver {
     return this.#received.filter((received) => received.path === path);
   }
 
-  /** All that came on the path, as soon as there are so many. */
+  /** Returns all webhooks of the path, as soon as there are `count`. */
   async received(path: string, count = 1): Promise<ReceivedWebhook[]> {
     return waitFor(() => (this.at(path).length >= count ? this.at(path) : undefined), {
       what: `${count} webhooks at ${path}`,

@@ -1,13 +1,23 @@
 import { expect, it } from 'vitest';
 import { passedOn } from './passed-on.ts';
 
-it('control-plane reaches the container engine that whoever starts the platform has named, and gets nothing else', () => {
+it('control-plane reaches the container engine that the person who starts the platform has named, and gets nothing else', () => {
   const engine = {
     DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     CONTAINER_NETWORK: 'host',
     CONTAINER_ENGINE_COMMAND: 'podman',
   };
   expect(
-    passedOn({ ...engine, DOCKER_CONTEXT: '', OPENAI_API_KEY: 'secret', DATABASE_URI: 'postgres://else' }),
+    passedOn('control-plane', {
+      ...engine,
+      DOCKER_CONTEXT: '',
+      OPENAI_API_KEY: 'secret',
+      DATABASE_URI: 'postgres://else',
+    }),
   ).toEqual(engine);
+});
+
+it('the gateway counts failures to authenticate as the person who starts the platform has configured', () => {
+  const limits = { RATE_LIMIT_FAILURES_RPS: '0' };
+  expect(passedOn('gateway', { ...limits, RATE_LIMIT_FAILURES_BURST: '', REDIS_URI: 'redis://else' })).toEqual(limits);
 });

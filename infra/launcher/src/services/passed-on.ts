@@ -1,20 +1,24 @@
-/** Variables of control-plane that whoever starts the platform may set. */
-const PASSED_ON = [
-  'OUTBOUND_ALLOWED_NETWORKS',
-  'LISTENER_LEASE_SECONDS',
-  // Which container engine runs images, and how.
-  'CONTAINER_ENGINE_COMMAND',
-  'CONTAINER_NETWORK',
-  'CONTAINER_HOST',
-  'DOCKER_HOST',
-  'DOCKER_CONTEXT',
-  'DOCKER_CONFIG',
-  'DOCKER_CERT_PATH',
-  'DOCKER_TLS_VERIFY',
-  'XDG_RUNTIME_DIR',
-];
+/** Variables of services that the person who starts the platform may set. */
+const PASSED_ON = {
+  'control-plane': [
+    'OUTBOUND_ALLOWED_NETWORKS',
+    'LISTENER_LEASE_SECONDS',
+    // These choose the container engine that runs images.
+    'CONTAINER_ENGINE_COMMAND',
+    'CONTAINER_NETWORK',
+    'CONTAINER_HOST',
+    'DOCKER_HOST',
+    'DOCKER_CONTEXT',
+    'DOCKER_CONFIG',
+    'DOCKER_CERT_PATH',
+    'DOCKER_TLS_VERIFY',
+    'XDG_RUNTIME_DIR',
+  ],
+  gateway: ['RATE_LIMIT_FAILURES_RPS', 'RATE_LIMIT_FAILURES_BURST'],
+};
 
-/** What control-plane gets of the environment in which the platform is started, as it stands there. */
-export function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(PASSED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+/** Returns the variables that a service gets, unchanged, from the environment in which the platform is started. */
+export function passedOn(service: keyof typeof PASSED_ON, environment: NodeJS.ProcessEnv): Record<string, string> {
+  const names = PASSED_ON[service];
+  return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
 }

@@ -1,40 +1,52 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort, keptSecret, type Servers, type StartedServer } from '@runyard/local-infra';
+import {
+  freePort,
+  kafkaLoginVariables,
+  kafkaTlsVariables,
+  keptSecret,
+  type Servers,
+  type StartedServer,
+} from '@runyard/local-infra';
 import { createDatabases } from './databases.ts';
 import { passedOn } from './passed-on.ts';
+import type { ProjectUserSettings } from './project-users.ts';
 
-/** What one service is told. */
+/** The settings of one service. */
 export interface ServiceSettings {
   name: 'org-access' | 'control-plane' | 'gateway';
   port: number;
   env: Record<string, string>;
-  /** What must not stand in an environment. */
+  /** Settings that must not be in an environment. */
   secrets: Record<string, string>;
-  /** How long it may take to stop before it is killed; together with the servers' this stays below 15 s. */
+  /** Milliseconds that it may take to stop before it is killed; together with the servers' this stays below 15 s. */
   stopMs: number;
 }
 
-/** Asked of the deployments' workers at stop: what is not done by then is handed back and goes on at the next start. */
+/**
+ * The grace of the deployments' workers at stop: runs that have not ended by then are handed back and continue at the
+ * next start.
+ */
 const graceSeconds = 5;
 
-/** Browsers and curl resolve the names below it to this machine, without anything being set up. */
+/** Browsers and curl resolve the names below it to this machine, without any setup. */
 const deploymentsDomain = 'localhost';
 
-/** The settings of all services, with their databases and secrets made where they are not there yet. */
+/** Returns the settings of all services, and creates their databases and secrets where they do not exist. */
 export async function serviceSettings(options: {
   repository: string;
   dataDir: string;
   servers: Servers;
-  /** The gateway's; 0 takes a free one. */
+  /** The port of the gateway; 0 takes a free one. */
   port: number;
-  /** Of whoever starts the platform. */
+  /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
+  projectUsers: ProjectUserSettings | null;
 }): Promise<{ settings: ServiceSettings[]; internalToken: string }> {
   const { dataDir, servers } = options;
   await mkdir(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
   const secret = (name: string) => keptSecret(join(dataDir, 'secrets', name));
-  // Servers of our own hold this platform alone; on those the user named, others may live beside it.
+  // Servers of our own have this platform alone; on those the user named, others may be beside it.
   const installation = (await secret('installation')).slice(0, 8);
   const apart = (server: StartedServer, name: string) => (server.origin === 'environment' ? name : '');
   const databases = await createDatabases({
@@ -78,12 +90,14 @@ export async function serviceSettings(options: {
       AGENT_API_COMMAND: bundle('agent-api'),
       RUN_WORKER_COMMAND: bundle('run-worker'),
       LOCAL_PROJECTS: 'true',
+      ...options.projectUsers,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
       DRAIN_WINDOW_SECONDS: '1',
-      ...passedOn(options.environment),
+      ...passedOn('control-plane', options.environment),
     },
     secrets: {
       ...bus.secrets,
+      ...kafkaLoginVariables(servers.kafka?.logins?.deployments, 'DEPLOYMENT_'),
       DATABASE_URI: databases['control-plane'],
       DATA_POSTGRES_URI: servers.postgres.adminUrl,
       DATA_REDIS_URI: servers.redis.url,
@@ -103,6 +117,7 @@ export async function serviceSettings(options: {
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
       DRAIN_WINDOW_SECONDS: '0',
+      ...passedOn('gateway', options.environment),
       REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
     secrets: { ...bus.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
@@ -111,7 +126,17 @@ export async function serviceSettings(options: {
 }
 
 function eventBus({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {
-  return kafka
-    ? { env: { EVENT_BUS: 'kafka', KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: topicPrefix }, secrets: {} }
-    : { env: { EVENT_BUS: 'redis', TOPIC_PREFIX: topicPrefix }, secrets: { EVENT_BUS_REDIS_URI: redis.url } };
+  if (!kafka)
+    return { env: { EVENT_BUS: 'redis', TOPIC_PREFIX: topicPrefix }, secrets: { EVENT_BUS_REDIS_URI: redis.url } };
+  const { brokers, logins, tls } = kafka;
+  return {
+    env: {
+      EVENT_BUS: 'kafka',
+      KAFKA_BROKERS: brokers.join(','),
+      TOPIC_PREFIX: topicPrefix,
+      ...(logins && { KAFKA_SASL_MECHANISM: logins.platform.mechanism }),
+      ...kafkaTlsVariables(tls),
+    },
+    secrets: kafkaLoginVariables(logins?.platform),
+  };
 }

@@ -1,34 +1,36 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import kafkajs from 'kafkajs';
+import type { KafkaLogin, KafkaTls } from '@runyard/service-kit/kafka-access';
 import { findDocker, ImageUnavailableError, startContainer } from '../docker.ts';
-import { writePrivateFile } from '../files/private-file.ts';
+import { keptSecret, writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
 import { portFor } from '../ports.ts';
 import { runProgram } from '../run-program.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
 import type { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { untilAnswers } from '../until-answers.ts';
+import { askBroker, permitDeployments } from './broker-access.ts';
 import { findKafka, type KafkaInstallation } from './installations.ts';
+import { BROKERS_VARIABLE, namedBroker } from './named-broker.ts';
+import { imageVariables, type KafkaLogins, propertiesFile, serverProperties } from './server-properties.ts';
 
 export interface KafkaServer extends StartedServer {
   brokers: string[];
+  /** Absent where the broker admits everybody. */
+  logins?: KafkaLogins;
+  /** Absent where connections are not encrypted. */
+  tls?: KafkaTls;
 }
 
-const variable = 'RUNYARD_KAFKA_BROKERS';
 /** A broker at rest needs some 150 MB of heap; the serial collector and one compiler tier keep the rest small. */
 const javaOptions = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true'];
 
-/** Finds or starts a broker; when there is none to be had, says why, and the caller decides what to do without it. */
+/** Finds or starts a broker; when there is none, returns the reason, and the caller decides what to do without it. */
 export async function startKafka(context: ServerContext): Promise<KafkaServer | { missing: string }> {
-  const given = context.environment[variable];
-  if (given) {
-    const brokers = given.split(',').map((broker) => broker.trim());
-    await askBroker(brokers).catch((error) => {
-      throw new InfrastructureError(`Kafka at ${variable} cannot be used: ${reasonOf(error)}.`);
-    });
-    context.progress(`Kafka: the one at ${variable}`);
-    return { origin: 'environment', brokers, stop: async () => {} };
+  const named = await namedBroker(context.environment);
+  if (named) {
+    context.progress(`Kafka: the one at ${BROKERS_VARIABLE}`);
+    return { origin: 'environment', ...named, stop: async () => {} };
   }
   const { dataDir } = context.supervisor;
   const logFile = join(dataDir, 'kafka.log');
@@ -37,10 +39,12 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   if ('missing' in found && !docker) return found;
 
   const port = await portFor(dataDir, 'kafka');
+  const logins = context.isKafkaOpen ? undefined : await keptLogins(dataDir);
+  const launch: Launch = { context, port, logins, logFile };
   const start = () =>
     'java' in found
-      ? startInstalled(found, context, port, logFile)
-      : startContainer(context.supervisor, docker ?? '', containerOf(context, port, logFile));
+      ? startInstalled(found, launch)
+      : startContainer(context.supervisor, docker ?? '', containerOf(launch));
   const server = await start().catch((error: unknown) => {
     if (error instanceof ImageUnavailableError && 'missing' in found)
       return { missing: `${found.missing}, and ${error.message}` };
@@ -48,24 +52,31 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   });
   if ('missing' in server) return server;
   const brokers = [`127.0.0.1:${port}`];
-  await untilAnswers({ server, logFile, timeoutMs: 60_000, ask: () => askBroker(brokers) });
+  const ask = () =>
+    logins ? permitDeployments({ brokers, login: logins.platform }, logins.deployments) : askBroker({ brokers });
+  await untilAnswers({ server, logFile, timeoutMs: 60_000, ask });
   const origin = 'java' in found ? found.origin : 'docker';
   context.progress(`Kafka (${origin}) on port ${port}`);
-  return { origin, brokers, stop: async () => void (await server.stop(8_000)) };
+  return { origin, brokers, ...(logins && { logins }), stop: async () => void (await server.stop(8_000)) };
 }
 
-async function startInstalled(
-  installation: KafkaInstallation,
-  context: ServerContext,
-  port: number,
-  logFile: string,
-): Promise<SupervisedProcess> {
+interface Launch {
+  context: ServerContext;
+  port: number;
+  logins: KafkaLogins | undefined;
+  logFile: string;
+}
+
+async function startInstalled(installation: KafkaInstallation, launch: Launch): Promise<SupervisedProcess> {
+  const { context, port, logins, logFile } = launch;
   const { dataDir } = context.supervisor;
   const folder = join(dataDir, 'kafka');
   await mkdir(folder, { recursive: true });
   const configFile = join(dataDir, 'kafka.properties');
   const controllerPort = await portFor(dataDir, 'kafka-controller');
-  await writePrivateFile(configFile, serverProperties({ port, controllerPort, folder }));
+  const properties = serverProperties({ port, controllerPort, logins, folder, host: '127.0.0.1' });
+  // The passwords are in a private file because everybody can read a command line.
+  await writePrivateFile(configFile, propertiesFile(properties));
   const classPath = ['-cp', join(installation.libraries, '*')];
   if (!(await isFormatted(folder))) {
     const formatted = await runProgram(
@@ -85,7 +96,7 @@ async function startInstalled(
   });
 }
 
-/** Names the cluster in its own files; it is alone in its folder, so any name does. */
+/** The name of the cluster in its own files; it is alone in its folder, so any name will do. */
 const clusterId = 'UnVueWFyZExvY2FsS2Fma2E';
 
 async function isFormatted(folder: string): Promise<boolean> {
@@ -95,72 +106,30 @@ async function isFormatted(folder: string): Promise<boolean> {
   );
 }
 
-/** One node that is broker and controller. Topics are made by the event bus, never by a mistyped name. */
-export function serverProperties(server: { port: number; controllerPort: number; folder: string }): string {
-  return Object.entries({
-    'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${server.controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${server.port},CONTROLLER://127.0.0.1:${server.controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${server.port}`,
-    'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-    // A backslash starts an escape in this format.
-    'log.dirs': server.folder.replaceAll('\\', '/'),
-    'auto.create.topics.enable': false,
-    'num.partitions': 1,
-    'offsets.topic.num.partitions': 1,
-    'offsets.topic.replication.factor': 1,
-    'transaction.state.log.num.partitions': 1,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
-    'group.initial.rebalance.delay.ms': 0,
-    'log.cleaner.dedupe.buffer.size': 4 * 1024 * 1024,
-    'log.retention.hours': 168,
-  })
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
+/** Returns the users of this data folder, each with a password that is kept there. */
+async function keptLogins(dataDir: string): Promise<KafkaLogins> {
+  const login = async (username: string, file: string): Promise<KafkaLogin> => ({
+    mechanism: 'plain',
+    username,
+    password: await keptSecret(join(dataDir, file)),
+  });
+  return {
+    platform: await login('runyard', 'kafka.password'),
+    deployments: await login('runyard-deployments', 'kafka-deployments.password'),
+  };
 }
 
-function containerOf(context: ServerContext, port: number, logFile: string) {
+function containerOf({ context, port, logins, logFile }: Launch) {
   return {
     name: 'kafka',
     image: 'apache/kafka:4.1.1',
     port: { host: port, container: port },
     volumes: {},
     env: {
-      KAFKA_NODE_ID: '1',
-      KAFKA_PROCESS_ROLES: 'broker,controller',
-      KAFKA_LISTENERS: `PLAINTEXT://:${port},CONTROLLER://:9093`,
-      KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://127.0.0.1:${port}`,
-      KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
-      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-      KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
-      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
-      KAFKA_OFFSETS_TOPIC_NUM_PARTITIONS: '1',
-      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
-      KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+      ...imageVariables(serverProperties({ port, controllerPort: 9093, logins, host: '' })),
       KAFKA_HEAP_OPTS: '-Xmx256m',
     },
     logFile,
     progress: context.progress,
   };
-}
-
-/** Succeeds once the broker serves requests; its port is open well before. */
-async function askBroker(brokers: string[]): Promise<void> {
-  const admin = new kafkajs.Kafka({
-    clientId: 'runyard-launcher',
-    brokers,
-    logLevel: kafkajs.logLevel.NOTHING,
-    connectionTimeout: 2_000,
-    requestTimeout: 5_000,
-    retry: { retries: 0 },
-  }).admin({ retry: { retries: 0 } });
-  try {
-    await admin.connect();
-    await admin.describeCluster();
-  } finally {
-    await admin.disconnect();
-  }
 }

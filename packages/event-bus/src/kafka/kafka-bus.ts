@@ -11,23 +11,23 @@ import {
   type Subscription,
 } from '../event-bus.ts';
 import { OpenSubscriptions } from '../open-subscriptions.ts';
+import { kafkaAccess } from './kafka-client.ts';
 import { kafkaLogCreator } from './kafka-logging.ts';
 import { KafkaProducer } from './kafka-producer.ts';
-import { socketsThrough } from './kafka-sockets.ts';
 import { KafkaSubscription } from './kafka-subscription.ts';
-import { createTopics, kafkaTopic } from './kafka-topics.ts';
+import { KafkaTopics, kafkaTopic } from './kafka-topics.ts';
 import { calmRequestQueueTimer } from './request-queue-timer.ts';
 
-/** As the CloudEvents Kafka binding names its structured mode. */
+/** The content type of structured mode in the CloudEvents Kafka binding. */
 const CONTENT_TYPE = 'application/cloudevents+json; charset=UTF-8';
 
-/** The event bus on Kafka: waits for all in-sync replicas, retries without doubling (idempotent producer). */
+/** The event bus on Kafka: waits for all in-sync replicas, retries without duplicates (idempotent producer). */
 export class KafkaBus implements EventBus {
   readonly #config: KafkaBusConfig;
   readonly #context: BusContext;
   readonly #kafka: Kafka;
   readonly #subscriptions = new OpenSubscriptions();
-  #topics: Promise<void> | undefined;
+  readonly #topics: KafkaTopics;
   #producer: KafkaProducer | undefined;
 
   constructor(config: KafkaBusConfig, context: BusContext) {
@@ -35,8 +35,7 @@ export class KafkaBus implements EventBus {
     this.#config = config;
     this.#context = context;
     this.#kafka = new Kafka({
-      brokers: config.brokers,
-      ...(config.loopbackHost !== undefined && { socketFactory: socketsThrough(config.loopbackHost) }),
+      ...kafkaAccess(config),
       clientId: config.clientId,
       connectionTimeout: 3_000,
       requestTimeout: 10_000,
@@ -44,6 +43,7 @@ export class KafkaBus implements EventBus {
       logLevel: logLevel.WARN,
       logCreator: kafkaLogCreator(context.logger),
     });
+    this.#topics = new KafkaTopics(this.#kafka, config);
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
@@ -52,7 +52,7 @@ export class KafkaBus implements EventBus {
     const deadline = AbortSignal.timeout(PUBLISH_WITHIN_MS);
     let producer: KafkaProducer | undefined;
     try {
-      await before(deadline, this.#ensureTopics());
+      await before(deadline, this.#topics.ensure([topic]));
       producer = this.#producer ??= new KafkaProducer(this.#kafka);
       const messages = events.map(({ key, event }) => ({
         key,
@@ -64,7 +64,7 @@ export class KafkaBus implements EventBus {
       if (this.#producer === producer) this.#producer = undefined;
       void producer?.close();
       // The broker may have come back without its data.
-      this.#topics = undefined;
+      this.#topics.doubt();
       throw new BusUnavailableError(error);
     }
   }
@@ -76,10 +76,7 @@ export class KafkaBus implements EventBus {
       config: this.#config,
       context: this.#context,
       options,
-      ensureTopics: () => this.#ensureTopics(),
-      doubtTopics: () => {
-        this.#topics = undefined;
-      },
+      topics: this.#topics,
     });
     return this.#subscriptions.start(subscription);
   }
@@ -88,17 +85,9 @@ export class KafkaBus implements EventBus {
     await this.#subscriptions.close();
     await this.#producer?.close();
   }
-
-  #ensureTopics(): Promise<void> {
-    this.#topics ??= createTopics(this.#kafka, this.#config).catch((error: unknown) => {
-      this.#topics = undefined;
-      throw error;
-    });
-    return this.#topics;
-  }
 }
 
-/** The result of the work unless the deadline comes first; the work then goes on unwatched. */
+/** Returns the result of the work unless the deadline passes first; the work then continues unobserved. */
 async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   deadline.throwIfAborted();

@@ -1,19 +1,28 @@
 import { connect, isIP } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Makes connections as kafkajs does, but to `loopbackHost` where a broker's address is one of the loopback interface. Brokers
- * tell their clients where they are: what they say of a machine is wrong inside a container on it.
+ * Opens connections like kafkajs, but to `loopbackHost` where a broker's address is a loopback address. Brokers
+ * announce their addresses to clients: a loopback address is wrong inside a container of the same machine.
  */
 export function socketsThrough(loopbackHost: string): ISocketFactory {
   return ({ host: told, port, ssl, onConnect }) => {
     const host = isLoopback(told) ? loopbackHost : told;
-    const options = { host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl };
-    const socket = ssl ? connectTls(options, onConnect) : connect({ host, port }, onConnect);
+    const socket = ssl
+      ? connectTls({ host, port, ...identityOf(told), ...ssl }, onConnect)
+      : connect({ host, port }, onConnect);
     return socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  };
+}
+
+/** Checks a broker's certificate against its announced address, wherever it is reached. */
+function identityOf(told: string): ConnectionOptions {
+  return {
+    ...(isIP(told) === 0 && { servername: told }),
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(told, certificate),
   };
 }
 

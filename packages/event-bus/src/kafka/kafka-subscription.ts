@@ -4,16 +4,14 @@ import type { Logger } from '@runyard/service-kit';
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
 import { Delivery } from '../delivery.ts';
 import { BusClosedError, type BusContext, type KafkaBusConfig, type SubscribeOptions } from '../event-bus.ts';
-import { kafkaTopic } from './kafka-topics.ts';
+import { type KafkaTopics, kafkaTopic } from './kafka-topics.ts';
 
 export interface KafkaSubscriptionParts {
   kafka: Kafka;
   config: KafkaBusConfig;
   context: BusContext;
   options: SubscribeOptions;
-  ensureTopics(): Promise<void>;
-  /** The topics may not be there any more: the next `ensureTopics` looks. */
-  doubtTopics(): void;
+  topics: KafkaTopics;
 }
 
 const RESTART_PAUSE_MS = 1_000;
@@ -22,20 +20,20 @@ const HEARTBEAT_MS = 3_000;
 /**
  * One member of a Kafka consumer group.
  *
- * A new group's position is fixed and committed as soon as partitions are assigned, before the first event: left to the
- * broker's default it would be found anew at every start, and what was published while nobody was there would be skipped.
- * A consumer that ends for a reason of its own is replaced.
+ * A new group's position is fixed and committed as soon as partitions are assigned, before the first event. With the
+ * broker's default, it would be determined again at every start, and events published while no consumer ran would be
+ * skipped. A consumer that ends by itself is replaced.
  */
 export class KafkaSubscription {
   readonly #parts: KafkaSubscriptionParts;
   readonly #logger: Logger;
   readonly #delivery: Delivery;
   readonly #groupId: string;
-  /** Topic of ours by its name on the broker. */
+  /** Topics by their names on the broker. */
   readonly #topics: Map<string, TopicName>;
   readonly #closing = new AbortController();
   #consumer: Consumer | undefined;
-  /** Events are handled only after the position of the newest assignment is fixed. */
+  /** Resolves when the position of the newest assignment is fixed: events are handled only after that. */
   #positioned: Promise<void> = Promise.resolve();
   #replacing: Promise<void> | undefined;
 
@@ -47,15 +45,15 @@ export class KafkaSubscription {
     this.#topics = new Map(parts.options.topics.map((topic) => [kafkaTopic(parts.config, topic), topic]));
   }
 
-  /** Resolves when partitions are assigned and positioned; goes on trying until closed. */
+  /** Resolves when partitions are assigned and positioned; retries until closed. */
   async start(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#parts.ensureTopics();
+        await this.#parts.topics.ensure(this.#parts.options.topics);
         return await this.#startConsumer();
       } catch (error) {
         if (this.#closing.signal.aborted) break;
-        this.#parts.doubtTopics();
+        this.#parts.topics.doubt();
         this.#logger.warn('cannot subscribe yet, trying again', { error });
         await this.#dropConsumer();
         await pause(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
@@ -77,7 +75,7 @@ export class KafkaSubscription {
       groupId: this.#groupId,
       sessionTimeout,
       heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeout / 3)),
-      // Also how long a close waits for the fetch under way.
+      // A close also waits this long for the fetch in flight.
       maxWaitTimeInMs: 500,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8, restartOnFailure: async () => true },
@@ -95,7 +93,7 @@ export class KafkaSubscription {
       });
       this.#closing.signal.addEventListener('abort', () => reject(new BusClosedError()), { once: true });
     });
-    // It may fail while the calls below are awaited; whoever awaits it is told all the same.
+    // It may fail before it is awaited below, where the error is reported all the same.
     assigned.catch(() => undefined);
     await consumer.connect();
     await consumer.subscribe({ topics: [...this.#topics.keys()], fromBeginning: options.from === 'earliest' });
@@ -136,8 +134,9 @@ export class KafkaSubscription {
     const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
     await this.#positioned;
     const topic = this.#topics.get(batch.topic)!;
-    // A handler may take longer than the session: the group must not take this member for dead meanwhile. If the group is
-    // being arranged anew, an event that keeps failing must not hold up the others: this member joins again and gets it again.
+    // A handler may take longer than the session, and the group must not treat this member as dead meanwhile. When the
+    // group rebalances, an event that keeps failing must not delay the others: this member joins again and gets it
+    // again.
     const leaving = new AbortController();
     const keepAlive = setInterval(() => heartbeat().catch((error: unknown) => leaving.abort(error)), HEARTBEAT_MS);
     const signal = AbortSignal.any([this.#closing.signal, leaving.signal]);
@@ -148,18 +147,18 @@ export class KafkaSubscription {
         resolveOffset(message.offset);
       }
     } catch (error) {
-      // Closing ends the trying: the event stays where it is for the next member.
+      // Closing ends the retries: the event stays at its position for the next member.
       if (!this.#closing.signal.aborted) throw leaving.signal.aborted ? leaving.signal.reason : error;
     } finally {
       clearInterval(keepAlive);
     }
   }
 
-  /** kafkajs gives up for good on errors it holds for permanent; a subscription does not. */
+  /** Replaces a consumer: kafkajs stops it for good on errors that it considers permanent. */
   #replace(consumer: Consumer, error: Error): void {
     if (this.#closing.signal.aborted || this.#consumer !== consumer || this.#replacing) return;
     this.#logger.error('a consumer ended and is replaced', { error });
-    this.#parts.doubtTopics();
+    this.#parts.topics.doubt();
     this.#replacing = this.#dropConsumer()
       .then(() => this.start())
       .catch(() => undefined)

@@ -1,23 +1,32 @@
-import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { ConnectionUri, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { containerVariables } from '../drivers/container/open-container-driver.ts';
 import { kubernetesVariables } from '../drivers/kubernetes/settings.ts';
 
-/** Variables of whoever runs deployments: this service itself, and data planes elsewhere. */
+/** Variables of every process that runs deployments: this service and remote data planes. */
 export const dataPlaneVariables = {
-  DATA_POSTGRES_URI: Type.String({
-    minLength: 1,
-    description: 'Postgres server of the deployments, as a role that may create roles and databases.',
-  }),
-  DATA_REDIS_URI: Type.String({
-    minLength: 1,
-    description: 'Redis server of the deployments, as an account that may make users (`ACL SETUSER`).',
-  }),
+  DATA_POSTGRES_URI: ConnectionUri(
+    'postgres',
+    'Postgres server of the deployments, as a role that may create roles and databases.',
+  ),
+  DATA_REDIS_URI: ConnectionUri(
+    'redis',
+    'Redis server of the deployments, as an account that may make users (`ACL SETUSER`).',
+  ),
   DATA_REDIS_USERS: Type.Union([Type.Literal('own'), Type.Literal('shared')], {
     default: 'own',
     description:
       '`own`: each deployment has a Redis user that reaches its keys alone. `shared`: all have the account of `DATA_REDIS_URI`.',
   }),
+  DEPLOYMENT_KAFKA_SASL_USERNAME: Type.Optional(
+    Type.String({
+      description:
+        'User of the deployments at the brokers, who may publish to `runyard.runs` alone; needed with `KAFKA_SASL_USERNAME`.',
+    }),
+  ),
+  DEPLOYMENT_KAFKA_SASL_PASSWORD: Type.Optional(
+    Type.String({ description: 'Needed with `DEPLOYMENT_KAFKA_SASL_USERNAME`.' }),
+  ),
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
   DEPLOYMENTS_HOST: Type.String({
@@ -77,7 +86,7 @@ export const dataPlaneVariables = {
   }),
 };
 
-/** What running deployments needs to know. */
+/** The settings that running deployments needs. */
 const Settings = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,

@@ -1,7 +1,12 @@
+import { ConfigError, kafkaLogin, kafkaTls } from '@runyard/service-kit';
 import type { PlatformSettings } from '../drivers/deployment-variables.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 
-/** What deployments are told of the platform around them. */
+/**
+ * Returns the settings of the platform that every deployment gets.
+ *
+ * @throws ConfigError when Kafka requires a login and deployments have no complete one of their own
+ */
 export function platformSettings(
   config: DataPlaneSettings,
   { publicUrl, jwksUrl }: Pick<PlatformSettings, 'publicUrl' | 'jwksUrl'>,
@@ -17,6 +22,17 @@ export function platformSettings(
       kind: config.EVENT_BUS,
       kafkaBrokers: config.KAFKA_BROKERS,
       topicPrefix: config.TOPIC_PREFIX,
+      ...(config.EVENT_BUS === 'kafka' && kafkaOfDeployments(config)),
     },
   };
+}
+
+/**
+ * Deployments never get the platform's own user: it reads the events of all deployments, and publishes as the platform.
+ */
+function kafkaOfDeployments(config: DataPlaneSettings): Pick<PlatformSettings['eventBus'], 'kafkaLogin' | 'kafkaTls'> {
+  const login = kafkaLogin(config, 'DEPLOYMENT_', '');
+  if (!login && kafkaLogin(config))
+    throw new ConfigError(['DEPLOYMENT_KAFKA_SASL_USERNAME is required with KAFKA_SASL_USERNAME.']);
+  return { kafkaLogin: login, kafkaTls: kafkaTls(config) };
 }

@@ -1,29 +1,35 @@
 import { type ResourceSpec, TUNABLE_VARIABLES } from '@runyard/contracts';
+import type { KafkaLogin, KafkaTls } from '@runyard/service-kit';
+import { kafkaLoginVariables, kafkaTlsVariables } from '@runyard/service-kit';
 import type { RevisionSpec } from './driver.ts';
 
-/** What every part of a deployment is told, whichever revision it runs. */
+/** The platform's settings that every part of every deployment gets. */
 export interface PlatformSettings {
-  /** Name or address the processes listen on. */
+  /** Name or address that the processes listen on. */
   host: string;
-  /** Where people reach the platform; deployments are below it. */
+  /** The public base URL of the platform; deployments are below it. */
   publicUrl: string;
-  /** Where principal tokens are checked. */
+  /** The URL of the keys that verify principal tokens. */
   jwksUrl: string;
   graceSeconds: number;
-  /** Networks that deployments may send requests of their callers to, although they are not public. */
+  /** Networks that are not public and to which deployments may still send requests for their callers. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;
   eventBus: {
     kind: string;
     kafkaBrokers?: string;
-    /** Where brokers are reached whose address is a loopback one; undefined: there. */
+    /** Replaces the host of brokers that advertise a loopback address; undefined: no replacement. */
     kafkaLoopbackHost?: string;
+    /** The login of the deployments; undefined: brokers require none. */
+    kafkaLogin?: KafkaLogin | undefined;
+    /** Undefined: connections to brokers are not encrypted. */
+    kafkaTls?: KafkaTls | undefined;
     topicPrefix: string;
   };
 }
 
 export interface PartVariables {
-  /** None of them is a secret. */
+  /** Variables without secrets. */
   env: Record<string, string>;
   secrets: Record<string, string>;
 }
@@ -31,9 +37,9 @@ export interface PartVariables {
 const GRACE_SECONDS_MAX = 3600;
 
 /**
- * What an agent-api or run-worker of the revision is told, wherever it runs.
+ * Returns the variables of an agent-api or run-worker of the revision, for every driver.
  *
- * @param own variables of the deployment, those its project asks for included; some of them tune the platform's part
+ * @param own variables of the deployment and its project; some of them tune the platform's services
  */
 export function partVariables(
   spec: RevisionSpec,
@@ -54,30 +60,44 @@ export function partVariables(
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,
-      ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
-      ...(platform.eventBus.kafkaLoopbackHost && { KAFKA_LOOPBACK_HOST: platform.eventBus.kafkaLoopbackHost }),
-      // Over Redis its events go into a stream of its own: nobody can be let append to a shared one without reading and deleting it.
+      ...kafkaVariables(platform.eventBus),
+      // With Redis, each deployment has an event stream of its own: a user who may append to a shared stream could also
+      // read and delete it.
       TOPIC_PREFIX: platform.eventBus.kind === 'redis' ? spec.redisKeyPrefix : platform.eventBus.topicPrefix,
       ...(platform.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: platform.outboundNetworks.join(',') }),
-      // Of the process that runs the project's code.
+      // Limits the heap of the graph host.
       ...(heapMb && { GRAPH_HOST_HEAP_MB: String(heapMb) }),
     },
     secrets: {
       DATABASE_URI: spec.databaseUri,
       REDIS_URI: spec.redisUri,
-      // The project's own `env` is read by who runs the project, under these.
+      // Only agent-api publishes the outbox; workers just write to it.
+      ...(role === 'agent-api' && kafkaSecrets(platform.eventBus)),
+      // The process that runs the project reads the project's own `env` and merges it under these.
       PROJECT_ENV: JSON.stringify(spec.secrets),
     },
   };
 }
 
-/** How long the workers of the revision may go on after they were asked to end, by its variables, the project's own among them. */
+/** Returns the seconds that the revision's workers may go on after SIGTERM, from its own variables or the fallback. */
 export function graceSecondsOf(own: Record<string, string>, fallback: number): number {
   const chosen = own.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS;
   const seconds = Number(chosen);
   return chosen === undefined || !Number.isFinite(seconds) || seconds < 0
     ? fallback
     : Math.min(seconds, GRACE_SECONDS_MAX);
+}
+
+function kafkaVariables(bus: PlatformSettings['eventBus']): Record<string, string> {
+  return {
+    ...(bus.kafkaBrokers && { KAFKA_BROKERS: bus.kafkaBrokers }),
+    ...(bus.kafkaLoopbackHost && { KAFKA_LOOPBACK_HOST: bus.kafkaLoopbackHost }),
+    ...kafkaTlsVariables(bus.kafkaTls),
+  };
+}
+
+function kafkaSecrets({ kafkaLogin }: PlatformSettings['eventBus']): Record<string, string> {
+  return kafkaLogin ? { KAFKA_SASL_MECHANISM: kafkaLogin.mechanism, ...kafkaLoginVariables(kafkaLogin) } : {};
 }
 
 function heapMbOf(resources: ResourceSpec, role: 'agent-api' | 'run-worker'): number | null | undefined {
