@@ -9,19 +9,20 @@ import type { Progress } from './progress.ts';
 import { installProjectDependencies } from './project/install-dependencies.ts';
 import { readProject } from './project/read-project.ts';
 import { writeReadyFile } from './ready-file.ts';
+import { closeDataFolder, decideProjectUsers } from './services/project-users.ts';
 import { startServices } from './services/start-services.ts';
 import { welcome } from './welcome.ts';
 
 export interface LaunchOptions extends Flags {
   repository: string;
   progress: Progress;
-  /** Aborts when the platform is to stop, also in the middle of its start. */
+  /** Aborts when the platform has to stop, also in the middle of its start. */
   stopping: AbortSignal;
 }
 
 /**
- * From nothing to a deployed project, and after `stopping` back to nothing: what was opened is closed in reverse order.
- * Resolves when everything has stopped.
+ * Starts everything up to the deployed project, and after `stopping` closes it in reverse order. Resolves when
+ * everything has stopped.
  */
 export async function launch(options: LaunchOptions): Promise<void> {
   const { dataDir, progress, stopping } = options;
@@ -37,7 +38,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
   const open = async <T>(start: () => Promise<T>, close: (part: T) => Promise<unknown>): Promise<T> => {
     stopping.throwIfAborted();
     const starting = start();
-    // What is half started when the order to stop comes is not waited for: the supervisor ends its processes.
+    // A stop does not wait for a half started part: the supervisor ends its processes.
     const part = await Promise.race([starting, untilAborted(stopping).then(() => stopping.throwIfAborted())]);
     closings.unshift(() => close(part as T));
     return part as T;
@@ -52,10 +53,14 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () => rm(readyFile, { force: true }),
       () => rm(readyFile, { force: true }),
     );
+    const { repository } = options;
+    const users = await decideProjectUsers({ repository, dataDir, project, environment: process.env });
+    // Other users have to read what is installed and built from here on.
+    if (users.settings) process.umask(0o022);
     // Downloading takes the network, starting servers the processor: they do not wait for each other.
     const cache = join(dataDir, 'package-managers');
     const installing = installProjectDependencies(project, { cache, progress, stopping });
-    installing.catch(() => {}); // Looked at below; until then it must not end the process.
+    installing.catch(() => {}); // It is awaited below; until then it must not end the process.
     const servers = await open(
       () =>
         startInfrastructure({
@@ -67,8 +72,9 @@ export async function launch(options: LaunchOptions): Promise<void> {
         }),
       (part) => part.stop(),
     );
+    if (users.settings) await closeDataFolder(dataDir, [project.folder, repository]);
     const services = await open(
-      () => startServices({ ...options, supervisor, servers }),
+      () => startServices({ ...options, supervisor, servers, projectUsers: users.settings }),
       (part) => part.stop(),
     );
     const { apiKey } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
@@ -82,7 +88,9 @@ export async function launch(options: LaunchOptions): Promise<void> {
       eventBus: servers.kafka ? 'kafka' : 'redis',
     });
     progress.step('Ready');
-    progress.say(welcome({ url: services.url, apiKey, deployment: deployments[0], graph: project.graphs[0], dataDir }));
+    const [deployment] = deployments;
+    const graph = project.graphs[0];
+    progress.say(welcome({ url: services.url, apiKey, deployment, graph, dataDir, projects: users.line }));
     await Promise.race([untilAborted(stopping), services.firstEnd]);
   } finally {
     if (closings.length > 0) progress.step('Stopping');

@@ -14,10 +14,11 @@ const platform = (url: string) => ({
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graph: 'agent',
   dataDir: '/data',
+  projects: 'run as your own user',
 });
 
 describe('the lines to paste', () => {
-  it('ask for a streamed run with curl', async () => {
+  it('start a streamed run with curl', async () => {
     const requests: unknown[] = [];
     const server = createServer((req, res) => {
       let body = '';
@@ -67,11 +68,11 @@ describe('the lines to paste', () => {
     );
   });
 
-  it('come after a line that says whose rights the code of projects has', () => {
-    expect(welcome(platform('http://127.0.0.1:7'))).toMatch(/projects +run as your own user and can read what it can/);
+  it('come after a line that reports whose rights the code of projects has', () => {
+    expect(welcome(platform('http://127.0.0.1:7'))).toMatch(/^ {2}projects +run as your own user$/m);
   });
 
-  it('come after a line of their own that says where the platform is', () => {
+  it('come after a line of their own with the URL of the platform', () => {
     expect(welcome(platform('http://127.0.0.1:7')).split('\n')).toContain('Runyard is ready: http://127.0.0.1:7');
   });
 });

@@ -1,12 +1,14 @@
 import type { ReadyDeployment } from './ready-file.ts';
 
-/** The lines to paste. They must work as they are. */
+/** Returns the lines to paste. They must work unchanged. */
 export function welcome(platform: {
   url: string;
   apiKey: string;
   deployment: ReadyDeployment;
   graph: string;
   dataDir: string;
+  /** The line about whose rights the code of projects has. */
+  projects: string;
 }): string {
   const { deployment, apiKey, graph } = platform;
   const input = `{"messages": [{"role": "user", "content": "hello"}]}`;
@@ -17,7 +19,7 @@ Runyard is ready: ${platform.url}
   host        ${deployment.host_url}
   API key     ${apiKey}
   data, logs  ${platform.dataDir}
-  projects    run as your own user and can read what it can: run code that you trust (docs/security.md)
+  projects    ${platform.projects}
 
 Stream a run:
 

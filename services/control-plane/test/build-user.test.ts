@@ -5,15 +5,15 @@ import { WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
 
-// Only root may start processes as somebody else.
-describe.runIf(process.geteuid?.() === 0)('with a user for builds', () => {
+// Only root may start processes as another user.
+describe.runIf(process.geteuid?.() === 0)('with a build user,', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await TestPlatform.start({ BUILD_USER: '20000:20000', PROJECT_USERS: '100000-999999999' });
   });
   afterAll(() => platform?.close());
 
-  it('commands are that user, and what they made is run by the service as its own', async () => {
+  it('commands run as that user, and the service runs what they made as its own', async () => {
     const { id } = await createEmpty(platform);
     const install_command = `pnpm --version > manager && id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
     const { body } = await deploy(platform, id, { install_command, build_command: 'npm --version' });
@@ -24,7 +24,14 @@ describe.runIf(process.geteuid?.() === 0)('with a user for builds', () => {
     expect(await readFile(join(env.PROJECT_DIR, 'uid'), 'utf8')).toBe('20000\n');
     expect(await readFile(join(env.PROJECT_DIR, 'home'), 'utf8')).toBe(`${join(platform.folder, 'builds', id)}\n`);
     expect((await stat(join(env.PROJECT_DIR, 'uid'))).uid).toBe(0);
-    // What the next build of the workspace runs is nothing that this one could change.
+    // Only the deployment's user may enter its build.
+    const { uid, gid, mode } = await stat(env.PROJECT_DIR);
+    expect({ uid, user: `${gid}:${gid}`, mode: mode & 0o777 }).toEqual({
+      uid: 0,
+      user: env.GRAPH_HOST_USER,
+      mode: 0o750,
+    });
+    // The build cannot change programs that the workspace's next build executes.
     expect(await readFile(join(env.PROJECT_DIR, 'manager'), 'utf8')).toMatch(/^\d+\.\d+/);
     const [release] = await readdir(join(platform.folder, 'package-managers', WORKSPACE, 'tools'));
     expect((await stat(join(platform.folder, 'package-managers', WORKSPACE, 'tools', release!))).uid).toBe(0);
@@ -43,14 +50,14 @@ describe.runIf(process.geteuid?.() === 0)('with a user for builds', () => {
     expect(await buildLogOf(id, body.latest_revision_id!)).toContain(`loaded by 20000 in ${home} reads EACCES`);
   });
 
-  /** What the files of the build's log hold. */
+  /** Returns the content of the build's log files. */
   async function buildLogOf(id: string, revisionId: string): Promise<string> {
     const folder = join(platform.folder, 'logs', id, revisionId);
     const names = (await readdir(folder)).filter((name) => name.startsWith('build'));
     return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
   }
 
-  it('commands cannot read what this service keeps of others', async () => {
+  it("commands cannot read the service's files of others", async () => {
     const { id } = await createEmpty(platform);
     const install_command = `ls ${join(platform.folder, 'logs')} ${join(platform.folder, 'objects')}`;
     const { body } = await deploy(platform, id, { install_command });

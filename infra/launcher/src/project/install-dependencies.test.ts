@@ -17,7 +17,7 @@ function folderWith(files: Record<string, string>): string {
 }
 const manifest = JSON.stringify({ name: 'p', version: '1.0.0', dependencies: { local: 'file:./local' } });
 
-describe('what is missing is installed', () => {
+describe('a missing dependency is installed', () => {
   it('by the package manager of the lock file, in the workspace that the project is a member of', async () => {
     const workspace = folderWith({
       'pnpm-workspace.yaml': 'packages:\n  - apps/*\n',
@@ -34,13 +34,13 @@ describe('what is missing is installed', () => {
     expect(await missingInstallation(apart)).toMatchObject({ tool: null, folder: apart });
   });
 
-  it('not when everything is there, be it further up as in a workspace, or nothing is asked for', async () => {
+  it('not when everything is there, be it further up as in a workspace, or no dependency is declared', async () => {
     const workspace = folderWith({ 'app/package.json': manifest, 'node_modules/local/package.json': '{}' });
     expect(await missingInstallation(join(workspace, 'app'))).toBeNull();
     expect(await missingInstallation(folderWith({}))).toBeNull();
   });
 
-  it('not by what is not known here, which is said', async () => {
+  it('not by an unknown package manager, which is reported', async () => {
     const folder = folderWith({ 'package.json': manifest, 'deno.lock': '' });
     await expect(missingInstallation(folder)).rejects.toThrow('npm, pnpm, yarn and bun install packages');
     await expect(missingInstallation(folderWith({ 'package.json': '{' }))).rejects.toThrow('is not valid JSON');
@@ -53,9 +53,15 @@ describe('installProjectDependencies', () => {
     progress: { step: () => {}, say: () => {} },
     stopping: new AbortController().signal,
   };
-  const projectIn = (folder: string) => ({ folder, name: 'p', distinctName: 'p-1', graphs: ['g'] as [string] });
+  const projectIn = (folder: string) => ({
+    folder,
+    name: 'p',
+    distinctName: 'p-1',
+    graphs: ['g'] as [string],
+    envFile: null,
+  });
 
-  it('installs what is missing', async () => {
+  it('installs missing dependencies', async () => {
     const folder = folderWith({ 'package.json': manifest, 'local/package.json': '{"name":"local","version":"1.0.0"}' });
     await installProjectDependencies(projectIn(folder), options);
     expect(await missingInstallation(folder)).toBeNull();

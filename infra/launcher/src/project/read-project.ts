@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
 
-/** A LangGraph project on this machine, as far as starting it goes. */
+/** A LangGraph project on this machine, with what starting it needs. */
 export interface Project {
   folder: string;
-  /** The folder's name, fit for a deployment. */
+  /** The folder's name, made valid for a deployment. */
   name: string;
-  /** Differs for two folders of the same name. */
+  /** A name that differs for two folders of the same name. */
   distinctName: string;
   /** Names of its graphs, in the file's order. */
   graphs: [string, ...string[]];
+  /** The file with its variables, where `langgraph.json` names one. */
+  envFile: string | null;
 }
 
 export async function readProject(folder: string): Promise<Project> {
@@ -23,14 +25,21 @@ export async function readProject(folder: string): Promise<Project> {
       `${path} has no langgraph.json: name the folder of a LangGraph project with --project.`,
     );
   });
-  const [first, ...others] = Object.keys(parse(text, path).graphs ?? {});
+  const { graphs, env } = parse(text, path);
+  const [first, ...others] = Object.keys(graphs ?? {});
   if (!first) throw new InfrastructureError(`${path}/langgraph.json names no graphs.`);
   const name = basename(path).replace(/[^A-Za-z0-9._-]+/g, '-') || 'project';
   const distinctName = `${name}-${createHash('sha256').update(path).digest('hex').slice(0, 6)}`;
-  return { folder: path, name, distinctName, graphs: [first, ...others] };
+  return {
+    folder: path,
+    name,
+    distinctName,
+    graphs: [first, ...others],
+    envFile: typeof env === 'string' ? resolve(path, env) : null,
+  };
 }
 
-function parse(text: string, folder: string): { graphs?: object } {
+function parse(text: string, folder: string): { graphs?: object; env?: unknown } {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -4,10 +4,11 @@ import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
 import { keepService } from './kept-service.ts';
+import type { ProjectUserSettings } from './project-users.ts';
 import { type ServiceSettings, serviceSettings } from './service-settings.ts';
 
 export interface Services {
-  /** The gateway, which is all that clients see. */
+  /** The URL of the gateway, which is all that clients see. */
   url: string;
   orgAccess: PlatformClient;
   /** Rejects when a service ended again and again and is given up. */
@@ -23,21 +24,24 @@ export async function startServices(options: {
   supervisor: Supervisor;
   servers: Servers;
   progress: Progress;
+  /** Null when projects and builds run as the user of the platform. */
+  projectUsers: ProjectUserSettings | null;
 }): Promise<Services> {
   const logDir = join(options.dataDir, 'logs');
-  await mkdir(logDir, { recursive: true });
+  await mkdir(logDir, { recursive: true, mode: 0o700 });
   const { settings, internalToken } = await serviceSettings({ ...options, environment: process.env });
   const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
   const stop = async () => {
     const started = await Promise.allSettled(starting);
-    // The edge first, then the deployments with the service that runs them, then what they ask who a caller is.
+    // The edge stops first, then the deployments with the service that runs them, then org-access, which authenticates
+    // their callers.
     for (const service of started.reverse()) if (service.status === 'fulfilled') await service.value.stop();
   };
   try {
     const services = await Promise.all(starting);
     options.progress.step(`Services: ${services.map((service) => service.name).join(', ')}`);
     const firstEnd = Promise.race(services.map((service) => service.unexpectedEnd));
-    firstEnd.catch(() => {}); // Somebody may look at it late; the rejection waits for them.
+    firstEnd.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {
       url: urlOf('gateway', settings),
       orgAccess: new PlatformClient(urlOf('org-access', settings), { authorization: `Bearer ${internalToken}` }),

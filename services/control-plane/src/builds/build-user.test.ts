@@ -18,23 +18,23 @@ afterEach(() => {
 
 const modeOf = async (name: string) => (await stat(join(dataDir, name))).mode & 0o777;
 
-it("what this service keeps is nobody else's to read, whoever builds", async () => {
+it('only this service can read its own files, whoever runs builds', async () => {
   await mkdir(join(dataDir, 'logs'), { mode: 0o755 });
   await chmod(join(dataDir, 'logs'), 0o755);
   expect(await openBuildUser(undefined, dataDir)).toBeNull();
   for (const name of ['logs', 'holders', 'objects', 'git']) expect([name, await modeOf(name)]).toEqual([name, 0o700]);
 });
 
-it.runIf(isRoot).each(['0:100', '100:0'])('builds are never root (%s)', async (setting) => {
+it.runIf(isRoot).each(['0:100', '100:0'])('a build user must not be root (%s)', async (setting) => {
   await expect(openBuildUser(setting, dataDir)).rejects.toThrow('other than root');
 });
 
-it('a user for builds is refused where it could not be kept to', async () => {
+it('a build user is refused where this service cannot start its processes', async () => {
   vi.spyOn(process, 'geteuid').mockReturnValue(1000);
   await expect(openBuildUser('20000:20000', dataDir)).rejects.toThrow('BUILD_USER can only be set');
 });
 
-describe.runIf(isRoot)('a command of a build with a user of its own', () => {
+describe.runIf(isRoot)('a build command with a user of its own', () => {
   async function run(command: string) {
     const user = (await openBuildUser('20000:20001', dataDir))!;
     const cwd = join(dataDir, 'artifacts', 'project');
@@ -49,20 +49,21 @@ describe.runIf(isRoot)('a command of a build with a user of its own', () => {
     return { error, lines, user, cwd };
   }
 
-  it('is that user and of no other group, and writes in its own folder', async () => {
+  it('runs as that user without other groups, and can write in its own folder', async () => {
     const { error, lines, user, cwd } = await run('id -u; id -G; umask 077; echo made > made');
     expect({ error, lines }).toEqual({ error: undefined, lines: ['20000', '20001'] });
     expect((await stat(join(cwd, 'made'))).uid).toBe(20_000);
     await user.takeBack(cwd);
-    expect((await stat(join(cwd, 'made'))).uid).toBe(0);
+    // The build made the file readable only for itself; the user who runs the project may be another one.
+    expect(await stat(join(cwd, 'made'))).toMatchObject({ uid: 0, mode: 0o100644 });
     expect(await readFile(join(cwd, 'made'), 'utf8')).toBe('made\n');
-    // A link was given, and not what it leads to.
+    // The link itself changed its owner, not its target.
     expect((await lstat(join(dataDir, 'objects'))).uid).toBe(0);
   });
 
   it.each([
     ['files of this service', () => `cat ${join(dataDir, 'logs', 'secret')}`],
-    ['what is beside them', () => `ls ${dataDir}`],
+    ['the folder that contains them', () => `ls ${dataDir}`],
     ['the environment of this service', () => `cat /proc/${process.pid}/environ`],
   ])('cannot read %s', async (_, command) => {
     await mkdir(join(dataDir, 'logs'));
@@ -73,7 +74,7 @@ describe.runIf(isRoot)('a command of a build with a user of its own', () => {
     expect(lines.join('\n')).not.toContain('a secret');
   });
 
-  it('ends with everything it has started', async () => {
+  it('ends with all processes it has started', async () => {
     const { lines } = await run('sleep 60 & echo $!');
     await expect.poll(() => existsSync(`/proc/${lines[0]}/exe`)).toBe(false);
   });

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ConfigError } from '@runyard/service-kit';
 
-/** What of DATA_DIR builds have to get through; what is in it can be listed by nobody else. */
+/** Folders of DATA_DIR that builds have to traverse. Only this service can list them. */
 const WAYS = ['', 'artifacts', 'builds', 'cache', 'package-managers'];
-/** What of DATA_DIR is for this service alone. */
+/** Folders of DATA_DIR that only this service may enter. */
 const PRIVATE = ['holders', 'logs', 'objects', 'uploads', 'registry', 'git', 'logins'];
 
 /**
- * Whom the commands of builds run as: a user of the system that has nothing but what is given to it, so that install scripts of
- * strangers read no file of this service and see into none of its processes.
+ * The system user that runs the commands of builds. It owns only the folders that it is given, so that install scripts
+ * of strangers cannot read this service's files or inspect its processes.
  */
 export class BuildUser {
   readonly uid: number;
@@ -22,14 +22,21 @@ export class BuildUser {
     this.gid = gid;
   }
 
-  /** The folders are the user's from here on, with all that is in them unless they were before. Links are changed, not what they lead to. */
+  /**
+   * Gives the user these folders with all their contents, except folders that it owns already. Links are changed, not
+   * their targets.
+   */
   give(...folders: string[]): Promise<void> {
     return own(folders, this.uid, this.gid);
   }
 
-  /** What the user has made is this service's from here on. */
-  takeBack(...folders: string[]): Promise<void> {
-    return own(folders, process.getuid!(), process.getgid!());
+  /**
+   * Makes this service the owner of these folders and of everything the user wrote there, and lets every user who can
+   * reach them read it. Links are changed, not their targets.
+   */
+  async takeBack(...folders: string[]): Promise<void> {
+    await own(folders, process.getuid!(), process.getgid!());
+    await promisify(execFile)('chmod', ['-R', 'go+rX', '--', ...folders]);
   }
 }
 
@@ -40,10 +47,10 @@ async function own(folders: string[], uid: number, gid: number): Promise<void> {
 }
 
 /**
- * The user that is set, and folders of `dataDir` that keep it out of what is not its own; null when none is set, and commands
- * run as this service's user.
+ * Opens the configured build user and closes this service's folders of `dataDir` to it. Returns null when none is
+ * configured: then commands run as this service's user.
  *
- * @param setting numbers, as `20000:20000`
+ * @param setting numeric user and group, as `20000:20000`
  * @throws ConfigError when this service may not start processes of that user
  */
 export async function openBuildUser(setting: string | undefined, dataDir: string): Promise<BuildUser | null> {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
 import {
@@ -23,20 +23,20 @@ import { inspectProject } from './inspect-project.ts';
 export interface BuildOrder {
   input: BuildInput;
   source: BuildSource;
-  /** The workspace whose packages are kept between builds. */
+  /** The workspace whose package caches the build uses. */
   workspaceId: string;
   secrets: Record<string, string>;
   log: Pick<RevisionLog, 'write'>;
   signal: AbortSignal;
 }
 
-/** Makes a folder that can be run out of a source: its code, its packages, and what its own build command makes of them. */
+/** Makes a runnable folder from a source: fetches its code, installs its packages and runs its build command. */
 export class Builder {
   readonly #artifacts: Artifacts;
   readonly #dataDir: string;
   readonly #user: BuildUser | null;
 
-  /** @param user whom commands run as; null: this service's */
+  /** @param user the user that runs commands; null: this service's user */
   constructor(artifacts: Artifacts, dataDir: string, user: BuildUser | null) {
     this.#artifacts = artifacts;
     this.#dataDir = dataDir;
@@ -44,8 +44,8 @@ export class Builder {
   }
 
   /**
-   * @throws BuildFailure when the source is to blame; ObjectStorageUnavailableError when what the source lies in is away; the
-   *   signal's reason when that ends it
+   * @throws BuildFailure when the source is at fault; ObjectStorageUnavailableError when the storage that holds the
+   * source is unavailable; the signal's reason when the signal aborts
    */
   async build(order: BuildOrder): Promise<LocalProject> {
     const folder = await this.#artifacts.begin(order.input);
@@ -60,7 +60,7 @@ export class Builder {
       return project;
     } catch (error) {
       await this.#artifacts.discard(order.input);
-      // What it failed of says more than that its time was over.
+      // The cause of a failure says more than the end of the build's time.
       if (!(error instanceof BuildFailure)) order.signal.throwIfAborted();
       if (error instanceof ObjectStorageUnavailableError) throw error;
       if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
@@ -75,17 +75,17 @@ export class Builder {
 }
 
 interface Folders extends BuildFolders {
-  /** Of the workspace too; no build writes there but to fetch one. */
+  /** Belongs to the workspace as well. A build writes to it only to fetch a package manager. */
   packageManagers: string;
 }
 
-/** One build on its way. */
+/** One build in progress. */
 class Build {
   readonly #order: BuildOrder;
   readonly #root: string;
   readonly #folders: Folders;
   readonly #user: BuildUser | null;
-  /** Folders of programs, by the name of the package manager. */
+  /** Folders with programs, by the name of the package manager. */
   readonly #tools = new Map<string, string>();
   #environment: Record<string, string> = {};
 
@@ -106,7 +106,7 @@ class Build {
     await this.#user?.give(this.#root, this.#folders.home, this.#folders.cache);
     await this.#install(dirname(project.configPath));
     if (input.buildCommand !== null) await this.#runOwn(input.buildCommand, dirname(project.configPath));
-    // Its own build command may have written what it is read from.
+    // The project's build command may have changed the files that the project was read from.
     const built = await this.#openProject();
     this.#say('Loading the graphs');
     const graphs = await inspectProject(built, secrets, {
@@ -116,6 +116,8 @@ class Build {
       onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
     });
     await this.#user?.takeBack(this.#root);
+    // The driver lets the user of the deployment in when it starts.
+    await chmod(this.#root, 0o700);
     this.#say(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
     return built;
   }
@@ -146,10 +148,10 @@ class Build {
     await this.#command(installation.command, installation.folder);
   }
 
-  /** A command of the project's author, with the package manager it begins with. */
+  /** Runs a command of the project's author with the package manager that the command begins with. */
   async #runOwn(command: string, folder: string): Promise<void> {
     const tool = await toolOfCommand(command, folder);
-    // What the packages were installed with is what builds them.
+    // A package manager that installed the packages also runs the build command.
     if (tool && !this.#tools.has(tool.name)) await this.#useTool(tool);
     await this.#command(command, folder);
   }
@@ -173,7 +175,7 @@ class Build {
       env: withPath(this.#environment, [...this.#tools.values()]),
       user: this.#user,
       signal: this.#order.signal,
-      // Package managers tell their progress there too: that it is no result makes it no error.
+      // Package managers write their progress to stderr, so lines from there are no errors.
       onLine: (line) => this.#write(line, 'INFO'),
     });
   }

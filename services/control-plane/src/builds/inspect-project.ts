@@ -6,10 +6,10 @@ import type { BuildUser } from './build-user.ts';
 const LOAD_TIMEOUT_MS = 120_000;
 
 /**
- * Loads every graph of a project as its deployment will: with the project's own packages, in a process of its own, with the
- * environment the project's code will have. Resolves with the names of the graphs.
+ * Loads every graph of a project as its deployment will: with the project's packages, in a process of its own, with the
+ * environment of the project's code. Resolves with the names of the graphs.
  *
- * @throws BuildFailure with what is wrong with `langgraph.json`, a graph, or the LangGraph packages it brings
+ * @throws BuildFailure that names the fault in `langgraph.json`, a graph, or the project's LangGraph packages
  */
 export async function inspectProject(
   project: LocalProject,
@@ -25,7 +25,7 @@ export async function inspectProject(
     const host = await startGraphHost({
       projectDir,
       configPath,
-      environment: user ? { ...environment, HOME: home } : environment,
+      environment: user ? { ...environment, HOME: home, TMPDIR: home } : environment,
       user: user ?? undefined,
       startTimeoutMs: LOAD_TIMEOUT_MS,
       startSignal: signal,
@@ -37,7 +37,7 @@ export async function inspectProject(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GraphLoadError)) throw error;
-    // Where a build lies says nothing to the project's author.
+    // The project's author does not know the folder of the build, so the message names paths inside it.
     throw new BuildFailure(error.message.replaceAll(`${project.directory}/`, ''), { cause: error });
   }
 }

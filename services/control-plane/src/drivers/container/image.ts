@@ -5,7 +5,7 @@ import { StartFailure } from '../driver.ts';
 import type { PullCredential } from '../pull-credential.ts';
 import { lastLine, noEngine, runEngine } from './engine-command.ts';
 
-/** Made by our base image, and so of every image built from it: that it takes part as docs/images.md says. */
+/** Set by the base image, and so by every image built from it: such an image follows the protocol of docs/images.md. */
 export const AGENT_SERVER_LABEL = 'io.runyard.agent-server';
 export const AGENT_SERVER_VERSION = '1';
 
@@ -15,17 +15,17 @@ const ImageConfig = Type.Object({
 });
 
 export interface ImageFacts {
-  /** Its id with the engine: stays the same when the tag moves. */
+  /** The engine's id of the image. It does not change when the tag moves. */
   id: string;
   hasCustomAuth: boolean;
-  /** Variables the image itself sets. */
+  /** Variables that the image itself sets. */
   env: Record<string, string>;
 }
 
 /**
- * Brings an image to this machine and looks whether it is one that can be run here.
+ * Pulls an image and checks that it is built from the base image.
  *
- * @throws StartFailure when there is no engine, no such image, or it is not made for this
+ * @throws StartFailure without an engine, without such an image, or when it is not built from the base image
  */
 export async function fetchImage(
   command: string,
@@ -48,7 +48,7 @@ export async function fetchImage(
     const { code, stderr } = await runEngine(command, [...config, ...login], { signal, input: password });
     if (code !== 0) throw new StartFailure(`the registry ${host} does not let the engine in: ${lastLine(stderr)}`);
   }
-  // Also when the machine has it: whether it may be used is for the registry to say.
+  // The image is pulled even if the machine has it, because the registry decides whether it may still be used.
   const pull = await runEngine(command, [...config, 'pull', '--quiet', imageUri], { signal });
   for (const line of pull.stderr.split('\n').filter(Boolean)) log.write(line, { source: 'engine', level: 'ERROR' });
   if (pull.code !== 0) throw new StartFailure(`the image ${imageUri} cannot be pulled: ${lastLine(pull.stderr)}`);
@@ -77,7 +77,7 @@ function nameAndValue(variable: string): [string, string] {
   return end < 0 ? [variable, ''] : [variable.slice(0, end), variable.slice(end + 1)];
 }
 
-/** As builds write it into images: the `auth` of langgraph.json. */
+/** Returns whether `LANGGRAPH_AUTH`, which builds set in images, is the `auth` of a langgraph.json with a path. */
 function hasAuthPath(text: string | undefined): boolean {
   try {
     const auth: unknown = JSON.parse(text || '{}');

@@ -19,20 +19,20 @@ export interface ObjectOptions {
   platform: PlatformSettings;
   image: ImageArtifact;
   credential: PullCredential | undefined;
-  /** How long a load has to be gone before the cluster takes pods away. */
+  /** Seconds of low load before the cluster removes pods. */
   coolDownSeconds: number;
 }
 
-/** What agent-api's `/metrics` serve, after their prefix: the runs of the whole deployment that wait. */
+/** The metric of agent-api's `/metrics`, after its prefix, with the pending runs of the whole deployment. */
 const PENDING_RUNS_METRIC = 'num_pending_runs';
 const METRIC_PREFIX = 'lg_api_';
 const PENDING_RUNS_PER_WORKER = 10;
 const CPU_TARGET = 0.75;
 const MEMORY_TARGET = 0.75;
-/** The longest that the API takes. */
+/** The longest window that the API accepts. */
 const COOL_DOWN_SECONDS_MAX = 3600;
 
-/** Describes all that is made of one revision in a cluster. The same revision is always described the same way. */
+/** Describes all Kubernetes objects of one revision. The result is deterministic. */
 export class RevisionObjects {
   readonly #spec: RevisionSpec;
   readonly #options: ObjectOptions;
@@ -70,7 +70,7 @@ export class RevisionObjects {
     };
   }
 
-  /** @param replicas undefined when the cluster decides on them itself */
+  /** @param replicas undefined when the cluster decides the number */
   deployment(role: Role, replicas: number | undefined): V1Deployment {
     const { image, platform, credential } = this.#options;
     const { image_pull_secrets } = this.#spec.resources;
@@ -81,7 +81,7 @@ export class RevisionObjects {
       metadata: this.#metadata(role),
       spec: {
         ...(replicas !== undefined && { replicas }),
-        // A template changes with the platform's settings alone: then too a new pod is ready before an old one goes.
+        // The template only changes with the platform's settings. Then too a new pod is ready before an old one ends.
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
         revisionHistoryLimit: 0,
         selector: { matchLabels: labelsOf(this.#spec, role) },
@@ -99,7 +99,9 @@ export class RevisionObjects {
     };
   }
 
-  /** Only where more than one is there at least: a budget for a single pod would keep nodes from being emptied. */
+  /**
+   * Describes budgets for roles with at least two pods. A budget for a single pod would block the draining of nodes.
+   */
   disruptionBudgets(): V1PodDisruptionBudget[] {
     const kept = (['agent-api', 'run-worker'] as const).filter(
       (role) => scaleBounds(this.#spec.resources, role).min > 1,
@@ -112,7 +114,7 @@ export class RevisionObjects {
     }));
   }
 
-  /** Of the roles that may have more or fewer: processor and memory for both, runs that wait for workers. */
+  /** Describes autoscalers for the roles that can scale: by CPU and memory, and for workers by pending runs. */
   autoscalers(): V2HorizontalPodAutoscaler[] {
     return (['agent-api', 'run-worker'] as const).flatMap((role) => {
       const { min, max } = scaleBounds(this.#spec.resources, role);
@@ -161,7 +163,7 @@ export class RevisionObjects {
   }
 
   #environment(role: Role): Record<string, string> {
-    // The secrets are on standard input; nothing on it tells of this process's end: pods outlive it.
+    // The secrets come over standard input. `RUNYARD_PARENT_FD` is not set, because pods outlive this process.
     return { ...this.#variables(role).env, HOST: '0.0.0.0', PORT: String(PORT), RUNYARD_SECRETS_FD: '0' };
   }
 

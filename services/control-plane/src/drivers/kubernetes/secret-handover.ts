@@ -1,41 +1,44 @@
 import type { V1Container, V1Volume } from '@kubernetes/client-node';
 
-/** The key of the Secret that holds one line: a JSON object of the variables that are secret. */
+/** The key of the Secret with one line: a JSON object of the secret variables. */
 export const SECRETS_KEY = 'secrets';
 
 const MEETING_POINT = '/run/runyard/handover';
 const HELD = '/run/runyard/secrets';
 
 /**
- * Secrets reach a service of the platform on its standard input, as from every driver: what is in a container's environment or
- * in its files, the project's code could read, which runs there as the same user. They lie with a second, small container of
- * the pod, the giver. It gives them once, and again only when everything that ran in the service's container has ended.
+ * Hands the secrets over to the platform's service on its standard input, as every driver does. The project's code runs
+ * in the service's container as the same user, and could read the container's environment and files. Therefore a
+ * second, small container of the pod holds the secrets: the giver. It gives them once, and again only when all
+ * processes of the service's container have ended.
  *
- * Two pipes, and a file that only the giver can make and remove:
+ * Giver and service share two pipes, and a file that only the giver can create and remove:
  *
  *     secrets   the line of secrets, from the giver to the service
  *     alive     held open by the service, from before it reads the secrets until its container ends
- *     taken     there from before the giver writes until it has seen that nobody holds `alive` any more
+ *     taken     exists from before the giver writes until it has seen that nobody holds `alive` any more
  *
- *     service  GATE   wait while `taken` is there       giver  OPEN   open `secrets`: waits for a service that reads
- *              HOLD   open `alive`                             TAKEN  make `taken`
+ *     service  GATE   wait while `taken` exists         giver  OPEN   open `secrets`: waits for a service that reads
+ *              HOLD   open `alive`                             TAKEN  create `taken`
  *              READ   open `secrets`: waits for OPEN           WRITE  the line; fails when nobody reads
  *                                                              END    unless it failed: wait until nobody holds `alive`
  *                                                              FREE   remove `taken`, and again from OPEN
  *
- * A service that is started again may be at any of its steps while the giver is at any of its own. Let the one before have ended
+ * A service that restarts may be at any of its steps while the giver is at any of its own. Its predecessor has ended
  *
- *     while the giver waits for END    The new one stops at GATE and does not hold `alive`: however long the giver takes to notice the
- *                                      end, it does. FREE lets the new one on.
- *     between OPEN and WRITE           The new one is at GATE, or past it before TAKEN. If it has come to READ, it gets the line. If
- *                                      not, WRITE fails: the giver does not wait for the end of one who holds `alive` and has nothing,
- *                                      but offers it anew. Who comes to READ in the instant in which that attempt ends finds it empty,
- *                                      and is started once more.
- *     between WRITE and its reading    `taken` was there before the new one began: as in the first case.
- *     before OPEN, or after FREE       Nothing was given: the new one is like a first one.
+ *     while the giver waits for END    The new service stops at GATE and does not hold `alive`. However late the giver
+ *                                      notices the end, FREE lets the new service continue.
+ *     between OPEN and WRITE           The new service is at GATE, or passed it before TAKEN. If it has reached READ,
+ *                                      it gets the line. If not, WRITE fails: the giver does not wait for the end of a
+ *                                      service that holds `alive` and has no secrets, but offers them again. A service
+ *                                      that reaches READ just when the failed attempt ends reads an empty line, and
+ *                                      restarts.
+ *     between WRITE and its reading    `taken` existed before the new service began: as in the first case.
+ *     before OPEN, or after FREE       The secrets were not given: the new service is like a first one.
  *
- * A giver that is started again goes on with END where `taken` is there, and with OPEN elsewhere. Code of the project runs from when
- * its service has read until its container ends: all that time `taken` is there, and nothing is written that it could read.
+ * A giver that restarts continues with END if `taken` exists, and with OPEN otherwise. The project's code runs from the
+ * time its service has read the secrets until the container ends. `taken` exists all that time, so the giver writes
+ * nothing that the code could read.
  */
 const HAND_OVER = `trap 'exit 0' TERM
 cd ${MEETING_POINT}
@@ -50,18 +53,21 @@ while :; do
   { : > taken; exec cat ${HELD}/${SECRETS_KEY}; } > secrets & wait $! && until_nobody_is_alive
 done`;
 
-/** How often GATE is looked at. */
+/** Seconds between checks of GATE. */
 const LOOK_SECONDS = 0.1;
 const TAKE_OVER = `while [ -e ${MEETING_POINT}/taken ]; do sleep ${LOOK_SECONDS}; done
 exec 9<>${MEETING_POINT}/alive <${MEETING_POINT}/secrets; exec runyard-agent "$0"`;
 
-/** The exit code of an image that is not built from the base image. */
+/** The exit code for an image that is not built from the base image. */
 export const FOREIGN_IMAGE_CODE = 64;
 
-/** The message of an image whose project checks its callers itself. */
+/** The message of an image whose project authenticates its callers itself. */
 export const CUSTOM_AUTH = 'custom auth';
 
-/** Makes the pipes; tells whether the image is one of ours, and whether it has an `auth` with a path, as its builder wrote it. */
+/**
+ * Creates the pipes. Reports whether the image is built from the base image, and whether its `LANGGRAPH_AUTH` has a
+ * path.
+ */
 const PREPARE = `command -v runyard-agent > /dev/null || exit ${FOREIGN_IMAGE_CODE}
 cd ${MEETING_POINT} && { [ -p alive ] || mkfifo -m 600 alive; } && { [ -p secrets ] || mkfifo -m 600 secrets; } || exit 1
 [ -z "$LANGGRAPH_AUTH" ] || node -e '
@@ -72,7 +78,7 @@ const shell = (script: string, ...args: string[]) => ['/bin/sh', '-c', script, .
 
 export const PREPARING_CONTAINER = 'prepare';
 const MEETING_VOLUME = 'handover';
-/** Node starts once in it. */
+/** The container starts Node.js once. */
 const PREPARING = { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } };
 const SMALL = { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '32Mi' } };
 
@@ -109,7 +115,10 @@ export function handingContainer(common: Common): V1Container {
   };
 }
 
-/** What the service's own container has of it. Nobody in it can replace the pipes. */
+/**
+ * Returns the command and mounts of the service's container. The mount is read-only, so nobody in it can replace the
+ * pipes.
+ */
 export function takingOver(role: string): Pick<V1Container, 'command' | 'volumeMounts'> {
   return {
     command: shell(TAKE_OVER, role),

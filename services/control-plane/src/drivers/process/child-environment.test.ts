@@ -32,7 +32,7 @@ function spec(secrets: Record<string, string>): RevisionSpec {
 }
 
 describe('the environment of a process', () => {
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     process.env.SOMETHING_OF_THE_PLATFORM = 'platform-secret';
     const { env, secrets } = childVariables(spec({ MODEL_KEY: 'model-key' }), project(), platform, 'agent-api');
     for (const secret of ['platform-secret', 'redis-password', 'database-password', 'model-key']) {
@@ -46,7 +46,24 @@ describe('the environment of a process', () => {
     delete process.env.SOMETHING_OF_THE_PLATFORM;
   });
 
-  it('takes tuning from the project and over it from the deployment, and nothing else', () => {
+  it('has the login of deployments at Kafka for the server alone, beside what its project gets', () => {
+    const kafkaLogin = { mechanism: 'plain' as const, username: 'deployments', password: 'kafka-password' };
+    const eventBus = { ...platform.eventBus, kafkaLogin, kafkaTls: { ca: 'PEM' } };
+    const variablesOf = (role: 'agent-api' | 'run-worker') =>
+      childVariables(spec({ MODEL_KEY: 'model-key' }), project(), { ...platform, eventBus }, role);
+    const server = variablesOf('agent-api');
+    expect(server.secrets).toMatchObject({
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: 'deployments',
+      KAFKA_SASL_PASSWORD: 'kafka-password',
+      PROJECT_ENV: '{"MODEL_KEY":"model-key"}',
+    });
+    expect(server.env).toMatchObject({ KAFKA_SSL: 'true', KAFKA_SSL_CA: 'PEM' });
+    expect(JSON.stringify(server.env)).not.toContain('kafka-password');
+    expect(JSON.stringify(variablesOf('run-worker'))).not.toContain('kafka-password');
+  });
+
+  it('contains tuning from the project, which the deployment overrides, and nothing else', () => {
     const { env } = childVariables(
       spec({
         N_JOBS_PER_WORKER: '4',
@@ -61,7 +78,7 @@ describe('the environment of a process', () => {
     expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
     expect(env.HOST).toBe('127.0.0.1');
     expect(env.LANGGRAPH_API_URL).toBe('http://runyard.example.com/deployments/deployment');
-    // Which inner networks callers may reach is the platform's to say.
+    // The platform decides which private networks callers may reach.
     expect(env.OUTBOUND_ALLOWED_NETWORKS).toBe('10.0.0.0/8,fd00::/8');
     expect(env).not.toHaveProperty('NODE_OPTIONS');
   });

@@ -8,14 +8,14 @@ import type { ProjectUsers } from './project-users.ts';
 import { startRevision } from './start-revision.ts';
 
 export interface ProcessDriverOptions extends KeepingOptions {
-  /** Whom projects run as; null: this service's user. */
+  /** The users that run projects; null: this service's user. */
   users: ProjectUsers | null;
   agentApiEntry: string;
   runWorkerEntry: string;
   platform: PlatformSettings;
 }
 
-/** Runs a revision as processes of this machine, children of this one: one or more of agent-api and of run-worker. */
+/** Runs a revision as child processes of this one: one or more of agent-api and of run-worker. */
 export class ProcessDriver implements Driver {
   readonly #options: ProcessDriverOptions;
 
@@ -27,16 +27,19 @@ export class ProcessDriver implements Driver {
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
     const { platform, users, agentApiEntry, runWorkerEntry } = this.#options;
-    return startRevision(spec, options, this.#options, async () => ({
-      hasCustomAuth: project.hasCustomAuth,
-      graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
-      findPlace: async () => ({ host: platform.host, port: await freePort(platform.host) }),
-      launch: ({ role }, { port }, onLine) => {
-        const { env, secrets } = childVariables(spec, project, platform, role);
-        const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
-        const user = users && { GRAPH_HOST_USER: users.of(spec.deploymentId) };
-        return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, onLine });
-      },
-    }));
+    return startRevision(spec, options, this.#options, async () => {
+      await users?.admit(spec.deploymentId, project.directory);
+      return {
+        hasCustomAuth: project.hasCustomAuth,
+        graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
+        findPlace: async () => ({ host: platform.host, port: await freePort(platform.host) }),
+        launch: ({ role }, { port }, onLine) => {
+          const { env, secrets } = childVariables(spec, project, platform, role);
+          const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
+          const user = users && { GRAPH_HOST_USER: users.of(spec.deploymentId) };
+          return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, onLine });
+        },
+      };
+    });
   }
 }

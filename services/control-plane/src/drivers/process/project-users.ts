@@ -1,39 +1,52 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { ConfigError } from '@runyard/service-kit';
 
-/** What of DATA_DIR projects have to get through. */
+/** Folders of DATA_DIR that projects have to traverse. */
 const WAYS = ['', 'artifacts'];
-/** What of DATA_DIR is for this service alone, whoever runs. */
+/** Folders of DATA_DIR that only this service may enter. */
 const PRIVATE = ['holders', 'logs'];
 
 /**
- * Whom the code of projects runs as: a user of the system for each deployment, so that it reads neither what the platform has in
- * memory and on disk nor what another deployment has.
+ * Assigns each deployment a system user that runs its project's code, so that the code can read neither the platform's
+ * memory and files nor another deployment's.
  */
 export class ProjectUsers {
   readonly #first: number;
   readonly #count: number;
+  readonly #dataDir: string;
 
-  constructor(first: number, last: number) {
+  constructor(first: number, last: number, dataDir: string) {
+    this.#dataDir = dataDir;
     this.#first = first;
     this.#count = last - first + 1;
   }
 
-  /** `uid:gid`; the same for a deployment at every start. In a range of millions two of a platform hardly share one. */
+  /**
+   * Returns `uid:gid`, the same at every start of a deployment. In a range of millions, two deployments hardly ever
+   * share one.
+   */
   of(deploymentId: string): string {
     const number = createHash('sha256').update(deploymentId).digest().readUIntBE(0, 6);
     const id = this.#first + (number % this.#count);
     return `${id}:${id}`;
   }
+
+  /** Lets the deployment's user, and no other, read its build. A folder that is run in place stays as it is. */
+  async admit(deploymentId: string, directory: string): Promise<void> {
+    if (!directory.startsWith(join(this.#dataDir, 'artifacts', deploymentId, sep))) return;
+    const [, gid] = this.of(deploymentId).split(':');
+    await chown(directory, process.getuid!(), Number(gid));
+    await chmod(directory, 0o750);
+  }
 }
 
 /**
- * The users that are set, and folders of `dataDir` that keep them out of what is not theirs; null when none are set, and projects
- * run as this service's user.
+ * Opens the configured users and closes this service's folders of `dataDir` to them. Returns null when none are
+ * configured: then projects run as this service's user.
  *
- * @param setting numbers, as `100000-999999999`
+ * @param setting a range of numeric users, as `100000-999999999`
  * @throws ConfigError when this service may not start processes of those users
  */
 export async function openProjectUsers(setting: string | undefined, dataDir: string): Promise<ProjectUsers | null> {
@@ -51,5 +64,5 @@ export async function openProjectUsers(setting: string | undefined, dataDir: str
       await chmod(join(dataDir, name), mode);
     }
   }
-  return new ProjectUsers(first, last);
+  return new ProjectUsers(first, last, dataDir);
 }
