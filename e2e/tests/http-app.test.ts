@@ -70,7 +70,7 @@ it('runs stream through the app of a project as they do without one', async () =
   expect(events.map(({ event }) => event)).toEqual(['metadata', 'values', 'updates', 'values']);
 });
 
-it('what a project says about pages of other origins holds through the gateway', async () => {
+it("the project's rules for pages of other origins hold through the gateway", async () => {
   const preflight = (origin: string) =>
     fetch(`${deployment.source_config.custom_url}/threads`, {
       method: 'OPTIONS',
@@ -81,4 +81,26 @@ it('what a project says about pages of other origins holds through the gateway',
   expect((await preflight('https://other.example')).status).toBe(400);
   const answer = await call('/info', { headers: { origin: 'https://page.example' } });
   expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+});
+
+it('a project below a mount prefix answers its keyless paths there, and nothing else, to strangers', async () => {
+  const { custom_url: url } = deployment.source_config;
+  const statusOf = async (below: string) => (await fetch(url + below)).status;
+  expect(await statusOf('/agents/ok')).toBe(401);
+  const secrets = [{ name: 'MOUNT_PREFIX', value: '/agents' }];
+  const patched = await controlPlane<Deployment>('PATCH', `/deployments/${deployment.id}`, { secrets });
+  await untilDeployed(deployment, patched.body.latest_revision_id);
+  await waitFor(async () => (await statusOf('/agents/ok')) === 200, { what: 'the route of the new revision' });
+
+  for (const below of ['/ok', '/agents', '/agents/docs', '/agents/openapi.json'])
+    expect([below, await statusOf(below)]).toEqual([below, 200]);
+  for (const below of ['/agents/info', '/agents/custom/hello', '/agents//ok', '/agents/ok%2f', '/agentsx/ok'])
+    expect([below, await statusOf(below)]).toEqual([below, 401]);
+  expect(await (await call('/agents/custom/hello?name=you')).json()).toEqual({ hello: 'you' });
+
+  const client = newClient({ apiUrl: `${url}/agents` });
+  const input = { messages: [{ role: 'user', content: 'hi' }] };
+  const events = await collect(client.runs.stream(null, 'echo', { input, feedbackKeys: ['helpful'] }));
+  const { helpful } = events.at(-1)!.data as { helpful: string };
+  expect((await fetch(helpful, { method: 'POST', body: '{"score":1}' })).status).toBe(200);
 });

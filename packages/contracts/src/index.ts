@@ -6,6 +6,7 @@ export * from './events/index.ts';
 export * from './http/agent-server/index.ts';
 export * from './http/common.ts';
 export * from './http/control-plane/index.ts';
+export * from './http/internal/mount-prefix.ts';
 export * from './http/internal/passing-on.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/routes.ts';

@@ -1,5 +1,5 @@
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
-import { BODY_LIMIT_BYTES, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { BODY_LIMIT_BYTES, ConnectionUri, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 const ratePerSecond = (perSecond: number, of: string) =>
@@ -19,7 +19,7 @@ export const configSchema = Type.Object({
     }),
   ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: BODY_LIMIT_BYTES, minimum: 1 }),
-  // Streams are among them, and one of a gateway costs little.
+  // Streams count too, and one of a gateway costs little.
   HTTP_MAX_REQUESTS_IN_FLIGHT: Type.Integer({
     default: 5000,
     minimum: 1,
@@ -30,7 +30,8 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'The same for one key; more are refused with 429.',
   }),
-  // What one process answers within about two seconds on one core: more would wait before it, where nobody counts.
+  // One process answers so many within about two seconds on one core: more would wait before it, where nobody counts
+  // them.
   HTTP_MAX_REQUESTS_PER_UPSTREAM: Type.Integer({
     default: 256,
     minimum: 1,
@@ -49,13 +50,13 @@ export const configSchema = Type.Object({
   RATE_LIMIT_ADDRESS_BURST: burst,
   RATE_LIMIT_FAILURES_RPS: ratePerSecond(10, 'Failures to authenticate of one address'),
   RATE_LIMIT_FAILURES_BURST: Type.Integer({ default: 500, minimum: 1, description: 'How many at once.' }),
-  REDIS_URI: Type.Optional(Type.String({ description: 'Replicas count together over it; without, each by itself.' })),
+  REDIS_URI: Type.Optional(ConnectionUri('redis', 'Replicas count together over it; without, each by itself.')),
   REDIS_KEY_PREFIX: Type.String({
     default: 'runyard',
     minLength: 1,
     description: 'Before every key; the same for all replicas of one platform.',
   }),
-  // A safety net: changes come by event, and this bounds how long one that got lost can go unnoticed.
+  // A safety net: changes come by event, and this bounds how long a lost one goes unnoticed.
   ROUTES_REFRESH_SECONDS: Type.Number({ default: 30, minimum: 1 }),
   TRUST_FORWARDED_HEADERS: Type.Boolean({
     default: false,
@@ -64,7 +65,7 @@ export const configSchema = Type.Object({
   TRUSTED_PROXIES: Type.Optional(
     Type.Array(Type.String(), { description: 'Addresses and networks of proxies of which they are believed.' }),
   ),
-  // Longer than the time between the signs of life of answers that take their time.
+  // Longer than the time between heartbeats of long answers.
   UPSTREAM_SILENCE_SECONDS: Type.Number({
     default: 7,
     minimum: 0.1,

@@ -14,10 +14,10 @@ afterEach(async () => {
   await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 
-/** A gateway before a deployment whose processes answer when they are told to; streams they begin at once. */
+/** Starts a gateway before a deployment whose processes answer on command; they begin streams at once. */
 async function started(env: Record<string, string>, { processes = 1 } = {}) {
   const held: (() => void)[] = [];
-  /** How many requests each process was sent. */
+  /** The number of requests that each process got. */
   const sent = Array.from({ length: processes }, () => 0);
   const hold = (process: number) => (req: IncomingMessage, res: ServerResponse) => {
     sent[process]! += 1;
@@ -28,7 +28,8 @@ async function started(env: Record<string, string>, { processes = 1 } = {}) {
   const route = deploymentRoute({ upstreams: upstreams.map(({ url }) => url) });
   const controlPlane = await FakeControlPlane.start();
   controlPlane.routes.push(route);
-  gateway = await startGateway({ controlPlane, env });
+  // A busy machine is no storm: the tests of these limits are not about requests that waited to be read.
+  gateway = await startGateway({ controlPlane, env: { HTTP_MAX_ARRIVAL_DELAY_SECONDS: '60', ...env } });
   await gateway.untilReady();
   const release = () => {
     for (const answer of held.splice(0)) answer();
@@ -75,7 +76,7 @@ const refused = async (reason: string, key: string) => {
   return new RegExp(`http_requests_refused_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1];
 };
 
-it('a key may have so many requests open; another key’s are served beside them', async () => {
+it('a key may have only so many requests open; those of another key are served beside them', async () => {
   const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_KEY: '2' });
   const [one, other] = [gateway.orgAccess.issue(route.workspace_id), gateway.orgAccess.issue(route.workspace_id)];
   const open = [post(one.key), post(one.key)];
@@ -90,7 +91,7 @@ it('a key may have so many requests open; another key’s are served beside them
   expect(await refused('requests_of_key', one.key)).toBe('1');
 });
 
-it('beyond what is served at once requests get 503, and the gateway says that it is well', async () => {
+it('requests beyond the limit in flight get 503, and the gateway stays healthy', async () => {
   const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_IN_FLIGHT: '2' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const open = [post(key), post(key)];
@@ -104,7 +105,7 @@ it('beyond what is served at once requests get 503, and the gateway says that it
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-it('what a process has not begun to answer is bounded: others get 503 before they have sent their body', async () => {
+it('the unanswered requests of a process are limited: others get 503 before they have sent their body', async () => {
   const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const open = [post(key), post(key)];
@@ -128,7 +129,7 @@ it('what a process has not begun to answer is bounded: others get 503 before the
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-it('a stream leaves its place when it begins, and a client that leaves when it goes', async () => {
+it('a stream releases its place when it begins, and a client that leaves when it goes', async () => {
   const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '1' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const streams: Response[] = [];
@@ -144,7 +145,7 @@ it('a stream leaves its place when it begins, and a client that leaves when it g
   expect(await Promise.all(streams.map((stream) => stream.text()))).toEqual(['{}', '{}', '{}']);
 });
 
-it('the process that has least to answer is asked, and a request is refused when none has room', async () => {
+it('the process with the fewest unanswered requests gets the next one, which is refused when none has room', async () => {
   const limit = { HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' };
   const { route, sent, release, arrived, post } = await started(limit, { processes: 2 });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
@@ -164,7 +165,7 @@ it('the process that has least to answer is asked, and a request is refused when
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
 
-it('a crowd with a key that nobody asked about yet asks once, and one of many keys asks once for each', async () => {
+it('many requests with one unknown key ask about it once, and those with many keys once for each', async () => {
   const { route, release, arrived, post } = await started({});
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const before = gateway.orgAccess.questions.length;

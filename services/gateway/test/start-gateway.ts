@@ -1,5 +1,5 @@
 import type { EventBusConfig } from '@runyard/event-bus';
-import { createContext, readConfig } from '@runyard/service-kit';
+import { createContext, kafkaLoginVariables, readConfig } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import { configSchema } from '../src/config.ts';
@@ -11,19 +11,19 @@ export interface TestGateway {
   controlPlane: FakeControlPlane;
   /** Resolves when the routes are loaded. */
   untilReady(): Promise<void>;
-  /** Resolves when no event is missed any more. */
+  /** Resolves when the gateway misses no more events. */
   untilFollowing(): Promise<void>;
-  /** Resolves when the gateway has taken over what control-plane says now. */
+  /** Resolves when the gateway has applied the current routes of control-plane. */
   refreshRoutes(): Promise<void>;
-  /** Stops the gateway and leaves the rest of the platform. */
+  /** Stops the gateway and leaves the rest of the platform running. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An address where nothing listens: the gateway has to do without the bus. */
+/** An address where nothing listens: the gateway has to work without the bus. */
 const NO_BUS = { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: 'redis://127.0.0.1:1' };
 
-/** A whole gateway in this process, with fakes for the services behind it. */
+/** Starts a whole gateway in this process, with fakes for the services behind it. */
 export async function startGateway(
   options: {
     orgAccess?: FakeOrgAccess;
@@ -68,5 +68,10 @@ export async function startGateway(
 function busVariables(bus: EventBusConfig | undefined): Record<string, string> {
   if (!bus) return NO_BUS;
   if (bus.kind === 'redis') return { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: bus.url, TOPIC_PREFIX: bus.prefix };
-  return { EVENT_BUS: 'kafka', KAFKA_BROKERS: bus.brokers.join(','), TOPIC_PREFIX: bus.topicPrefix };
+  return {
+    EVENT_BUS: 'kafka',
+    KAFKA_BROKERS: bus.brokers.join(','),
+    TOPIC_PREFIX: bus.topicPrefix,
+    ...kafkaLoginVariables(bus.sasl),
+  };
 }

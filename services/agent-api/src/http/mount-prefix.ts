@@ -1,20 +1,23 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { HANDOVER_HEADER } from '@runyard/contracts';
+import { HANDOVER_HEADER, isMountPrefix, MOUNT_PREFIX_HEADER } from '@runyard/contracts';
 import type { RequestHandler } from '@runyard/service-kit';
 
-/** Served without the prefix too: probes and scrapers know nothing of it. */
+/** Paths that are served without the prefix too: probes and scrapers do not know it. */
 const UNMOUNTED: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 const FORWARDED_PREFIX = 'x-forwarded-prefix';
 
 /**
- * Serves everything below a path: the rest of the path is what the server and the project's app see, and it is added to
- * the prefix that a proxy in front says it took off. Anything outside is a 404.
+ * Serves everything below a path: the server and the project's app see the rest of the path, and the prefix is added to
+ * the one that a proxy in front says it took off. Anything outside is a 404. `/ok` without the prefix reports it in a
+ * header: whoever runs the deployment learns from it where its keyless paths are.
  *
- * A `Location` or `Content-Location` is relative to the URL that clients call the deployment by, which ends in the prefix: the
- * SDKs append one to the other. So the prefix is not in it, as what the gateway takes off the path is not.
+ * A `Location` or `Content-Location` is relative to the URL that clients call the deployment by, which ends in the
+ * prefix: the SDKs append one to the other. So it leaves out the prefix, as it leaves out the path that the gateway
+ * takes off.
  */
 export function mounted(prefix: string | undefined, inner: RequestListener): RequestListener {
   if (prefix === undefined) return inner;
+  const isReported = isMountPrefix(prefix);
   return (req, res) => {
     const url = req.url ?? '/';
     const [path] = url.split('?', 1);
@@ -26,12 +29,16 @@ export function mounted(prefix: string | undefined, inner: RequestListener): Req
       const body = '{"detail":"Not Found"}';
       res.writeHead(404, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
       return;
+    } else if (path === '/ok' && isReported) {
+      res.setHeader(MOUNT_PREFIX_HEADER, prefix);
     }
     inner(req, res);
   };
 }
 
-/** Puts the prefix before where the rest of an answer is found: the gateway asks a server for it by the path from its root. */
+/**
+ * Puts the prefix before the path of a continuation: the gateway requests it from the server by the path from its root.
+ */
 export function handedOverBelow(prefix: string | undefined): RequestHandler {
   return (_req, res, next) => {
     if (prefix !== undefined) prefixHandover(res, prefix);

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** How to reach one deployment's database, as its own role. */
+/** Connects to one deployment's database as its own role. */
 export interface DatabaseAccess {
   uri: string;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Making a database copies one of some megabytes; dropping one waits for a checkpoint. */
+/** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
 const QUERY_TIMEOUT_MS = 120_000;
 
 /**
- * The Postgres databases of deployments: one each, owned by a role of its own that can reach no other. Every step may be
- * repeated: what is there already is left as it is.
+ * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
+ * is idempotent.
  */
 export class DeploymentDatabases {
   readonly #adminUri: string;
 
-  /** @param adminUri a role that may create roles and databases */
+  /** @param adminUri connects as a role that may create roles and databases */
   constructor(adminUri: string) {
     this.#adminUri = adminUri;
   }
 
-  /** For a role not made yet. Letters and digits alone, so that it needs no quoting anywhere. */
+  /** Makes a password for a new role, of letters and digits only, so that it needs no quoting anywhere. */
   static makePassword(): string {
     return randomBytes(24).toString('hex');
   }
@@ -35,7 +35,7 @@ export class DeploymentDatabases {
     return { uri: uri.href };
   }
 
-  /** Makes the role and the database if they are not there, and the password valid. */
+  /** Creates the role and the database unless they exist, and sets the role's password. */
   async ensure(deploymentId: string, password: string): Promise<void> {
     const name = nameOf(deploymentId);
     await this.#asAdmin(async (client) => {
@@ -43,14 +43,14 @@ export class DeploymentDatabases {
       await client.query(`${role.rowCount ? 'ALTER' : 'CREATE'} ROLE ${name} LOGIN PASSWORD '${password}'`);
       const database = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
       if (database.rowCount) return;
-      // Only a member may give a database to a role, unless it is a superuser.
+      // Only a superuser may give a database to a role that it is not a member of.
       await client.query(`GRANT ${name} TO CURRENT_USER`);
       await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
       await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
     });
   }
 
-  /** Removes the database with all that is in it, whoever is connected, and the role. */
+  /** Removes the database with all its data, even while clients are connected, and the role. */
   async drop(deploymentId: string): Promise<void> {
     const name = nameOf(deploymentId);
     await this.#asAdmin(async (client) => {
@@ -59,7 +59,7 @@ export class DeploymentDatabases {
     });
   }
 
-  /** Bytes and connections of the databases of these deployments; those that have none yet are left out. */
+  /** Returns bytes and connections of each deployment's database. Deployments without a database are left out. */
   async figures(deploymentIds: string[]): Promise<Map<string, { bytes: number; connections: number }>> {
     const ofName = new Map(deploymentIds.map((id) => [nameOf(id), id]));
     const { rows } = await this.#asAdmin((client) =>
@@ -75,7 +75,10 @@ export class DeploymentDatabases {
     );
   }
 
-  /** From here on only workers of this revision take runs; others finish what they have. */
+  /**
+   * Makes the revision the active one: only its workers claim runs from now on. Other workers finish the runs they
+   * have.
+   */
   async activateRevision(access: DatabaseAccess, revisionId: string): Promise<void> {
     await connected(access.uri, (client) =>
       client.query('UPDATE deployment SET active_revision = $1 WHERE active_revision IS DISTINCT FROM $1', [
@@ -89,7 +92,7 @@ export class DeploymentDatabases {
   }
 }
 
-/** Database and role are named alike; an id's digits need no quoting. */
+/** Database and role have the same name. It consists of letters, digits and `_`, so it needs no quoting. */
 function nameOf(deploymentId: string): string {
   return `runyard_${deploymentId.replaceAll('-', '')}`;
 }
@@ -101,12 +104,12 @@ async function connected<T>(connectionString: string, work: (client: pg.Client) 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
   });
-  client.on('error', () => undefined); // The statement under way reports it.
+  client.on('error', () => undefined); // The failed statement reports the loss.
   await client.connect();
   try {
     return await work(client);
   } finally {
-    // A server that has gone silent does not say goodbye.
+    // An unresponsive server never confirms the end, so nobody waits for it.
     void client.end().catch(() => undefined);
   }
 }

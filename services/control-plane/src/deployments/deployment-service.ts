@@ -28,12 +28,13 @@ import { changesOf, checkCommit, type Desired, keptSourceConfig, withoutComputed
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
 import { existing } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
+import { storedConfiguration } from './stored-configuration.ts';
 import type { WantedParts } from './wanted-parts.ts';
 
-/** Removing processes and a small database takes about a second; a caller who waits sees the deployment gone. */
+/** Removing processes and a small database takes about a second, so a caller who waits finds the deployment deleted. */
 const DELETE_WAIT_MS = 10_000;
 
-/** What callers want of deployments: written down as desired state, which the reconciler then makes real. */
+/** Records what callers want of deployments as desired state, which the reconciler then establishes. */
 export class DeploymentService {
   readonly #parts: WantedParts;
 
@@ -73,7 +74,7 @@ export class DeploymentService {
     await this.#parts.desired.check(this.#parts.database.prisma, tenant, id, body.source, desired);
 
     const created = await this.#parts.database.change(async (transaction) => {
-      // Names and slugs are decided one creation at a time.
+      // The lock keeps two concurrent creations from choosing the same name or slug.
       await lockFor(transaction, 'deployment names');
       const name = await freeName(transaction, tenant, body);
       const row = {
@@ -123,9 +124,9 @@ export class DeploymentService {
   }
 
   /**
-   * Each for itself: one that cannot be deleted leaves the others deleted.
+   * Deletes each deployment separately: one that cannot be deleted does not keep the others.
    *
-   * @throws NotFoundError when none of them is there
+   * @throws NotFoundError when none of them exists
    */
   async deleteAll(caller: Principal, ids: readonly string[]): Promise<DeploymentDeletions> {
     tenantOf(caller, 'deployments:delete');
@@ -135,7 +136,7 @@ export class DeploymentService {
     const failures = outcomes.flatMap((outcome, index) =>
       outcome.status === 'rejected' ? [{ id: distinct[index] as string, reason: outcome.reason as unknown }] : [],
     );
-    // What is not the caller's to know is the server's failure.
+    // An error without a public message is reported as the server's failure.
     const unexpected = failures.find(({ reason }) => !(reason instanceof AppError));
     if (unexpected) throw unexpected.reason;
     if (failures.length === distinct.length && failures.every(({ reason }) => reason instanceof NotFoundError)) {
@@ -188,10 +189,8 @@ async function insert(
   const deployment = await transaction.deployment.create({
     data: {
       ...row,
-      sourceConfig: desired.sourceConfig as Prisma.InputJsonObject,
-      sourceRevisionConfig: desired.sourceRevisionConfig,
+      ...storedConfiguration(desired),
       sealedSecrets: desired.sealedSecrets,
-      secretReferences: desired.secretReferences,
       status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
       latestRevisionId: revisionId,
     },
@@ -207,7 +206,11 @@ async function insert(
   return deployment;
 }
 
-/** The name asked for, or one made of the agent's, while nothing else is named so. */
+/**
+ * Returns the requested name, or one made from the agent's.
+ *
+ * @throws BadRequestError when the name is taken; ConflictError when the agent has a deployment in the environment
+ */
 async function freeName(
   transaction: Prisma.TransactionClient,
   tenant: Tenant,
@@ -224,7 +227,9 @@ async function freeName(
 
 const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', 'missing');
 
-/** Unique in the whole platform, and no id: those stand for deployments where slugs do. */
+/**
+ * Returns a slug that is unique in the whole platform. It is never a uuid, because paths accept ids in place of slugs.
+ */
 async function freeSlug(transaction: Prisma.TransactionClient, name: string, id: string): Promise<string> {
   const slug = slugOf(name);
   const isTaken = isUuid(slug) || (await deploymentStore.isSlugTaken(transaction, slug));

@@ -16,10 +16,11 @@ import { deploymentStore } from './deployment-store.ts';
 import type { HostNames } from './host-names.ts';
 import { wrongSource } from './source-fields.ts';
 import { checkSourceRules } from './source-rules.ts';
+import { storedConfiguration } from './stored-configuration.ts';
 
-/** What makes the desired state real; told of changes after they are committed. */
+/** Establishes the desired state. Callers notify it of changes after their commit. */
 export interface Rollouts {
-  /** Something about the deployment changed. */
+  /** Notifies that something about the deployment changed. */
   changed(deploymentId: string): void;
   /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
   removed(deploymentId: string, timeoutMs: number): Promise<void>;
@@ -27,18 +28,18 @@ export interface Rollouts {
 
 export interface Changed {
   deployment: Deployment;
-  /** The new one; null when the change made none. */
+  /** The revision that the change made, if any. */
   revision: Revision | null;
 }
 
-/** What a deployment is to be, decided on how it is now and on its latest revision. */
+/** Plans a change from the current deployment and its latest revision. Called with the deployment's row locked. */
 export type Decide = (
   current: Deployment,
   latest: Revision,
   transaction: Prisma.TransactionClient,
 ) => Promise<Desired> | Desired;
 
-/** Writes down what deployments are to be, one change of a deployment at a time, and has it made real. */
+/** Stores the desired state of deployments, one change of a deployment at a time, and notifies the roll-outs. */
 export class DesiredState {
   readonly #database: Database;
   readonly #rollouts: Rollouts;
@@ -61,8 +62,8 @@ export class DesiredState {
   }
 
   /**
-   * @throws NotFoundError when there is no such deployment in the workspace; BadRequestError when it is being deleted, or the
-   *   change is not possible
+   * @throws NotFoundError when the workspace has no such deployment; BadRequestError when it is being deleted, or the
+   * change is not possible
    */
   async change<Answer>(
     tenant: Tenant,
@@ -85,9 +86,9 @@ export class DesiredState {
   }
 
   /**
-   * The host that the configuration gives the deployment, held for it until the transaction ends.
+   * Returns the host of the deployment's `custom_url` and reserves it until the transaction ends.
    *
-   * @throws BadRequestError when another deployment is there
+   * @throws BadRequestError when another deployment has the host
    */
   async claimHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
     const host = this.#hosts.customHostOf(config);
@@ -97,7 +98,7 @@ export class DesiredState {
     throw wrongSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
   }
 
-  /** @throws BadRequestError when it cannot be run as it is described */
+  /** @throws BadRequestError when the deployment cannot run as specified */
   async check(
     queries: Queries,
     tenant: Tenant,
@@ -109,7 +110,7 @@ export class DesiredState {
     const remote = await computeOf(queries, tenant, config);
     const compute = remote ?? { computeType: null, pods: this.#sourceRules.pods ?? null };
     checkSourceRules({ source, revisionSource, config, revisionConfig, ...compute });
-    // A data plane elsewhere reads them there.
+    // For a remote deployment, the data plane reads the references, in its own environment.
     if (!remote) this.#referenced.checkReadable(desired.secretReferences);
     if (!desired.makesRevision) return;
     const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
@@ -131,9 +132,7 @@ async function write(
     where: { id: current.id },
     data: {
       sealedSecrets: desired.sealedSecrets,
-      secretReferences: desired.secretReferences,
-      sourceConfig: desired.sourceConfig as Prisma.InputJsonObject,
-      sourceRevisionConfig: desired.sourceRevisionConfig,
+      ...storedConfiguration(desired),
       latestRevisionId: revisionId,
       ...(isFirstToRun ? { status: 'AWAITING_DATABASE' } : {}),
       ...(isMoved ? { customHost, routeVersion: { increment: 1 } } : {}),
@@ -150,7 +149,7 @@ async function write(
   return { deployment, revision: await insertRevision(transaction, deployment, origin) };
 }
 
-/** A deployment of another workspace and one that was never there answer alike. */
+/** Answers alike for a deployment of another workspace and one that does not exist. */
 export function existing(row: Deployment | null, id: string): Deployment {
   if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`);
   return row;

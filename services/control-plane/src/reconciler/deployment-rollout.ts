@@ -12,32 +12,34 @@ import { ObjectStorageUnavailableError } from '../object-storage/object-storage.
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { isImageSource } from '../sources/image-sources.ts';
+import { readMountPrefix } from './mount-prefix.ts';
 import { ensureStorage, type StorageAccess, specOf } from './revision-specs.ts';
 import { fail, RevisionEnded, reach, skipSuperseded, storageFor } from './revision-steps.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 import { Serving, SHORT_GRACE_MS, type StopOptions } from './serving.ts';
 
-/** What `step` leaves: nothing to do, the deployment is gone, or it should be called again later. */
+/** The result of `step`: nothing to do, the deployment is deleted, or `step` has to be called again later. */
 export type StepResult = 'settled' | 'gone' | 'retry';
 
 /**
- * Makes the desired state of one deployment real: its database, its active revision running, its newest open revision built
- * and rolled out. One step at a time; its owner calls `step` whenever something may have changed, and `notice` before it.
+ * Establishes the desired state of one deployment: its database, its active revision running, its newest open revision
+ * built and rolled out. It works one step at a time. Its owner calls `step` whenever something may have changed, and
+ * `notice` before it.
  *
- * A new revision is healthy before it becomes active, and a failed one never displaces the one that serves. The active one
- * is always first written into the deployment's own database, where its workers look, then here.
+ * A new revision is healthy before it becomes active, and a failed one never replaces the one that serves. The active
+ * revision is always written first to the deployment's own database, where its workers look, and then here.
  */
 export class DeploymentRollout {
   readonly #id: string;
   readonly #parts: RolloutParts;
   readonly #logger: Logger;
   readonly #serving: Serving;
-  /** Ends the build or the start under way. */
+  /** Aborts the current build or start. */
   #working = new AbortController();
-  /** The revision it is about. */
+  /** The revision of the current build or start. */
   #workingOn: string | undefined;
-  /** The deployment's own database may name a revision that could not be made active after all. */
+  /** True when the deployment's own database may name a revision that was not activated here after all. */
   #isActivationOpen = false;
 
   constructor(id: string, parts: RolloutParts) {
@@ -49,12 +51,12 @@ export class DeploymentRollout {
   }
 
   /**
-   * Ends what the step under way builds or starts when that became pointless: the deployment is to be deleted, the revision
-   * was interrupted, or a newer one came while it waits.
+   * Aborts the current build or start when it became pointless: the deployment is being deleted, the revision was
+   * interrupted, or a newer one was created while it waits.
    */
   async notice(): Promise<void> {
     const { store } = this.#parts;
-    // Those of now: while it looks, the next step may begin.
+    // Both are read before the queries, because the next step may begin meanwhile.
     const working = this.#working;
     const id = this.#workingOn;
     const deployment = await store.find(this.#id);
@@ -88,27 +90,27 @@ export class DeploymentRollout {
     return result;
   }
 
-  /** Ends every process of the deployment, without changing what is desired of it. */
+  /** Ends every process of the deployment, without changing its desired state. */
   async stop(graceMs: number, options: StopOptions = {}): Promise<void> {
-    // What is begun from here on is stopped too.
+    // `stop` comes first, so that a revision that starts from now on is stopped too.
     const stopped = this.#serving.stop(graceMs, options);
     interrupt(this.#working);
     await stopped;
   }
 
-  /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
+  /** Starts the active revision after a restart of this service, or after a takeover from another process. */
   async #bringUp(deployment: RolloutDeployment, revisionId: string): Promise<StepResult> {
     const { store, driver, builds } = this.#parts;
     const revision = await store.findRevision(revisionId);
     if (this.#serving.isStopped) return 'settled';
-    // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
-    // outlive their control plane.
+    // The stored upstreams belong to processes that have ended. Exceptions are a revision that serves here until this
+    // one replaces it, and revisions that outlive their control plane.
     const goesOn = revision !== null && driver.outlivesUs?.(builds.kindOf(revision.source));
     if (this.#serving.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
       const access = await ensureStorage(this.#parts, deployment);
-      // What was built may be on the disk of another machine, or gone with this one's.
+      // The build may be on the disk of another machine, or lost.
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
       await this.#parts.databases.activateRevision(access, revisionId);
@@ -121,7 +123,7 @@ export class DeploymentRollout {
     }
   }
 
-  /** Has the workers of the revision that serves take runs again, after another one could not be made active. */
+  /** Lets the workers of the serving revision claim runs again, after another revision could not be activated. */
   async #reactivate(deployment: RolloutDeployment): Promise<void> {
     const { revisionId } = this.#serving;
     if (revisionId === undefined) return;
@@ -130,7 +132,7 @@ export class DeploymentRollout {
     this.#isActivationOpen = false;
   }
 
-  /** False when it should be tried again: what failed was not the revision's fault. */
+  /** Returns false when the roll-out has to be tried again, because the failure was not the revision's. */
   async #rollOut(deployment: RolloutDeployment, revision: RolloutRevision): Promise<boolean> {
     const { store } = this.#parts;
     this.#workingOn = revision.id;
@@ -151,9 +153,9 @@ export class DeploymentRollout {
       const isFirst = deployment.activeRevisionId === null;
       running = await this.#start(revision, access, { isFirst, onBegin: () => reached('DEPLOYING') });
     } catch (error) {
-      // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
+      // The revision stays as it is: the next owner of the deployment continues, skips or deletes it.
       if (interrupted.aborted || this.#serving.isStopped || error instanceof RevisionEnded) return true;
-      // A build says itself what was away, and has waited for it.
+      // A build reports an unavailable storage itself, after it has waited for it.
       const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
       if (!(error instanceof BuildFailure) && isAway) {
         this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
@@ -165,7 +167,7 @@ export class DeploymentRollout {
     return this.#activate(revision, running, access);
   }
 
-  /** Sees to it that what the revision runs lies ready on this machine. */
+  /** Builds the revision unless its artifact exists on this machine. */
   async #build(
     deployment: RolloutDeployment,
     revision: RolloutRevision,
@@ -181,14 +183,16 @@ export class DeploymentRollout {
     const { databases, store } = this.#parts;
     const replaced = this.#serving.revisionId;
     let isActive: boolean;
+    const mountPrefix = await readMountPrefix(running.upstreams, this.#working.signal);
     this.#isActivationOpen = true;
     try {
       await databases.activateRevision(access, revision.id);
       const { upstreams, hasCustomAuth } = running;
-      // An image brings a server of its own.
+      // An image contains a server of its own.
       const imageVersion = isImageSource(revision.source) ? null : AGENT_SERVER_LEVEL;
-      isActive = await store.activate(revision, { upstreams, hasCustomAuth, imageVersion });
-      // It was interrupted at the last moment.
+      const serving = { upstreams, hasCustomAuth, mountPrefix: mountPrefix ?? null, imageVersion };
+      isActive = await store.activate(revision, serving);
+      // The revision was interrupted at the last moment.
       if (!isActive && replaced !== undefined) await databases.activateRevision(access, replaced);
       this.#isActivationOpen = false;
     } catch (error) {
@@ -200,7 +204,9 @@ export class DeploymentRollout {
       await running.stop(SHORT_GRACE_MS);
       return true;
     }
-    if (await this.#serving.take(running)) this.#logger.info('a revision is deployed', { revisionId: revision.id });
+    const options = { isMountPrefixStored: mountPrefix !== undefined };
+    if (await this.#serving.take(running, options))
+      this.#logger.info('a revision is deployed', { revisionId: revision.id });
     return true;
   }
 
@@ -221,7 +227,7 @@ export class DeploymentRollout {
     });
   }
 
-  /** Removes builds that nothing runs from any more, and that are neither the latest nor under way. */
+  /** Removes builds that no running, latest or unfinished revision needs. */
   async #tidy(): Promise<void> {
     const { store, builds } = this.#parts;
     if (this.#serving.isDraining || this.#serving.isStopped) return;

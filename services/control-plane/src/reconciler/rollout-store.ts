@@ -1,6 +1,6 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
-import { deploymentEvents } from '../events/deployment-events.ts';
+import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
@@ -32,33 +32,42 @@ export type RolloutRevision = Pick<
 export interface Serving {
   upstreams: string[];
   hasCustomAuth: boolean;
-  /** Null: of an image with a server of its own. */
+  /** The path below which the revision serves everything; null when it has none or it is not known yet. */
+  mountPrefix: string | null;
+  /** Null for an image with a server of its own. */
   imageVersion: string | null;
 }
 
-/** Deployments as whoever runs them works on them, whoever they belong to. */
+/** Stores deployments for the processes that run them, across all tenants. */
 export interface RolloutStore {
   allIds(): Promise<string[]>;
   find(id: string): Promise<RolloutDeployment | null>;
   findRevision(id: string): Promise<RolloutRevision | null>;
-  /** Revisions that have not come to an end, oldest first. */
+  /** Lists unfinished revisions, the oldest first. */
   openRevisions(deploymentId: string): Promise<RolloutRevision[]>;
-  /** Those whose builds are to be kept: the active revision, the latest, and those under way, where they came so far. */
+  /**
+   * Lists the revisions whose builds are kept: the active one, the latest, and unfinished ones that have been built.
+   */
   revisionsInUse(deploymentId: string): Promise<RolloutRevision[]>;
-  /** Keeps the password if there is one already; returns the one that holds. */
+  /** Stores the password unless there is one, and returns the stored one. */
   keepDatabasePassword(id: string, sealed: string): Promise<string>;
   databaseIsReady(id: string): Promise<void>;
-  /** False when the revision is in a status this one may not follow: another change was faster. */
+  /** Returns false when the revision's status does not allow the change, because another change was faster. */
   moveRevision(revision: RolloutRevision, to: RevisionStatus, message?: string | null): Promise<boolean>;
-  /** The revision is the one that serves now; false when it was interrupted or deleted meanwhile, and nothing changed. */
+  /**
+   * Makes the revision the active one. Returns false, and changes nothing, when it was interrupted or deleted
+   * meanwhile.
+   */
   activate(revision: RolloutRevision, serving: Serving): Promise<boolean>;
-  /** Nothing happens when they are those already known. */
+  /** Does nothing when the upstreams have not changed. */
   setUpstreams(id: string, upstreams: string[]): Promise<void>;
-  /** The last trace. */
+  /** Does nothing when the prefix has not changed, or the revision is not the active one. */
+  setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void>;
+  /** Deletes the last row of the deployment. */
   remove(id: string): Promise<void>;
 }
 
-/** Those that the platform runs itself. Every change writes the events that tell of it in the same transaction. */
+/** Stores the deployments that the platform runs itself. Every change writes its events in the same transaction. */
 export class PostgresRolloutStore implements RolloutStore {
   readonly #database: Database;
 
@@ -130,11 +139,12 @@ export class PostgresRolloutStore implements RolloutStore {
 
   async activate(revision: RolloutRevision, serving: Serving): Promise<boolean> {
     return this.#database.change(async (transaction) => {
-      // That it is deleted was told: no later route may bring it back.
+      // The event of the deletion has been written, so no later event may restore the route.
       if (!(await isToStay(transaction, revision.deploymentId))) return false;
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
       const before = await transaction.deployment.findUniqueOrThrow({ where: { id: revision.deploymentId } });
-      const after = await changeRoute(transaction, before.id, { activeRevisionId: revision.id, ...serving });
+      const active = { activeRevisionId: revision.id, mountPrefixRevisionId: revision.id };
+      const after = await changeRoute(transaction, before.id, { ...active, ...serving });
       if (after.hasCustomAuth !== before.hasCustomAuth) await deploymentEvents.authModeChanged(transaction, after);
       return true;
     });
@@ -148,13 +158,22 @@ export class PostgresRolloutStore implements RolloutStore {
     });
   }
 
-  /** Its events were written when the deletion was asked for. */
+  async setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void> {
+    await this.#database.change(async (transaction) => {
+      if (!(await isToStay(transaction, id))) return;
+      const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
+      if (row.activeRevisionId !== revisionId || routeOf(row).mount_prefix === mountPrefix) return;
+      await changeRoute(transaction, id, { mountPrefix, mountPrefixRevisionId: revisionId });
+    });
+  }
+
+  /** Deletes the row. The events were written when the deletion was requested. */
   async remove(id: string): Promise<void> {
     await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
   }
 }
 
-/** Until the transaction ends, too. */
+/** Locks the deployment, so that the answer holds until the transaction ends. */
 async function isToStay(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
   const rows = await transaction.$queryRaw<unknown[]>`
     SELECT 1 FROM deployment WHERE id = ${id}::uuid AND delete_requested_at IS NULL FOR UPDATE`;
@@ -164,7 +183,7 @@ async function isToStay(transaction: Prisma.TransactionClient, id: string): Prom
 async function changeRoute(
   transaction: Prisma.TransactionClient,
   id: string,
-  data: { activeRevisionId?: string; upstreams: string[]; hasCustomAuth?: boolean; imageVersion?: string | null },
+  data: Partial<Serving> & { activeRevisionId?: string; mountPrefixRevisionId?: string },
 ): Promise<Deployment> {
   const row = await transaction.deployment.update({
     where: { id },

@@ -1,33 +1,39 @@
 import type { Logger } from '@runyard/service-kit';
 import type { RunningRevision } from '../drivers/driver.ts';
+import { readMountPrefix } from './mount-prefix.ts';
 import type { RolloutStore } from './rollout-store.ts';
 
 export interface StopOptions {
-  /** Another process has taken over, and announces its own route. */
+  /** Keeps the route, because another process has taken over and announces its own. */
   keepRoute?: boolean;
-  /** What outlives this process goes on, and keeps its route. */
+  /** Leaves revisions that outlive this process running, and keeps their routes. */
   release?: boolean;
 }
 
-/** For processes that nobody waits for any more. */
+/** Grace for processes that nobody waits for any more. */
 export const SHORT_GRACE_MS = 1_000;
 
-/** What runs of one deployment: the revision that serves, and those it has replaced until they have ended. */
+/** The running revisions of one deployment: the one that serves, and replaced ones until they have ended. */
 export class Serving {
   readonly #deploymentId: string;
-  readonly #store: Pick<RolloutStore, 'setUpstreams'>;
+  readonly #store: Pick<RolloutStore, 'setUpstreams' | 'setMountPrefix'>;
   readonly #onDrained: () => Promise<void>;
   readonly #logger: Logger;
   #current: RunningRevision | undefined;
   readonly #draining = new Map<RunningRevision, Promise<void>>();
   #isStopped = false;
-  /** Route changes in order: a later one must not be overtaken by an earlier one. */
+  /** Serializes route changes, so that none overtakes a later one. */
   #routing: Promise<void> = Promise.resolve();
+  /** The revision whose mount prefix is stored. */
+  #mountPrefixOf: RunningRevision | undefined;
+  /** Runs beside the route changes, so that a server that does not answer delays none. */
+  #learning: Promise<void> = Promise.resolve();
+  readonly #stopping = new AbortController();
 
-  /** @param options.onDrained called after a replaced revision has ended */
+  /** @param options.onDrained is called after a replaced revision has ended */
   constructor(options: {
     deploymentId: string;
-    store: Pick<RolloutStore, 'setUpstreams'>;
+    store: Pick<RolloutStore, 'setUpstreams' | 'setMountPrefix'>;
     onDrained: () => Promise<void>;
     logger: Logger;
   }) {
@@ -37,7 +43,7 @@ export class Serving {
     this.#logger = options.logger;
   }
 
-  /** The one that serves. */
+  /** The id of the serving revision. */
   get revisionId(): string | undefined {
     return this.#current?.revisionId;
   }
@@ -50,30 +56,37 @@ export class Serving {
     return this.#isStopped;
   }
 
-  /** Has this one serve, and the one before it end. False when everything was asked to stop meanwhile: then it is stopped too. */
-  async take(running: RunningRevision): Promise<boolean> {
+  /**
+   * Makes this revision the serving one and drains the one before. Returns false when everything was stopped meanwhile;
+   * then this revision is stopped too.
+   *
+   * @param options.isMountPrefixStored its servers have answered at its activation, and need not be asked again
+   */
+  async take(running: RunningRevision, { isMountPrefixStored = false } = {}): Promise<boolean> {
     if (this.#isStopped) {
       await running.stop(SHORT_GRACE_MS);
       return false;
     }
     const replaced = this.#current;
     this.#current = running;
+    if (isMountPrefixStored) this.#mountPrefixOf = running;
     this.#route(running);
     if (replaced) this.#drain(replaced);
     return true;
   }
 
-  /** The revision answers elsewhere than before. */
+  /** Handles a change of the revision's upstreams. */
   moved(revisionId: string): void {
     if (this.#current?.revisionId === revisionId) this.#route(this.#current);
   }
 
-  /** Ends all of it. Its route is withdrawn first. */
+  /** Ends all revisions, after it has withdrawn the route. */
   async stop(graceMs: number, { keepRoute, release }: StopOptions = {}): Promise<void> {
     this.#isStopped = true;
+    this.#stopping.abort();
     const serving = this.#current;
     this.#current = undefined;
-    await this.#routing;
+    await Promise.all([this.#routing, this.#learning]);
     if (serving && !keepRoute && !(release && serving.outlivesUs)) {
       await this.#store.setUpstreams(this.#deploymentId, []).catch((error: unknown) => {
         this.#logger.warn('the route of a deployment could not be withdrawn', { error });
@@ -84,7 +97,7 @@ export class Serving {
     await Promise.all(this.#draining.values());
   }
 
-  /** Writes down where the revision answers now. */
+  /** Stores the revision's current upstreams. */
   #route(serving: RunningRevision): void {
     this.#routing = this.#routing.then(async () => {
       if (this.#current !== serving) return;
@@ -94,6 +107,24 @@ export class Serving {
         this.#logger.error('the route of a deployment could not be changed', { error });
       }
     });
+    this.#learning = this.#learning.then(() => this.#learnMountPrefix(serving));
+  }
+
+  /**
+   * Stores the revision's mount prefix unless it is known. It may be unknown because no server answered at the
+   * activation, or because an older release activated the revision.
+   */
+  async #learnMountPrefix(serving: RunningRevision): Promise<void> {
+    const { revisionId, upstreams } = serving;
+    if (this.#current !== serving || this.#mountPrefixOf === serving) return;
+    const mountPrefix = await readMountPrefix(upstreams, this.#stopping.signal);
+    if (mountPrefix === undefined || this.#current !== serving) return;
+    try {
+      await this.#store.setMountPrefix(this.#deploymentId, revisionId, mountPrefix);
+      this.#mountPrefixOf = serving;
+    } catch (error) {
+      this.#logger.warn('mount prefix not stored, its keyless paths need a key', { revisionId, error });
+    }
   }
 
   #drain(replaced: RunningRevision): void {

@@ -7,33 +7,35 @@ import type { PullCredential } from '../drivers/pull-credential.ts';
 import type { Counts } from '../drivers/scale-bounds.ts';
 import { unlessGone } from '../files/unless-gone.ts';
 
-/** What a data plane knows by itself when it starts and the line to its control plane is down. */
+/** The state with which a data plane can start while its control plane is unreachable. */
 export interface DataPlaneState {
-  /** Tells this data plane from another one with the same listener. */
+  /** Distinguishes this data plane from others of the same listener. */
   instanceId: string;
   deployments: DesiredDeployment[];
-  /** By which deployments check their callers; null until the control plane has said it. */
+  /** The keys that verify principal tokens; null until the control plane has sent them. */
   keySet: { keys: Record<string, unknown>[] } | null;
-  /** What is known here alone, by deployment. */
+  /** State that only this data plane has, by deployment. */
   own: Record<string, OwnFacts>;
 }
 
 export interface OwnFacts {
-  /** Password of the database made here, sealed. */
+  /** The encrypted password of the database that was created here. */
   sealedDatabasePassword?: string;
-  /** What serves checks its callers itself. */
+  /** True when the serving revision authenticates its callers itself. */
   hasCustomAuth?: boolean;
-  /** Where it answers; of what goes on without this process it is so after a restart too. */
+  /** The path below which a revision serves everything. It is ignored while another revision is active. */
+  mounted?: { revisionId: string; prefix: string | null };
+  /** The base URLs of the serving revision. They stay valid over a restart if the revision outlives this process. */
   upstreams?: string[];
-  /** How many processes it was given last. */
+  /** The last process counts. */
   counts?: Counts;
-  /** Its images of the platform's registry, by name: what they were pulled with last. */
+  /** The last credentials for its images in the platform's registry, by image name. */
   pulledWith?: Record<string, PullCredential>;
 }
 
 const PLACE = 'data-plane/state';
 
-/** The state in a file, sealed whole: it holds the secrets of deployments. */
+/** Stores the state in one encrypted file, because it contains the secrets of deployments. */
 export class KeptState {
   readonly #path: string;
   readonly #sealer: Sealer;
@@ -56,14 +58,14 @@ export class KeptState {
     return kept;
   }
 
-  /** To be changed, and saved then. */
+  /** Returns the deployment's own state. The caller saves it after changes. */
   own(deploymentId: string): OwnFacts {
     const { own } = this.state;
     own[deploymentId] ??= {};
     return own[deploymentId];
   }
 
-  /** Resolves when what it is now has reached the disk. */
+  /** Resolves when the current state is on the disk. */
   save(): Promise<void> {
     const saved = this.#saving.then(async () => {
       const aside = `${this.#path}.part`;

@@ -12,9 +12,9 @@ export interface RemoteRolloutStoreOptions {
   kept: KeptState;
   client: ControlPlaneClient;
   link: Pick<ControlPlaneLink, 'say'>;
-  /** Of this data plane. */
+  /** Encrypts with the key of this data plane. */
   secrets: SecretSets;
-  /** Images go on without this process, and so do their routes. */
+  /** True when images keep running without this process. Then their routes stay too. */
   imagesOutliveUs: boolean;
   logger: Logger;
 }
@@ -22,16 +22,20 @@ export interface RemoteRolloutStoreOptions {
 const MESSAGE_LENGTH_MAX = 65_536;
 
 /**
- * What is to run here, as the control plane said it last. A status changes only when the control plane has agreed: while it
- * cannot be asked, a roll-out stands still, and what serves goes on. Where deployments answer is this data plane's own affair.
+ * Stores the desired state that the control plane sent last. A status changes only after the control plane has accepted
+ * it: while it is unreachable, roll-outs wait and the serving revisions go on. The routes of deployments are decided
+ * here alone.
  */
 export class RemoteRolloutStore implements RolloutStore {
   readonly #options: RemoteRolloutStoreOptions;
-  /** Whose role has the password that is kept here: another data plane may have given it one of its own meanwhile. */
+  /**
+   * Deployments whose database role has the password stored here. Another data plane may have set another one
+   * meanwhile.
+   */
   readonly #ensured = new Set<string>();
-  /** Grows with every change, over restarts too. */
+  /** Grows with every change, also over restarts. */
   #routeVersion = Date.now();
-  /** Says `change` when something else is to run. */
+  /** Emits `change` when the desired state has changed. */
   readonly changes = new EventEmitter().setMaxListeners(0);
 
   constructor(options: RemoteRolloutStoreOptions) {
@@ -42,7 +46,7 @@ export class RemoteRolloutStore implements RolloutStore {
     }
   }
 
-  /** Takes over what is to run now. @returns the deployments that are different, those that are gone included */
+  /** Stores the new desired state. @returns the deployments that differ, including deleted ones */
   async accept(deployments: DesiredDeployment[]): Promise<string[]> {
     const { state } = this.#options.kept;
     const before = new Map(state.deployments.map((each) => [each.id, JSON.stringify(each)]));
@@ -110,11 +114,14 @@ export class RemoteRolloutStore implements RolloutStore {
     return this.#move(id, { status: to, message: message?.slice(0, MESSAGE_LENGTH_MAX) ?? null });
   }
 
-  async activate(revision: RolloutRevision, { upstreams, hasCustomAuth, imageVersion }: Serving): Promise<boolean> {
+  async activate(revision: RolloutRevision, serving: Serving): Promise<boolean> {
+    const { upstreams, hasCustomAuth, imageVersion, mountPrefix } = serving;
     if (!(await this.#move(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
     const deployment = this.#deployment(revision.deploymentId);
     if (deployment) deployment.active_revision_id = revision.id;
-    this.#options.kept.own(revision.deploymentId).hasCustomAuth = hasCustomAuth;
+    const own = this.#options.kept.own(revision.deploymentId);
+    own.hasCustomAuth = hasCustomAuth;
+    own.mounted = { revisionId: revision.id, prefix: mountPrefix };
     await this.#options.kept.save();
     await this.setUpstreams(revision.deploymentId, upstreams);
     return true;
@@ -130,6 +137,16 @@ export class RemoteRolloutStore implements RolloutStore {
     this.#options.logger.info('a deployment answers elsewhere', { deploymentId: id, upstreams });
   }
 
+  async setMountPrefix(id: string, revisionId: string, prefix: string | null): Promise<void> {
+    const { kept } = this.#options;
+    if (this.#deployment(id)?.active_revision_id !== revisionId) return;
+    const { mounted } = kept.own(id);
+    if (mounted?.revisionId === revisionId && mounted.prefix === prefix) return;
+    kept.own(id).mounted = { revisionId, prefix };
+    this.#routeVersion += 1;
+    await kept.save();
+  }
+
   async remove(id: string): Promise<void> {
     const { kept } = this.#options;
     await this.#reportDeployment(id, 'DELETED');
@@ -138,35 +155,39 @@ export class RemoteRolloutStore implements RolloutStore {
     await kept.save();
   }
 
-  /** Of the cluster, where the deployment was to run; undefined: it is no deployment of images, or it named none. */
+  /** Returns the cluster's namespace that the deployment ran in; undefined when it has no images or named none. */
   namespaceOf(id: string): string | undefined {
     return this.#deployment(id)?.revisions.at(-1)?.source_config.listener_config?.k8s_namespace ?? undefined;
   }
 
-  /** Whether it runs images: everything but folders of this machine. */
+  /** Returns whether the deployment runs images, as opposed to folders of this machine. */
   runsImages(id: string): boolean {
     return this.#deployment(id)?.revisions.some(({ source }) => source !== 'local_directory') ?? false;
   }
 
-  /** As it is known at the moment; undefined: it is none of those that matter. */
+  /** Returns the current state of the revision; undefined when it is not in the desired state. */
   revisionNow(id: string): DesiredRevision | undefined {
     return this.#revision(id)?.revision;
   }
 
-  /** Where deployments answer, for whoever passes requests on to them. */
+  /** Returns the routes of all deployments, for a gateway. */
   routes(): DeploymentRoute[] {
     const there = this.#options.kept.state.deployments.filter((each) => !each.is_deleted);
-    return there.map((each) => ({
-      deployment_id: each.id,
-      name: each.name,
-      slug: each.slug,
-      workspace_id: each.tenant_id,
-      organization_id: each.organization_id,
-      upstreams: this.#options.kept.own(each.id).upstreams ?? [],
-      active_revision_id: each.active_revision_id,
-      has_custom_auth: this.#options.kept.own(each.id).hasCustomAuth ?? false,
-      version: this.#routeVersion,
-    }));
+    return there.map((each) => {
+      const { upstreams = [], hasCustomAuth = false, mounted } = this.#options.kept.own(each.id);
+      return {
+        deployment_id: each.id,
+        name: each.name,
+        slug: each.slug,
+        workspace_id: each.tenant_id,
+        organization_id: each.organization_id,
+        upstreams,
+        active_revision_id: each.active_revision_id,
+        has_custom_auth: hasCustomAuth,
+        mount_prefix: mounted?.revisionId === each.active_revision_id ? mounted.prefix : null,
+        version: this.#routeVersion,
+      };
+    });
   }
 
   async #move(
@@ -180,7 +201,7 @@ export class RemoteRolloutStore implements RolloutStore {
       .say((epoch, signal) => client.reportRevision({ epoch, revision_id: id, ...report }, signal))
       .catch((error: unknown) => {
         if (!(error instanceof RefusedError)) throw error;
-        // Its deployment was removed meanwhile.
+        // The deployment was deleted meanwhile.
         return { is_accepted: false, status: known };
       });
     const now = this.#revision(id)?.revision;
@@ -195,7 +216,7 @@ export class RemoteRolloutStore implements RolloutStore {
       .say((epoch, signal) => client.reportDeployment(id, { epoch, status }, signal))
       .catch((error: unknown) => {
         if (!(error instanceof RefusedError)) throw error;
-        // It was removed meanwhile.
+        // The deployment was deleted meanwhile.
       });
   }
 

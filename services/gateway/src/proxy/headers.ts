@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { HANDOVER_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
+import { HANDOVER_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { Admission } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../routing/request-host.ts';
 
-/** What the gateway alone may say is not believed of others. */
+/** Headers that only the gateway may set are not accepted from others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'content-length',
@@ -23,15 +23,21 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
 export interface ForwardedAs {
   admission: Admission;
   requestId: string;
-  /** What was taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
+  /** The part taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
   prefix: string;
-  /** Believe the forwarding headers of the caller. */
+  /** True when the forwarding headers of the caller are believed. */
   trustForwarded: boolean;
-  /** The answer is taken over when its upstream stops, or is itself the rest of another one, after an event. */
+  /**
+   * Set when the gateway takes the answer over if its upstream stops, or when the answer is itself a continuation after
+   * an event.
+   */
   handover?: 'accepted' | { afterId: string | undefined };
 }
 
-/** Of a request whose answer is continued by another one: about its body, or how much of the answer is wanted. */
+/**
+ * Headers that a request for a continuation leaves out: about the first request's body, or how much of the answer is
+ * wanted.
+ */
 const NOT_CONTINUED: ReadonlySet<string> = new Set([
   'content-type',
   'content-encoding',
@@ -41,7 +47,7 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
   'range',
 ]);
 
-/** The headers for the upstream, as a flat list of names and values, duplicates kept. */
+/** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
   { admission, requestId, prefix, trustForwarded, handover }: ForwardedAs,
@@ -70,22 +76,28 @@ export function requestHeaders(
   return headers;
 }
 
-const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', UNTOUCHED_HEADER]);
+const NOT_RETURNED: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'x-request-id',
+  UNTOUCHED_HEADER,
+  MOUNT_PREFIX_HEADER,
+]);
 
 export interface AnswerHeaders {
-  /** For the client. */
+  /** The headers for the client. */
   list: string[];
-  /** A body of known length follows. */
+  /** True when a body of known length follows. */
   announcesLength: boolean;
-  /** The upstream closes the connection after this answer. */
+  /** True when the upstream closes the connection after this answer. */
   isLeaving: boolean;
-  /** Nothing was done with the request. */
+  /** True when the upstream did nothing with the request. */
   isUntouched: boolean;
 }
 
 /**
- * The upstream's headers and the gateway's own; `closes` tells the client that its connection takes no further request. Not with an answer of unknown
- * length: cut, it would look whole to clients that take the close for its end.
+ * Returns the upstream's headers and the gateway's own; `closes` tells the client that its connection takes no further
+ * request. That is left out of an answer of unknown length: cut, it would look whole to clients that take the close for
+ * its end.
  */
 export function responseHeaders(
   raw: readonly (Buffer | string)[],
@@ -117,7 +129,7 @@ function text(value: Buffer | string): string {
   return typeof value === 'string' ? value : value.toString('latin1');
 }
 
-/** The headers a `Connection` header declares to be for this connection alone. */
+/** Returns the headers that a `Connection` header declares to be for this connection alone. */
 function connectionNames(connection: string | undefined): ReadonlySet<string> | undefined {
   if (connection === undefined || /^(keep-alive|close)$/i.test(connection)) return undefined;
   return new Set(

@@ -15,19 +15,20 @@ import { UpstreamLoad } from '../limits/upstream-load.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
+import { isKeyless } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
 
-/** Where a request goes, and as whom. */
+/** The route plan of a request: where it goes, and as whom. */
 export interface Itinerary {
   upstreams: readonly string[];
-  /** Counts what they have to answer. */
+  /** Counts their unanswered requests. */
   load: UpstreamLoad;
   /** Path and query at the upstream. */
   target: string;
-  /** What was taken off the path. */
+  /** The part that was taken off the path. */
   prefix: string;
   admission: Admission;
-  /** For messages: who did not answer. */
+  /** The name of the destination, for messages. */
   name: string;
 }
 
@@ -35,22 +36,25 @@ export interface ItineraryParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
   guard: GuessGuard;
-  /** Of deployments. */
+  /** The load of deployments. */
   load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
-  /** A deployment was not reached where it is said to be: perhaps it is somewhere else by now. */
+  /** Called when a deployment was not reached on its route: it may be somewhere else by now. */
   onMissed(): void;
-  /** Resolves when the table has routes that were asked for after this. */
+  /** Resolves when the table has routes that were requested after this call. */
   newRoutes(): Promise<void>;
 }
 
-/** What has just been deployed is known here within so long; nobody waits longer for a deployment that does not run. */
+/** A new deployment is known here within so long; nobody waits longer for a deployment that does not run. */
 const NEW_ROUTES_MS = 1_000;
 
-/** Services of the platform let those wait unanswered who wait for a change: how many there are is no sign of load. */
+/** Services of the platform leave long polls unanswered: their number is no sign of load. */
 const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
 
-/** Who are you, may you, where to: in this order, so that a stranger learns nothing about what exists. */
+/**
+ * Plans requests: it authenticates, then admits, then routes, in this order, so that a stranger learns nothing about
+ * what exists.
+ */
 export class ItineraryPlanner {
   readonly #parts: ItineraryParts;
   readonly #upstreams: UpstreamChoice;
@@ -65,7 +69,7 @@ export class ItineraryPlanner {
     return destination.kind === 'service' ? this.#toService(req, destination) : this.#toDeployment(req, destination);
   }
 
-  /** Others are to be tried first for a while. */
+  /** Puts an upstream after the others for a while. */
   readonly avoid = (upstream: string): void => {
     this.#upstreams.avoid(upstream);
     this.#parts.onMissed();
@@ -87,8 +91,10 @@ export class ItineraryPlanner {
       throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
     }
     const known = by === 'host' ? found : ((await this.#namedByCaller(req, reference)) ?? found);
-    // Which pages may call is the deployment's to say; browsers ask without a key.
-    const open = destination.isPublic || isPreflight(req);
+    // The deployment decides which pages may call; browsers ask without a key. A deployment that checks its callers
+    // itself gets what is below its prefix unchanged.
+    const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
+    const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
     const admission: Admission = open
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, guard.checkerFor(req));
@@ -103,7 +109,7 @@ export class ItineraryPlanner {
     };
   }
 
-  /** A route without processes may be one that was deployed a moment ago: it is looked up once more in new routes. */
+  /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
   async #running(route: DeploymentRoute): Promise<DeploymentRoute> {
     if (route.upstreams.length > 0) return route;
     const { newRoutes, table } = this.#parts;
@@ -111,7 +117,10 @@ export class ItineraryPlanner {
     return table.find(route.deployment_id) ?? route;
   }
 
-  /** A name means the deployment of the caller's own workspace, also where another's slug is the same word. */
+  /**
+   * Finds a deployment by its name, which means that of the caller's own workspace, also where another's slug is the
+   * same word.
+   */
   async #namedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
     if (isUuid(reference)) return undefined;
     const workspaceId = await workspaceOf(req, this.#parts.guard.checkerFor(req));
@@ -119,7 +128,7 @@ export class ItineraryPlanner {
   }
 }
 
-/** A path segment as its author meant it; one that cannot be decoded names nothing. */
+/** Decodes a path segment; one that cannot be decoded names nothing. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

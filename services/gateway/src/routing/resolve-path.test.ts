@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolvePath } from './resolve-path.ts';
 
-describe('where a path leads', () => {
+describe('the resolution of paths', () => {
   it.each([
     ['/v1/platform/deployments', 'org-access'],
     ['/api/v1/organizations/current/info', 'org-access'],
@@ -10,11 +10,11 @@ describe('where a path leads', () => {
     ['/login', 'org-access'],
     ['/v1/projects', 'control-plane'],
     ['/v2/deployments?name_contains=a', 'control-plane'],
-  ])('%s goes to %s, longest prefix first', (path, service) => {
+  ])('sends %s to %s, longest prefix first', (path, service) => {
     expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target: path, stripped: '' });
   });
 
-  it('takes /api-host off what goes to the control plane', () => {
+  it('takes /api-host off paths to the control plane', () => {
     expect(resolvePath('/api-host/v2/deployments?limit=1')).toMatchObject({
       service: 'control-plane',
       target: '/v2/deployments?limit=1',
@@ -22,7 +22,7 @@ describe('where a path leads', () => {
     });
   });
 
-  it('leaves it to the registry how large its bodies are', () => {
+  it('lets the registry decide how large its bodies are', () => {
     expect(resolvePath('/v2/registry/x/blobs/uploads/1')).toMatchObject({
       service: 'control-plane',
       boundsBodies: true,
@@ -49,51 +49,22 @@ describe('where a path leads', () => {
       by: 'path',
       reference: 'hello',
       target: '/threads/a%2Fb?x=%20&y',
-      isPublic: false,
+      path: '/threads/a%2Fb',
     });
-    expect(resolvePath('/deployments/hello?x=1')).toMatchObject({ target: '/?x=1' });
+    expect(resolvePath('/deployments/hello?x=1')).toMatchObject({ target: '/?x=1', path: '/' });
     expect(resolvePath('/deployments//ok')).toEqual({ kind: 'none' });
-  });
-
-  it.each([
-    '',
-    '/',
-    '/ok',
-    '/ok?check_db=1',
-    '/docs',
-    '/openapi.json',
-    '/.well-known/agent-card.json',
-    '/a2a/A/.well-known/agent-card.json',
-    '/ui/agent/entrypoint.js',
-  ])('%s of a deployment needs no key', (path) => {
-    expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: true });
-  });
-
-  it.each([
-    '/metrics',
-    '/ok/',
-    '/OK',
-    '/okay',
-    '/docs/x',
-    '/%6fk',
-    '/a2a//.well-known/agent-card.json',
-    '/a2a/A/x',
-    '/ui/agent',
-    '/ui/agent/a/b',
-    '/info',
-  ])('%s of a deployment needs one', (path) => {
-    expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: false });
   });
 
   it.each([
     '/v1/../internal/keys/verify',
     '/deployments/hello/ok/../threads',
+    '/deployments/hello/agents/ok/..%2fthreads',
     '/deployments/hello/%2e%2e/x',
     '/deployments/hello/ok%2f..%2fthreads',
     '/deployments/hello/./ok',
     'http://other.example/v2/deployments',
     '*',
-  ])('%s leads nowhere', (path) => {
+  ])('sends %s nowhere', (path) => {
     expect(resolvePath(path)).toEqual({ kind: 'none' });
   });
 });

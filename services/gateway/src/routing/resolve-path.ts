@@ -1,6 +1,6 @@
-import { DEPLOYMENTS_PREFIX, PUBLIC_DEPLOYMENT_PATHS, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
+import { DEPLOYMENTS_PREFIX, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
 
-/** Where a request leads, before anything is known about the caller. */
+/** The destination of a request, before anything is known about the caller. */
 export type Destination =
   | {
       kind: 'service';
@@ -8,26 +8,26 @@ export type Destination =
       /** Path and query as the service sees them. */
       target: string;
       prefix: string;
-      /** What was taken off the path; often nothing. */
+      /** The part that was taken off the path; often nothing. */
       stripped: string;
       boundsBodies: boolean;
       carriesProof: boolean;
     }
   | {
       kind: 'deployment';
-      /** Whether the deployment has a path below the platform's host, or is all of a host of its own. */
+      /** True when the deployment has a path below the platform's host, or all of a host of its own. */
       by: 'path' | 'host';
       /** Its id, slug or name in the path, or the name of its host. */
       reference: string;
       target: string;
-      /** Needs no key. */
-      isPublic: boolean;
+      /** The path without the query. */
+      path: string;
     }
   | { kind: 'none' };
 
 const byLength = [...PUBLIC_ROUTES].sort((a, b) => b.prefix.length - a.prefix.length);
 
-/** Takes the longest prefix that matches on whole segments. `url` is a request target: path and query. */
+/** Resolves by the longest prefix that matches on whole segments. `url` is a request target: path and query. */
 export function resolvePath(url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
@@ -40,14 +40,17 @@ export function resolvePath(url: string): Destination {
   return { kind: 'none' };
 }
 
-/** At a host of a deployment every path is the deployment's own: nothing of the platform is served there. */
+/**
+ * Resolves a path at a host of a deployment: every path is the deployment's own, and nothing of the platform is served
+ * there.
+ */
 export function resolveAtHost(host: string, url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
-  return { kind: 'deployment', by: 'host', reference: host, target: url, isPublic: isPublicPath(path) };
+  return { kind: 'deployment', by: 'host', reference: host, target: url, path };
 }
 
-/** Undefined where it could lead elsewhere than it says. */
+/** Returns undefined for a path that could lead elsewhere than it says. */
 function pathOf(url: string): string | undefined {
   const queryStart = url.indexOf('?');
   const path = queryStart < 0 ? url : url.slice(0, queryStart);
@@ -59,23 +62,12 @@ function toDeployment(path: string, query: string): Destination {
   const reference = path.slice(DEPLOYMENTS_PREFIX.length + 1, end < 0 ? undefined : end);
   if (reference === '') return { kind: 'none' };
   const inner = end < 0 ? '/' : path.slice(end);
-  return { kind: 'deployment', by: 'path', reference, target: inner + query, isPublic: isPublicPath(inner) };
-}
-
-const publicPatterns = PUBLIC_DEPLOYMENT_PATHS.map((template) => template.split('/'));
-
-function isPublicPath(path: string): boolean {
-  const segments = path.split('/');
-  return publicPatterns.some(
-    (pattern) =>
-      pattern.length === segments.length &&
-      pattern.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index])),
-  );
+  return { kind: 'deployment', by: 'path', reference, target: inner + query, path: inner };
 }
 
 /**
- * No client sends `..` by accident: URL parsers resolve it first. Behind the gateway it could turn a public path, or one
- * of another service, into what it is not.
+ * Returns whether a path has a dot segment. No client sends `..` by accident: URL parsers resolve it first. Behind the
+ * gateway it could turn a public path, or one of another service, into a different one.
  */
 function hasDotSegment(path: string): boolean {
   return path.includes('/') && /(^|\/|%2f|\\|%5c)(\.|%2e){1,2}(\/|%2f|\\|%5c|$)/i.test(path);

@@ -13,13 +13,13 @@ export interface RouteFeedOptions {
 
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
-/** Between two snapshots that are asked for because routes are doubted. */
+/** Milliseconds between two snapshots that are fetched because routes are doubted. */
 const DOUBT_MS = 1_000;
 
 /**
- * Keeps the table current with snapshots: one at the start, retried until it comes, one after each hint that routes changed, one
- * when a route leads nowhere, and one every so often in case a hint was lost or the bus is away. Whoever can write to the bus
- * can cause a look, and never a route.
+ * Keeps the table current with snapshots: one at the start, retried until it comes, one after each hint that routes
+ * changed, one when a route leads nowhere, and one every so often in case a hint was lost or the bus is away. Whoever
+ * can write to the bus can cause a fetch, and never a route.
  */
 export class RouteFeed {
   readonly #options: RouteFeedOptions;
@@ -27,7 +27,7 @@ export class RouteFeed {
   #wake: () => void = () => {};
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
-  /** The snapshot that is fetched soon, one for all who wait for it: however long control-plane is away, nothing piles up. */
+  /** The next snapshot, one for all who wait for it: however long control-plane is away, nothing piles up. */
   #next: { taken: Promise<void>; resolve: () => void } | undefined;
   #doubtedAt = Number.NEGATIVE_INFINITY;
   readonly #hints = new Throttle(() => this.refreshNow());
@@ -47,28 +47,34 @@ export class RouteFeed {
     await this.#refreshing;
   }
 
-  /** Fetches a snapshot now, or right after the one under way; resolves when one that was asked for later is taken over. */
+  /**
+   * Fetches a snapshot now, or right after the one in flight; resolves when one that was requested later has been
+   * applied.
+   */
   refreshNow(): Promise<void> {
     const done = new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#wake();
     return done;
   }
 
-  /** A route led nowhere: the next snapshot is fetched now, unless that was done a moment ago. */
+  /** Called when a route led nowhere: fetches a snapshot now, unless that was done a moment ago. */
   doubt(): void {
     if (!this.#options.table.isLoaded || performance.now() - this.#doubtedAt < DOUBT_MS) return;
     this.#doubtedAt = performance.now();
     this.#wake();
   }
 
-  /** Has a snapshot fetched soon and resolves when it is taken over; never when it cannot be had, so callers bound their wait. */
+  /**
+   * Has a snapshot fetched soon and resolves when it has been applied; never when it cannot be fetched, so callers
+   * bound their wait.
+   */
   soon(): Promise<void> {
-    this.#next ??= announced();
+    this.#next ??= openWait();
     this.hint();
     return this.#next.taken;
   }
 
-  /** Routes may have changed: a snapshot is fetched soon, one for all hints of a moment. */
+  /** Called when routes may have changed: a snapshot is fetched soon, one for all hints of a moment. */
   hint(): void {
     this.#hints.trigger();
   }
@@ -110,7 +116,7 @@ export class RouteFeed {
   }
 }
 
-function announced(): { taken: Promise<void>; resolve: () => void } {
+function openWait(): { taken: Promise<void>; resolve: () => void } {
   let resolve = () => {};
   const taken = new Promise<void>((done) => {
     resolve = done;

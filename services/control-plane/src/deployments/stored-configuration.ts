@@ -1,0 +1,24 @@
+import { SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import Type from 'typebox';
+import { Clean } from 'typebox/value';
+import type { Prisma } from '../generated/client.ts';
+import type { Desired } from './deployment-changes.ts';
+
+const SecretReferences = Type.Array(SecretReference);
+
+type Configuration = Pick<Desired, 'sourceConfig' | 'sourceRevisionConfig' | 'secretReferences'>;
+
+/** Returns a deployment's configuration as it is stored, without fields that the contract does not know. */
+export function storedConfiguration(desired: Configuration): {
+  sourceConfig: Prisma.InputJsonObject;
+  sourceRevisionConfig: Prisma.InputJsonObject;
+  secretReferences: Prisma.InputJsonArray;
+} {
+  // Clean changes its argument.
+  const { sourceConfig, sourceRevisionConfig, secretReferences } = structuredClone(desired);
+  return {
+    sourceConfig: Clean(SourceConfig, sourceConfig) as Prisma.InputJsonObject,
+    sourceRevisionConfig: Clean(SourceRevisionConfig, sourceRevisionConfig) as Prisma.InputJsonObject,
+    secretReferences: Clean(SecretReferences, secretReferences) as Prisma.InputJsonArray,
+  };
+}

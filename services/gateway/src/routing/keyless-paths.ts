@@ -1,0 +1,30 @@
+import { isMountPrefix, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
+
+/**
+ * Returns whether a path of a deployment needs no key. A deployment with a mount prefix has its keyless paths below it;
+ * they are compared as they were sent, as its own server does: an encoded, doubled or otherwise spelled path needs a
+ * key.
+ *
+ * @param path without the query, and without dot segments
+ * @param mountPrefix as the deployment reports it; an ambiguous one opens nothing
+ */
+export function isKeyless(path: string, mountPrefix: string | null | undefined): boolean {
+  return isListed(pathBelow(mountPrefix, path) ?? path);
+}
+
+function pathBelow(prefix: string | null | undefined, path: string): string | undefined {
+  if (prefix == null || !isMountPrefix(prefix)) return undefined;
+  if (path === prefix) return '/';
+  return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
+}
+
+const patterns = PUBLIC_DEPLOYMENT_PATHS.map((template) => template.split('/'));
+
+function isListed(path: string): boolean {
+  const segments = path.split('/');
+  return patterns.some(
+    (pattern) =>
+      pattern.length === segments.length &&
+      pattern.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index])),
+  );
+}
