@@ -9,7 +9,7 @@ import { type Platform, startPlatform } from '../harness/platform.ts';
 import { linesOf, startRunyard } from '../harness/runyard-cli.ts';
 import { buildBaseImage, containersOf, docker, inventory } from './engine.ts';
 
-/** A graph that asks the server it runs in, which is another container. */
+/** A graph that calls the server it runs in, which is another container. */
 const ASKER = `
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { Client } from '@langchain/langgraph-sdk';
@@ -36,19 +36,19 @@ beforeAll(async () => {
     graphs: { greeter: './greeter.ts:graph', asker: './asker.ts:graph' },
   };
   await writeFile(path.join(project.folder, 'langgraph.json'), JSON.stringify(config));
-  // Nobody says how containers reach the platform.
+  // Nothing configures how containers reach the platform.
   [base, platform] = await Promise.all([buildBaseImage(), startPlatform()]);
 });
 afterAll(async () => {
   await platform?.stop();
   await platform?.remove();
   await project?.remove();
-  // Where a test failed before the last one, which removes it.
+  // This cleans up where a test failed before the last one, which removes it.
   await base?.remove().catch(() => undefined);
 });
 
 function runyard(args: string[], of: Platform = platform) {
-  // As the person at this machine reaches its engine.
+  // The command reaches the engine as the person at this machine does.
   const { HOME, DOCKER_HOST } = process.env;
   const variables = {
     RUNYARD_URL: of.url,
@@ -58,7 +58,7 @@ function runyard(args: string[], of: Platform = platform) {
   };
   return startRunyard(args, project.folder, variables).ended;
 }
-/** What a command said that had to succeed. */
+/** Returns the output of a command that has to succeed. */
 async function succeed(command: ReturnType<typeof runyard>): Promise<string> {
   const { code, output } = await command;
   if (code !== 0) throw new Error(`it ended with ${code}: ${output}`);
@@ -72,7 +72,7 @@ async function greet(): Promise<string> {
   return (values as { text: string }).text;
 }
 
-/** The only container of a part, when it is another one than those before. */
+/** Returns the only container of a part, once it is none of `others`. */
 async function containerOf(part: string, others: string[] = []): Promise<string> {
   const found: string[] = [];
   await expect
@@ -106,7 +106,7 @@ it('its graphs reach their own server, and its events reach the bus', async () =
   await expect.poll(metrics, { timeout: 30_000 }).toMatch(/outbox_published_total(\{[^}]*\})? [1-9]/);
 });
 
-it('it is updated in place, and the containers of before end', async () => {
+it('it is updated in place, and the containers of the earlier revision end', async () => {
   const replaced = await Promise.all(['agent-api', 'run-worker'].map((part) => containerOf(part)));
   const graph = path.join(project.folder, 'greeter.ts');
   await writeFile(graph, (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'"));
@@ -116,12 +116,15 @@ it('it is updated in place, and the containers of before end', async () => {
   await expect.poll(running, { timeout: 60_000 }).not.toEqual(expect.arrayContaining([expect.toBeOneOf(replaced)]));
 });
 
-it.each(['agent-api', 'run-worker'])('a container of %s that is killed is replaced, and runs go on', async (part) => {
-  const killed = await containerOf(part);
-  await docker('kill', killed);
-  await containerOf(part, [killed]);
-  await expect.poll(() => greet().catch(String), { timeout: 60_000 }).toBe('goodbye ada from-the-env-file');
-});
+it.each(['agent-api', 'run-worker'])(
+  'a container of %s that is killed is replaced, and runs continue',
+  async (part) => {
+    const killed = await containerOf(part);
+    await docker('kill', killed);
+    await containerOf(part, [killed]);
+    await expect.poll(() => greet().catch(String), { timeout: 60_000 }).toBe('goodbye ada from-the-env-file');
+  },
+);
 
 it('a deployment whose containers cannot reach its database fails within a minute with that sentence', async () => {
   const cutOff = await startPlatform({ env: { CONTAINER_NETWORK: 'none' } });
@@ -132,7 +135,7 @@ it('a deployment whose containers cannot reach its database fails within a minut
       code: 1,
       output: expect.stringMatching(/containers cannot reach the database, which this machine can/),
     });
-    // Since the revision was made: before that the image is pushed.
+    // The time counts from the creation of the revision: before that the image is pushed.
     expect(Number(/DEPLOY_FAILED \((\d+)s\)/.exec(ended.output)?.[1])).toBeLessThan(60);
     const { resources } = (await (
       await fetch(`${cutOff.url}/v2/deployments?name=cut-off`, { headers: { 'x-api-key': cutOff.apiKey } })

@@ -16,7 +16,7 @@ export const goal: Goal = {
   async run(bench) {
     const { kafka } = bench.servers;
     const deployment = await bench.deployment({ agentApis: 2 });
-    const record = await BusRecord.open(deployment, kafka.address.brokers);
+    const record = await BusRecord.open(deployment, kafka.address);
     const load = new Load(deployment);
     bench.onClose(await record.subscribe());
 
@@ -29,7 +29,8 @@ export const goal: Goal = {
     });
     const drains = [await untilDrained(load, record, () => kafka.start())];
     await drained(record);
-    // On both sides of the outage, so that a machine that gets busier or warmer meanwhile does not count.
+    // The baseline is taken on both sides of the outage, so that a machine that gets busier or warmer meanwhile does
+    // not count.
     normal.push(...(await load.during(() => pause(bench.size({ fast: 5, full: 20 }) * 1000))));
 
     for (let kill = 0; kill < bench.size({ fast: 1, full: 3 }); kill += 1) {
@@ -37,7 +38,7 @@ export const goal: Goal = {
       await kafka.kill();
       drains.push(await untilDrained(load, record, () => kafka.start()));
     }
-    // Connections stay and nothing is answered.
+    // Connections stay open and nothing is answered.
     await load.during(async () => {
       kafka.pause();
       await pause(bench.size({ fast: 5, full: 20 }) * 1000);
@@ -52,7 +53,7 @@ export const goal: Goal = {
     await waitFor(() => new Set(record.handled).size >= written.length, { timeoutMs: 30_000, what: 'the subscriber' });
     const { missing, foreign, outOfOrder, repeated } = compareWithWritten(written, await record.published());
     bench.log(`${written.length} events, ${repeated} of them published again`);
-    // Of each run at least: accepted, begun, ended.
+    // Each run has at least these: accepted, begun, ended.
     bench.measureNone('events that never came', missing, written.length, load.sent);
     bench.measureNone('events that nobody committed', foreign, written.length);
     bench.measureNone('events out of the order of their key', outOfOrder, written.length);
@@ -78,7 +79,7 @@ export const goal: Goal = {
       samples: Math.min(away.length, normal.length),
       needed: bench.size({ fast: 50, full: 300 }),
     });
-    // Of the requests a process was killed with nobody knows what came of them; all others are answered.
+    // The outcome of requests to a killed process is unknown; all others are answered.
     const failed = deployment.history.calls.filter(
       ({ outcome, error }) => outcome === 'failed' || outcome === 'refused' || error?.includes('timeout'),
     );
@@ -100,7 +101,7 @@ class Load {
     this.#deployment = deployment;
   }
 
-  /** Milliseconds that each create took while something else was going on. */
+  /** Returns the milliseconds that each create took during an event. */
   async during(event: () => Promise<unknown>): Promise<number[]> {
     const creates: Promise<number>[] = [];
     const timer = setInterval(() => creates.push(this.#create()), CREATE_EVERY_MS);
@@ -120,13 +121,16 @@ class Load {
   }
 }
 
-/** Seconds from the bus being back to the outbox having published what was written until then, while more is written. */
+/**
+ * Returns the seconds from the return of the bus until the outbox has published what was written before, while more is
+ * written.
+ */
 async function untilDrained(load: Load, record: BusRecord, restore: () => Promise<unknown>): Promise<number> {
   let seconds = 0;
   await load.during(async () => {
     await restore();
     const begun = performance.now();
-    // Under load it is seldom seen empty: what is a moment old does not count.
+    // Under load it is seldom seen empty: rows that are a moment old do not count.
     await waitFor(async () => (await record.waiting()) < 20, { timeoutMs: 60_000, what: 'the outbox to drain' });
     seconds = (performance.now() - begun) / 1000;
   });
@@ -137,7 +141,9 @@ async function drained(record: BusRecord): Promise<void> {
   await waitFor(async () => (await record.waiting()) === 0, { timeoutMs: 60_000, what: 'an empty outbox' });
 }
 
-/** The process that relays is killed, then frozen for longer than its lease and woken in the middle of a batch. */
+/**
+ * Kills the process that relays, then freezes another for longer than its lease and wakes it in the middle of a batch.
+ */
 async function relaysThatFail(bench: Bench, deployment: BenchDeployment, load: Load, record: BusRecord): Promise<void> {
   const killed = await relaying(deployment);
   await load.during(async () => {
@@ -157,7 +163,7 @@ async function relaysThatFail(bench: Bench, deployment: BenchDeployment, load: L
   await drained(record);
 }
 
-/** The process whose relay has the duty. */
+/** Returns the process whose relay has the lease. */
 async function relaying(deployment: BenchDeployment, not?: Part): Promise<Part> {
   return waitFor(
     async () => {

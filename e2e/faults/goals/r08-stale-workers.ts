@@ -9,17 +9,22 @@ import { Interviews } from '../bench/interviews.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
 
-const LEASE_SECONDS = 3;
+/** The default lease, except where time is short. */
+const LEASE_SECONDS = { fast: 3, full: 10 };
 const LEASES = 3;
 const SLOTS = 40;
-/** Threads that are asked and answered beside the runs of a round. */
+/** Threads with questions and answers beside the runs of a round. */
 const INTERVIEWS = { atOnce: 6, sleepMs: 1_000 };
-/** Each step writes all that a run can write. Long enough that no run ends before its worker has stood still. */
-const INPUT = { steps: 14, sleepMs: 400, events: 2, stores: true };
-/** A host that was told to stop may have a step to leave. */
+/**
+ * Each step writes all that a run can write. It lasts so long that runs are still in flight on the other worker when
+ * their first worker resumes.
+ */
+const INPUT = { steps: 14, events: 2, stores: true };
+const SLEEP_MS = { fast: 400, full: 2_000 };
+/** An aborted host may still have to leave a step. */
 const STOPS_WITHIN_SECONDS = 2;
 
-/** A run whose worker stood still, and since when that goes on. */
+/** A run whose worker was frozen, with the time since when that worker runs again. */
 interface StaleRun extends AcceptedRun {
   staleWorker: number;
   resumedAt: number;
@@ -30,7 +35,10 @@ export const goal: Goal = {
   title: 'A worker that stood still and goes on writes nothing more of what others have taken over.',
   isFast: true,
   async run(bench) {
-    const env = { WORKER_LEASE_SECONDS: String(LEASE_SECONDS), BG_JOB_MAX_RETRIES: '100' };
+    const env = {
+      ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: String(LEASE_SECONDS.fast) }),
+      BG_JOB_MAX_RETRIES: '100',
+    };
     const deployment = await bench.deployment({
       workers: 2,
       env: { ...env, N_JOBS_PER_WORKER: String(SLOTS + INTERVIEWS.atOnce) },
@@ -46,21 +54,22 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   const stale: StaleRun[] = [];
   const streams = { foreign: [] as string[], seen: 0 };
   const interviews = new Interviews(deployment, bench.random.fork('interviews'));
-  // Most items are written over by the attempt that executes the same step again, on a busy machine sometimes all of a round.
+  // Most items are overwritten by the attempt that executes the same step again, on a busy machine sometimes all of a
+  // round.
   while (stale.length < wanted || (await itemsOf(deployment, stale)).length === 0) {
     let isOver = false;
-    // Before the runs, which take all the slots of the worker that will stand still.
+    // These start before the runs, which take all the slots of the worker that will be frozen.
     const interviewing = Array.from({ length: INTERVIEWS.atOnce }, async () => {
       while (!isOver) await interviews.hold(INTERVIEWS);
     });
-    const round = await createRuns(deployment, Math.min(2 * SLOTS, 2 * Math.max(1, wanted - stale.length)));
+    const round = await createRuns(bench, deployment, Math.min(2 * SLOTS, 2 * Math.max(1, wanted - stale.length)));
     runs.push(...round);
-    const held = await standStill(deployment, round);
+    const held = await standStill(bench, deployment, round);
     isOver = true;
     stale.push(...held);
     await Promise.all(interviewing);
     await deployment.truth.untilAllEnded(60_000);
-    // While their events are still there.
+    // The streams are read while their events are still kept.
     await readStreams(deployment, held, streams);
   }
   bench.measureNone('foreign events', streams.foreign, streams.seen, wanted);
@@ -69,18 +78,19 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   await measureWrites(bench, deployment, stale);
   await measureStops(bench, deployment, stale);
   await measureRefusals(bench, deployment);
-  // Of one round all may be on the other worker.
+  // All of one round may be on the other worker.
   interviews.measure(bench, bench.tier === 'full' ? 1 : 0);
 }
 
-async function createRuns(deployment: BenchDeployment, count: number): Promise<AcceptedRun[]> {
+async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: number): Promise<AcceptedRun[]> {
   const run = { stream_resumable: true, stream_mode: ['custom'] };
-  const created = await Promise.all(Array.from({ length: count }, () => deployment.createRun(INPUT, { run })));
+  const input = { ...INPUT, sleepMs: SLEEP_MS[tier] };
+  const created = await Promise.all(Array.from({ length: count }, () => deployment.createRun(input, { run })));
   return created.filter((each) => each !== undefined);
 }
 
-/** Freezes a worker once its runs are at work, until the other has had them for a while. Answers the runs it had. */
-async function standStill(deployment: BenchDeployment, round: AcceptedRun[]): Promise<StaleRun[]> {
+/** Freezes a worker once its runs have begun, until the other has had them for a while. Returns the runs it had. */
+async function standStill({ tier }: Bench, deployment: BenchDeployment, round: AcceptedRun[]): Promise<StaleRun[]> {
   const ids = new Set(round.map(({ runId }) => runId));
   const latest = async () => {
     const attempts = attemptsByRun(await deployment.ledger.byRun());
@@ -97,7 +107,7 @@ async function standStill(deployment: BenchDeployment, round: AcceptedRun[]): Pr
     [[...ids], (await latest()).filter((attempt) => attempt.worker === worker.pid).map(({ run }) => run)],
   );
   const held = new Set(rows.map(({ run_id }) => run_id));
-  await pause(LEASES * LEASE_SECONDS * 1_000);
+  await pause(LEASES * LEASE_SECONDS[tier] * 1_000);
   await waitFor(async () => (await latest()).every(({ run, attempt }) => !held.has(run) || attempt > 1), {
     timeoutMs: 30_000,
     what: 'the other worker to have the runs',
@@ -115,15 +125,15 @@ function busiest({ workers }: BenchDeployment, attempts: Attempt[]): Part {
 const TAKEN_OVER = `(SELECT run_id, min(at) AS at FROM bench_status_change
   WHERE old = 'running' AND new = 'pending' GROUP BY run_id)`;
 
-/** Something that a stale attempt wrote, and whether it came to be after the take-over. */
+/** A write of a stale attempt, and whether it was made after the take-over. */
 interface Written {
   name: string;
   late: boolean;
 }
 
-/** Checkpoints and items of the stale attempt that came to be after the take-over. */
+/** Measures checkpoints and items of the stale attempt that were made after the take-over. */
 async function measureWrites(bench: Bench, deployment: BenchDeployment, stale: StaleRun[]): Promise<void> {
-  /** None of what the first attempts wrote, and there is something of it, is younger than the take-over. */
+  /** Measures that the first attempts wrote something, and nothing after the take-over. */
   const none = (what: string, needed: number, written: Written[]) => {
     const late = written.filter((each) => each.late).map(({ name }) => name);
     bench.measureNone(`${what} of stale attempts after the take-over`, late, written.length, needed);
@@ -156,7 +166,7 @@ async function writtenBy(deployment: BenchDeployment, stale: StaleRun[], text: s
   return (await deployment.pool.query<Written>(text, [stale.map(({ runId }) => runId)])).rows;
 }
 
-/** What a client sees of the stream: nothing of an earlier attempt behind the beginning of a later one. */
+/** Reads the stream as a client: nothing of an earlier attempt comes behind the beginning of a later one. */
 async function readStreams(
   deployment: BenchDeployment,
   stale: StaleRun[],
@@ -177,7 +187,7 @@ async function readStreams(
   }
 }
 
-/** The host of a stale run is told to stop as soon as its worker goes on. */
+/** Measures that the host of a stale run is stopped as soon as its worker resumes. */
 async function measureStops(bench: Bench, deployment: BenchDeployment, stale: StaleRun[]): Promise<void> {
   const byRun = await deployment.ledger.byRun();
   const late = stale.map(({ runId, staleWorker, resumedAt }) => {
@@ -192,10 +202,10 @@ async function measureStops(bench: Bench, deployment: BenchDeployment, stale: St
   bench.measure({ what, measured, limit: STOPS_WITHIN_SECONDS, unit: 's', samples, needed: stale.length });
 }
 
-/** That there was something to refuse, of each kind. */
+/** Measures that there was something to refuse, of each kind. */
 async function measureRefusals(bench: Bench, deployment: BenchDeployment): Promise<void> {
   const texts = await Promise.all(deployment.workers.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
-  // Of a few runs there may be none that comes as far as to write an event: the host hears of the loss too.
+  // With few runs there may be none that reaches the write of an event: the host learns of the loss too.
   const limit = bench.tier === 'full' ? 1 : 0;
   for (const kind of ['checkpoint', 'event', 'store']) {
     const pattern = new RegExp(`^\\S*stale_writes_refused_total\\{.*kind="${kind}".*\\} (\\d+)`, 'm');
@@ -205,13 +215,13 @@ async function measureRefusals(bench: Bench, deployment: BenchDeployment): Promi
   }
 }
 
-/** A node that does not return to its event loop for longer than many leases keeps its run, and ends it well. */
+/** Checks that a node that blocks its event loop for longer than many leases keeps its run, and ends it well. */
 async function blockedNode(bench: Bench, deployment: BenchDeployment): Promise<void> {
   const blockMs = bench.size({ fast: 6, full: 30 }) * 1_000;
   const body = { assistant_id: 'poison', input: { how: 'block', blockMs } };
   const wrong: string[] = [];
   const times = bench.size({ fast: 1, full: 4 });
-  // One after the other: each takes a core.
+  // They run one after the other, because each takes a core.
   for (let count = 0; count < times; count += 1) {
     const call = await deployment.call('POST', '/runs/wait', { body, timeoutMs: blockMs + 30_000 });
     if (call.outcome !== 'ok') wrong.push(`${call.status} ${call.error}`);

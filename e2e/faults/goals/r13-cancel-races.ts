@@ -6,16 +6,23 @@ import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
 import type { Part } from '../bench/part.ts';
+import { timelineOf, type WorkerFault } from '../bench/race-timeline.ts';
+import type { StatusChange } from '../bench/truth.ts';
 
 const LANES = 16;
-/** Threads that are asked and answered beside the races, at a time: half of the answers are rolled back and given again. */
+/**
+ * Concurrent threads with questions and answers beside the races: half of the answers are rolled back and given again.
+ */
 const INTERVIEWS = { atOnce: 3, sleepMs: 150, rollBacks: 0.5 };
-const LEASE_MS = 2_000;
+/** The default lease in milliseconds. */
+const LEASE_MS = 10_000;
+/** Races per interview: each outcome of an interview occurs at least once for so many races. */
+const INTERVIEWS_SHARE = 64;
 const VISIBLE_WITHIN_S = 5;
-/** Of so many races one at least has its worker killed, or frozen past its lease. */
+/** At least one of so many races has its worker killed, or frozen past its lease. */
 const RACES_PER_STRUCK = 10;
-/** A worker that is lost has two or three races in hand that it decides. */
-const RACES_PER_HIT = 16;
+/** The number of the slowest races that are printed with all that is known of them. */
+const SHOWN_RACES = 3;
 
 export const goal: Goal = {
   id: 'R13',
@@ -26,20 +33,18 @@ export const goal: Goal = {
       workers: 3,
       bus: 'redis',
       env: {
-        WORKER_LEASE_SECONDS: String(LEASE_MS / 1000),
-        N_JOBS_PER_WORKER: '10',
-        // That a run is given up when it loses three workers without getting further is R16's matter.
+        // R16 covers runs that are given up when they lose three workers without progress.
         BG_JOB_MAX_RETRIES: '100',
       },
     });
     const wanted = bench.size({ fast: 60, full: 1_000 });
     const races: Race[] = [];
-    const hits: Hit[] = [];
-    const isEnough = () => races.length >= wanted && hits.length >= wanted / RACES_PER_HIT;
+    const faults: WorkerFault[] = [];
+    let isOver = false;
     let begun = 0;
     const lane = async (index: number) => {
       const random = bench.random.fork(`lane ${index}`);
-      while (!isEnough()) {
+      while (!isOver) {
         const kind = RACE_KINDS[begun++ % RACE_KINDS.length]!;
         const race = await raceOf(deployment, kind, random);
         if (race) races.push(race);
@@ -47,49 +52,48 @@ export const goal: Goal = {
     };
     const interviews = new Interviews(deployment, bench.random.fork('interviews'));
     const interviewing = Array.from({ length: INTERVIEWS.atOnce }, async () => {
-      while (!isEnough()) await interviews.hold(INTERVIEWS);
+      while (!isOver) await interviews.hold(INTERVIEWS);
     });
     const racing = Promise.all([...Array.from({ length: LANES }, (_, index) => lane(index)), ...interviewing]);
-    await harmWorkersDuring(bench, deployment, { work: racing, hits });
+    const least = Math.floor(wanted / INTERVIEWS_SHARE);
+    const isEnough = async () =>
+      races.length >= wanted &&
+      Math.min(interviews.cutRuns, interviews.rolledBack) >= least &&
+      (await struckRaces(deployment, races, faults)) >= wanted / RACES_PER_STRUCK;
+    const recovered = await harmWorkers(bench, deployment, { racing, faults, isEnough });
+    isOver = true;
+    await Promise.all([racing, ...recovered]);
     await deployment.truth.untilAllEnded(30_000);
-    await judge(bench, deployment, races, { wanted, hits });
-    const least = Math.floor(wanted / (4 * RACES_PER_HIT));
+    await judge(bench, deployment, races, { wanted, faults });
     interviews.measure(bench, least);
     bench.measureEnough('answers rolled back and given again', interviews.rolledBack, least);
   },
 };
 
-/** When a worker was lost, and its process. */
-interface Hit {
-  pid: number;
-  at: number;
-}
-
-/** Kills and freezes workers one after the other, and leaves one that works at any time; each is noted as a hit. */
-async function harmWorkersDuring(
+/**
+ * Kills and freezes workers one after the other until it is enough, and leaves one that works at any time. Returns
+ * promises that resolve when all are back.
+ */
+async function harmWorkers(
   bench: Bench,
   deployment: BenchDeployment,
-  { work, hits }: { work: Promise<unknown>; hits: Hit[] },
-): Promise<void> {
-  let isOver = false;
-  const over = work.finally(() => {
-    isOver = true;
-  });
+  { racing, faults, isEnough }: { racing: Promise<unknown>; faults: WorkerFault[]; isEnough: () => Promise<boolean> },
+): Promise<Promise<unknown>[]> {
   const recovering = new Map<Part, Promise<unknown>>();
-  while (!isOver) {
-    await Promise.race([over, pause(bench.random.integer(300, 1_000))]);
+  while (!(await isEnough())) {
+    await Promise.race([racing, pause(bench.random.integer(300, 1_000))]);
     const working = deployment.workers.filter((worker) => !recovering.has(worker));
-    if (isOver || working.length < 2) continue;
+    if (working.length < 2) continue;
     const worker = bench.random.pick(working);
-    hits.push({ pid: worker.pid, at: Date.now() });
-    const recovery = bench.random.chance(0.25) ? freeze(worker) : worker.kill().then(() => worker.start());
+    const isFrozen = bench.random.chance(0.25);
+    faults.push({ pid: worker.pid, at: Date.now(), what: isFrozen ? 'frozen' : 'killed' });
+    const recovery = isFrozen ? freeze(worker) : worker.kill().then(() => worker.start());
     recovering.set(
       worker,
       recovery.finally(() => recovering.delete(worker)),
     );
   }
-  await over;
-  await Promise.all(recovering.values());
+  return [...recovering.values()];
 }
 
 async function freeze(worker: Part): Promise<void> {
@@ -102,13 +106,9 @@ async function judge(
   bench: Bench,
   deployment: BenchDeployment,
   races: Race[],
-  { wanted, hits }: { wanted: number; hits: Hit[] },
+  { wanted, faults }: { wanted: number; faults: WorkerFault[] },
 ): Promise<void> {
-  const changes = await deployment.truth.statusChanges();
-  const history = new Map<string, typeof changes>();
-  for (const change of changes) history.set(change.runId, [...(history.get(change.runId) ?? []), change]);
-  const isTerminal = (status: string | null) => status !== null && status !== 'pending' && status !== 'running';
-
+  const history = await statusHistory(deployment);
   const endedOtherwise = [...history].flatMap(([runId, each]) => {
     const ends = each.filter(({ to }) => isTerminal(to)).map(({ to }) => to);
     return ends.length === 1 ? [] : [`${runId} ended ${ends.length} times: ${ends.join(', ')}`];
@@ -121,7 +121,7 @@ async function judge(
     return race.surprise ? [`${race.runId}: ${race.surprise}`] : isAsOrdered(race, hasStarted) ? [] : [said];
   });
   bench.measureNone('runs that are not as ordered', wrong, races.length, wanted);
-  // Neither side may win them all: then nothing would have been raced for.
+  // Neither side may win all of them: then there would have been no race.
   const won = races.filter(({ end }) => end !== 'success').length;
   const least = Math.floor(wanted / 10);
   bench.measureEnough('races that the order won', won, least);
@@ -136,6 +136,11 @@ async function judge(
     unit: 's',
     samples: visible.length,
   });
+  const entries = await deployment.ledger.byRun();
+  for (const race of races.toSorted((a, b) => b.visibleMs - a.visibleMs).slice(0, SHOWN_RACES)) {
+    const timeline = timelineOf(race, history.get(race.runId) ?? [], entries.get(race.runId) ?? [], faults);
+    bench.log(`among the longest: ${timeline}`);
+  }
   const early = races.filter(({ waits, wasInTime, orderedAt, runId }) => {
     const end = history.get(runId)?.find(({ to }) => isTerminal(to));
     return waits && wasInTime && !(end && end.at.getTime() <= orderedAt);
@@ -156,24 +161,41 @@ async function judge(
   const gone = races.filter(({ end }) => end === 'gone').map(({ runId }) => runId);
   bench.measureNone('rows that a rollback left', await leftOf(deployment, gone), gone.length);
 
-  const entries = await deployment.ledger.byRun();
-  const wasHit = (runId: string) => {
-    const executed = entries.get(runId) ?? [];
-    const end =
-      history
-        .get(runId)
-        ?.find(({ to }) => isTerminal(to))
-        ?.at.getTime() ?? 0;
-    return hits.some(({ pid, at }) => at < end && executed.some((entry) => entry.worker === pid && entry.at <= at));
-  };
-  const struck = races.filter(({ runId }) => wasHit(runId)).length;
-  bench.log(`${hits.length} workers were killed or frozen`);
+  const struck = await struckRaces(deployment, races, faults);
+  bench.log(`${faults.length} workers were killed or frozen`);
   bench.measureEnough('races whose worker was killed or frozen', struck, wanted / RACES_PER_STRUCK);
+}
+
+const isTerminal = (status: string | null) => status !== null && status !== 'pending' && status !== 'running';
+
+/** Returns the changes by run, in their order. */
+async function statusHistory({ truth }: BenchDeployment): Promise<Map<string, StatusChange[]>> {
+  const history = new Map<string, StatusChange[]>();
+  for (const change of await truth.statusChanges()) {
+    const changes = history.get(change.runId);
+    if (changes) changes.push(change);
+    else history.set(change.runId, [change]);
+  }
+  return history;
+}
+
+/** Returns how many races lost, before their end, a worker that had executed steps of theirs. */
+async function struckRaces(deployment: BenchDeployment, races: Race[], faults: WorkerFault[]): Promise<number> {
+  const [history, entries] = await Promise.all([statusHistory(deployment), deployment.ledger.byRun()]);
+  const wasStruck = ({ runId }: Race) => {
+    const executed = entries.get(runId) ?? [];
+    const end = history.get(runId)?.find(({ to }) => isTerminal(to));
+    const endedAt = end?.at.getTime() ?? 0;
+    return faults.some(
+      ({ pid, at }) => at < endedAt && executed.some((entry) => entry.worker === pid && entry.at <= at),
+    );
+  };
+  return races.filter(wasStruck).length;
 }
 
 function isAsOrdered({ kind, wasInTime, end }: Race, hasStarted: boolean): boolean {
   const isCancel = kind.startsWith('cancel');
-  // A new run may find the one before it over.
+  // A new run may find that the one before has ended.
   if (!wasInTime || (!isCancel && end === 'success')) return end === 'success';
   return end === (kind.endsWith('rollback') && hasStarted ? 'gone' : 'interrupted');
 }

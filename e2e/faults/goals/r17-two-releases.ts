@@ -16,12 +16,11 @@ import { SteadyLoad } from '../bench/steady-load.ts';
 
 const THIS = path.resolve(import.meta.dirname, '../../..');
 const ENV = {
-  WORKER_LEASE_SECONDS: '3',
   BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
-  // Kills follow each other so closely that three may hit one run before it gets a step further: R16's matter.
+  // Kills follow each other so closely that three may hit one run before it makes progress, which R16 covers.
   BG_JOB_MAX_RETRIES: '100',
 };
-/** Threads that are asked and answered beside the load, at a time. */
+/** Concurrent threads with questions and answers beside the load. */
 const INTERVIEWS_AT_ONCE = 3;
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 
@@ -39,7 +38,7 @@ export const goal: Goal = {
   },
 };
 
-/** One deployment from all old to all new and back, under load, while workers are killed and streams cut. */
+/** Moves one deployment from all old to all new and back, under load, while workers are killed and streams cut. */
 async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   const deployment = await bench.deployment({ checkout: previous, env: ENV });
   const oldApi = deployment.agentApis[0] as Part;
@@ -49,7 +48,7 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   const load = new SteadyLoads(bench, deployment, newWorker);
 
   await load.during('all old', [oldApi], [oldWorker]);
-  // Its start brings the tables up to date under the hands of the old ones.
+  // Its start migrates the tables while the old ones use them.
   await newApi.start();
   await load.during('new agent-api, old worker', [newApi], [oldWorker]);
   await newWorker.start();
@@ -73,14 +72,14 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   measureOutage(bench, [deployment.history], { boundSeconds: 10 });
 }
 
-/** A platform from all old to all new and back, one service after the other, under load. */
+/** Moves a platform from all old to all new and back, one service after the other, under load. */
 async function platformsOfTwo(bench: Bench, previous: string): Promise<void> {
   const platform = await MixedPlatform.start(bench, previous);
   const truth = await platformTruth(bench, platform);
   const load = new PlatformLoad(platform, { input: INPUT, everyMs: 400 });
   const watch = new PlatformWatch(platform);
   const codes: string[] = [];
-  // Old ones with one new one, then new ones with one old one; the way back gives the other three arrangements.
+  // Old ones run with one new one, then new ones with one old one; the way back gives the other three arrangements.
   const order = bench.random.shuffle(PLATFORM_SERVICES);
   for (const checkout of [THIS, previous]) {
     for (const service of order) {
@@ -101,7 +100,7 @@ async function platformsOfTwo(bench: Bench, previous: string): Promise<void> {
   measureAnswers(bench, [load.history, watch.history]);
 }
 
-/** Runs asked for and streamed at some parts and executed by others, one arrangement after the other. */
+/** Runs that some parts create and stream and others execute, one arrangement after the other. */
 class SteadyLoads {
   readonly accepted: Awaited<ReturnType<SteadyLoad['stop']>> = [];
   readonly faults: string[] = [];
@@ -110,7 +109,7 @@ class SteadyLoads {
   cuts = 0;
   ends = 0;
   readonly #bench: Bench;
-  /** Of arrangements in which this release executes every attempt. */
+  /** Interviews of arrangements in which this release executes every attempt. */
   readonly interviews: Interviews;
   readonly #deployment: BenchDeployment;
   readonly #newWorker: Part;
@@ -131,8 +130,8 @@ class SteadyLoads {
     const urls = () => apis.map(({ url }) => url);
     const streams = new CutStreams({ ledger, random, input: INPUT, clients: 3, urls });
     let isOver = false;
-    // The release before this one may lose the answer of a run whose worker was killed: it is held to the end of its runs alone,
-    // and what it asked or began stays for this one to go on with.
+    // The release before this one may lose the answer of a run whose worker was killed: it is held to the end of its
+    // runs alone, and this one continues what it asked or began.
     const judges = workers.every((worker) => worker === this.#newWorker);
     const interviews = judges ? this.interviews : new Interviews(this.#deployment, random.fork(arrangement));
     const interviewing = Array.from({ length: INTERVIEWS_AT_ONCE }, async () => {
@@ -159,7 +158,7 @@ class SteadyLoads {
     );
   }
 
-  /** Asks a part to stop, as a roll-out does. */
+  /** Stops a part, as a roll-out does. */
   async retire(part: Part): Promise<void> {
     const { code, signal } = await part.stop();
     this.ends += 1;

@@ -22,7 +22,7 @@ export const goal: Goal = {
     const deployment = await bench.deployment({
       workers: 2,
       bus: 'redis',
-      env: { WORKER_LEASE_SECONDS: '3', N_JOBS_PER_WORKER: '20' },
+      env: { N_JOBS_PER_WORKER: '20' },
       reachDatabase: async (url) => {
         const line = await StoreFaults.to(url, { rate: RATE, random: bench.random.fork('store') });
         bench.onClose(() => line.close());
@@ -44,7 +44,7 @@ export const goal: Goal = {
     });
     const { kept, cancelled } = await load(bench, deployment, wanted);
     const streamed = () => streams.accepted.length;
-    // They do not come as fast as runs do.
+    // They come slower than runs do.
     await waitFor(() => streamed() >= neededStreams, { timeoutMs: 180_000, what: `${neededStreams} streams` });
     await streams.stop();
     await deployment.truth.untilAllEnded(SETTLE_MS);
@@ -83,7 +83,7 @@ interface CancelledRun extends AcceptedRun {
   action: 'interrupt' | 'rollback';
 }
 
-/** Runs are created until as many as wanted are accepted; every tenth is cancelled, in one way or the other. */
+/** Creates runs until as many as wanted are accepted, and cancels every tenth, in one way or the other. */
 async function load(
   bench: Bench,
   deployment: BenchDeployment,
@@ -109,13 +109,13 @@ async function load(
   return { kept, cancelled };
 }
 
-/** Asks until it is known: true once the order was accepted, or was found to have been. */
+/** Retries until the outcome is known: true once the order was accepted, or is found to have been. */
 async function cancel(deployment: BenchDeployment, run: AcceptedRun, action: string): Promise<boolean> {
   const path = `/threads/${run.threadId}/runs/${run.runId}/cancel?action=${action}`;
   for (;;) {
     const { outcome, status } = await deployment.call('POST', path);
     if (outcome === 'ok') return true;
-    // Over: by itself, or by an order that was not heard to have been taken.
+    // The run has ended: by itself, or by an accepted order without an answer.
     if (status === 404) return false;
   }
 }
@@ -131,7 +131,7 @@ async function notAsOrdered(deployment: BenchDeployment, runs: CancelledRun[]): 
   const found = new Map(rows.map((row) => [row.id, row]));
   return runs.flatMap(({ runId, action }) => {
     const { status, checkpoints } = found.get(runId)!;
-    // One that never began stays, interrupted, whichever the action.
+    // A run that never began stays, interrupted, whichever the action.
     const isGone = status === null && action === 'rollback';
     if (!isGone && status !== 'interrupted') return [`${runId} was to ${action} and is ${status}`];
     return action === 'rollback' && checkpoints > 0 ? [`${runId} was rolled back and left ${checkpoints} rows`] : [];
@@ -150,7 +150,7 @@ function executedTwice(entries: readonly LedgerEntry[]): string[] {
   return twice;
 }
 
-/** What must not be of any run or thread, also of those that nobody was told had been accepted. */
+/** Returns what no run or thread may have, also those whose acceptance nobody knows of. */
 async function otherViolations({ pool }: BenchDeployment): Promise<Record<string, string[]>> {
   const ask = async (text: string) => (await pool.query<{ found: string }>(text)).rows.map(({ found }) => found);
   return {

@@ -20,7 +20,10 @@ const get = async (way: Way, assistant_id: string) =>
 const patch = (way: Way, assistant_id: string, body: object) =>
   way.call('patchAssistant', { params: { assistant_id }, body });
 
-/** Each is given when an assistant is made, or over another value when it is changed; both answer what they kept. */
+/**
+ * Each field is given when an assistant is created, or over another value when it is changed; both answers have the
+ * kept value.
+ */
 const contentFields: { field: string; promise: string; given: object; before: object; kept: object }[] = [
   {
     field: 'graph_id',
@@ -75,7 +78,7 @@ const content: ParityCase[] = contentFields.map(({ field, promise, given, before
   }),
 );
 
-/** Each is given when an assistant is made, or over another value when it is changed; its runs get it. */
+/** Each field is given when an assistant is created, or over another value when it is changed; its runs get it. */
 const runFields: { field: string; promise: string; given: object; before: object; seen: object }[] = [
   {
     field: 'config.tags',
@@ -147,7 +150,10 @@ const creating: ParityCase[] = [
   }),
 ];
 
-/** Of `Ada` and `Bob` of graph echo and `ada's` of graph chat, made in this order: who is found. */
+/**
+ * Searches over `Ada` and `Bob` of graph echo and `ada's` of graph chat, created in this order, with the names they
+ * find.
+ */
 const searchFields: { field: string; promise: string; body: object; names: string[]; alsoCounts?: true }[] = [
   {
     field: 'graph_id',
@@ -179,7 +185,7 @@ const searchFields: { field: string; promise: string; body: object; names: strin
   },
 ];
 
-/** Makes the three, and gives the metadata that only they have. */
+/** Creates the three, and returns the metadata that only they have. */
 async function threeAssistants(way: Way): Promise<object> {
   const metadata = { parity: randomUUID() };
   await create(way, { name: 'Ada', metadata });
@@ -225,7 +231,7 @@ const searching: ParityCase[] = [
   }),
 ];
 
-/** An assistant with the versions 1, 2 and 3. */
+/** Creates an assistant with the versions 1, 2 and 3. */
 async function threeVersions(way: Way): Promise<{ assistant_id: string }> {
   const { assistant_id } = await create(way, { metadata: { step: 1 } });
   for (const step of [2, 3]) await patch(way, assistant_id, { metadata: { step } });

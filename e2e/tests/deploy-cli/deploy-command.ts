@@ -7,7 +7,7 @@ import { controlPlane, type Deployment } from '../../harness/control-plane.ts';
 import { ImageEngine } from '../../harness/image-engine.ts';
 import { copyProject, LINK_PACKAGES, type OfficialCli } from '../../harness/official-cli.ts';
 
-/** Polls every three seconds, and a build fetches packages. */
+/** Milliseconds of a deploy: it polls every three seconds, and a build fetches packages. */
 const DEPLOY_MS = 120_000;
 
 async function named(name: string): Promise<Deployment & { name: string }> {
@@ -25,14 +25,14 @@ const greet = async (client: Client, name: string): Promise<string> => {
   return (values as { text: string }).text;
 };
 
-/** Runs one after the other until told to stop; tells what they said. */
+/** Runs one greeting after the other until it is stopped; `stop` returns what they said. */
 function traffic(client: Client): { stop(): Promise<string[]> } {
   const said: string[] = [];
   let isOver = false;
   const running = (async () => {
     while (!isOver) said.push(await greet(client, String(said.length)));
   })();
-  running.catch(() => {}); // Told by stop.
+  running.catch(() => {}); // The caller of `stop` gets it.
   return {
     async stop() {
       isOver = true;
@@ -42,7 +42,7 @@ function traffic(client: Client): { stop(): Promise<string[]> } {
   };
 }
 
-/** What must hold for each of the official commands; `name` is that of the deployment it makes. */
+/** Defines the tests of each of the official commands; `name` is that of the deployment it creates. */
 export function deploys(cli: OfficialCli, name: string): void {
   let project: Awaited<ReturnType<typeof copyProject>>;
   beforeAll(async () => {
@@ -84,7 +84,7 @@ export function deploys(cli: OfficialCli, name: string): void {
   );
 
   it(
-    'says why a build or a start fails, and what served goes on',
+    'reports why a build or a start fails, and the serving revision continues',
     async () => {
       const failing = await inProject('--install-command', 'echo packages are away && exit 3');
       expect(failing).toMatchObject({ code: 1, output: expect.stringContaining('packages are away') });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AGENT_SERVER_LEVEL, type Deployment, type DeploymentList, type RevisionList } from '@runyard/contracts';
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
-/** No revision of any deployment. */
+/** The id of no revision. */
 const REVISION = '0192f7a0-0000-7000-8000-0000000000ee';
 const MISSING = '0192f7a0-0000-7000-8000-0000000000ff';
 
@@ -57,7 +58,7 @@ describe('creating a deployment', () => {
     },
   );
 
-  it('takes what Postgres cannot hold for the character that stands for it', async () => {
+  it('replaces characters that Postgres cannot store', async () => {
     const end = crypto.randomUUID();
     const { status, body } = await platform.create({
       name: `a\u0000b\ud800-${end}`,
@@ -75,7 +76,27 @@ describe('creating a deployment', () => {
     expect(made).toMatchObject({ status: 201, body: { tracked_packages: ['a\ufffd'] } });
   });
 
-  it('refuses a name that is taken in the workspace, and takes it in another', async () => {
+  it('neither stores nor shows a field that the contract does not know, and no change of it does', async () => {
+    const forged = { tenant_id: randomUUID() };
+    const secrets = [{ name: 'TOKEN', value: 'of-the-deployment', ...forged }];
+    const fields = { source_config: { ...forged, resource_spec: { cpu: 1, ...forged } }, secrets };
+    const body = {
+      ...fields,
+      source_config: { ...fields.source_config, project_path: platform.projectDir },
+      source_revision_config: { langgraph_config_path: 'langgraph.json', ...forged },
+    };
+    const { status, body: deployment } = await platform.create({ name: 'with unknown fields', ...body });
+    const path = `/v2/deployments/${deployment.id}`;
+    const changed = await platform.call<Deployment>('PATCH', path, { body: fields });
+    expect({ created: status, changed: changed.status }).toEqual({ created: 201, changed: 200 });
+    for (const shown of [deployment, changed.body]) {
+      expect(shown.source_config.resource_spec).toEqual({ cpu: 1 });
+      expect(JSON.stringify(shown)).not.toContain(forged.tenant_id);
+    }
+    expect(await platform.dump()).not.toContain(forged.tenant_id);
+  });
+
+  it('refuses a name that is taken in the workspace, and accepts it in another', async () => {
     const body = {
       name: 'existing',
       source: 'local_directory',
@@ -109,7 +130,7 @@ describe('creating a deployment', () => {
       'anyOf_error',
     ],
     ['secrets that are no list', { secrets: { A: '1' } }, ['body', 'secrets'], 'anyOf_error'],
-  ])('answers 422 with the place of the fault for %s', async (_, changes, loc, type) => {
+  ])('answers 422 with the location of the fault for %s', async (_, changes, loc, type) => {
     const { status, body } = await platform.create(changes);
     expect({ status, body }).toMatchObject({
       status: 422,
@@ -120,7 +141,7 @@ describe('creating a deployment', () => {
   it.each([
     ['a relative path', async () => ({ project_path: 'somewhere' }), /absolute path/],
     ['no path', async () => ({}), /project_path' is required/],
-    ['a folder that is not there', async () => ({ project_path: '/nowhere/at/all' }), /no folder/],
+    ['a folder that does not exist', async () => ({ project_path: '/nowhere/at/all' }), /no folder/],
     ['no langgraph.json', async () => ({ project_path: platform.folder }), /langgraph\.json/],
     [
       'a broken langgraph.json',
@@ -144,7 +165,7 @@ describe('creating a deployment', () => {
     expect(status).toBe(400);
   });
 
-  it('refuses secrets that are called like the variables of the platform', async () => {
+  it("refuses secrets with names of the platform's variables", async () => {
     const { status, body } = await platform.create({ secrets: [{ name: 'DATABASE_URI', value: 'x' }] });
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain('DATABASE_URI');
@@ -154,7 +175,7 @@ describe('creating a deployment', () => {
 describe('a deployment of an agent', () => {
   const agent = { agent_id: 'support', environment: 'production' };
 
-  it('is named by it, found by it, and alone in its environment', async () => {
+  it('has its name by default, is found by it, and is the only one in its environment', async () => {
     const { status, body: created } = await platform.create({ name: undefined, agent });
     expect({ status, body: created }).toMatchObject({ status: 201, body: { name: 'support-production', agent } });
     expect(await platform.create({ name: 'another', agent })).toEqual({
@@ -177,7 +198,7 @@ describe('several deployments', () => {
     return made.body.id;
   };
 
-  it('are deleted at once, those that are there', async () => {
+  it('are deleted at once, as far as they exist', async () => {
     const [one, two] = [await empty(), await empty()];
     expect(await remove([one, MISSING])).toEqual({
       status: 207,
@@ -187,7 +208,7 @@ describe('several deployments', () => {
     expect((await platform.get(two)).status).toBe(404);
   });
 
-  it('are not deleted when none is there, none is named, or the caller may not', async () => {
+  it('are not deleted when none exists, none is named, or the caller lacks the permission', async () => {
     expect(await remove([MISSING])).toEqual({ status: 404, body: { detail: `Deployment ID ${MISSING} not found.` } });
     expect(await remove([existing.id], { workspace_id: OTHER_WORKSPACE })).toMatchObject({ status: 404 });
     expect(await remove(['x'])).toMatchObject({
@@ -204,7 +225,9 @@ describe('several deployments', () => {
 });
 
 describe('a caller', () => {
-  /** Each refused for another reason once the caller's rights are looked at, so that nothing is changed. */
+  /**
+   * Each operation would fail for another reason if its permission were not checked first, so none changes anything.
+   */
   const operations = [
     { permission: 'deployments:read', method: 'GET', path: () => '/v2/deployments' },
     {
@@ -249,16 +272,13 @@ describe('a caller', () => {
     },
   );
 
-  it.each(named)(
-    'with %s alone is let through to %s %s',
-    async (permission, method, _, { path, body }: (typeof named)[0][3]) => {
-      const answer = await platform.call(method, path(MISSING), { body, as: { permissions: [permission] } });
-      expect([200, 400, 404]).toContain(answer.status);
-    },
-  );
+  it.each(named)('with only %s may call %s %s', async (permission, method, _, { path, body }: (typeof named)[0][3]) => {
+    const answer = await platform.call(method, path(MISSING), { body, as: { permissions: [permission] } });
+    expect([200, 400, 404]).toContain(answer.status);
+  });
 
   it.each(named)(
-    'of the whole organization that has %s needs a workspace for %s %s',
+    'of the whole organization with %s needs a workspace for %s %s',
     async (_permission, method, _, { path, body }: (typeof named)[0][3]) => {
       const answer = await platform.call(method, path(existing.id), { body, as: { workspace_id: undefined } });
       expect(answer).toMatchObject({
@@ -269,7 +289,7 @@ describe('a caller', () => {
   );
 
   it.each(onOne)(
-    'gets the same 404 for $method of a deployment of another workspace and of none',
+    'gets the same 404 for $method of a deployment of another workspace and one that does not exist',
     async ({ method, path, body }) => {
       const foreign = await platform.call(method, path(existing.id), { body, as: { workspace_id: OTHER_WORKSPACE } });
       expect(foreign).toEqual({ status: 404, body: { detail: `Deployment ID ${existing.id} not found.` } });
@@ -297,7 +317,7 @@ describe('a caller', () => {
     expect(await platform.call('GET', '/v2/deployments', { as: { aud: 'org-access' } })).toMatchObject({ status: 401 });
   });
 
-  it('of the outside reads no routes', async () => {
+  it('from outside of the platform cannot read routes', async () => {
     expect(await platform.call('GET', '/internal/routes')).toMatchObject({ status: 401 });
   });
 
@@ -306,7 +326,7 @@ describe('a caller', () => {
     ['DELETE', '/v2/deployments/not-a-uuid', 'deployment_id'],
     ['GET', '/v2/deployments/not-a-uuid/revisions', 'deployment_id'],
     ['GET', `/v2/deployments/${MISSING}/revisions/x`, 'revision_id'],
-  ])('that asks for an id that is none gets 422: %s %s', async (method, path, field) => {
+  ])('with an invalid id gets 422: %s %s', async (method, path, field) => {
     expect(await platform.call(method, path)).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['path', field], msg: expect.any(String), type: 'uuid_parsing' }] },
@@ -318,7 +338,7 @@ describe('the list of deployments', () => {
   const list = async (query: string) => (await platform.call<DeploymentList>('GET', `/v2/deployments${query}`)).body;
   const names = async (query: string) => (await list(query)).resources.map((deployment) => deployment.name);
 
-  it('is paged, newest first, and says where the next page begins', async () => {
+  it('has pages, the newest deployment first, and says where the next page begins', async () => {
     const everything = await list('?limit=100');
     const first = await list('?limit=2');
     const second = await list(`?limit=2&offset=${first.offset}`);
@@ -330,7 +350,7 @@ describe('the list of deployments', () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it('is filtered by name, part of a name, status, type, ids and what runs it', async () => {
+  it('is filtered by name, part of a name, status, type, ids and listener', async () => {
     expect(await names('?name=existing')).toEqual(['existing']);
     expect(await names('?name=exist')).toEqual([]);
     expect(await names('?name_contains=XIST')).toEqual(['existing']);
@@ -357,7 +377,7 @@ describe('the list of deployments', () => {
   );
 
   it.each(['name=a%00b', 'name_contains=none%00', 'offset=9999999999'])(
-    'has nothing for %s, and does not fail',
+    'is empty for %s, without an error',
     async (query) => {
       expect(await names(`?${query}`)).toEqual([]);
     },
@@ -385,7 +405,7 @@ describe('the list of revisions', () => {
 describe('the secrets of a deployment', () => {
   const CANARY = 'canary-value-3f9a7c';
 
-  it('are shown with values to those who may update it, and without to others', async () => {
+  it('are shown with values to those who may update it, and without values to others', async () => {
     const created = await platform.createHealthy({ secrets: [{ name: 'MODEL_KEY', value: CANARY }] });
     expect(created.secrets).toEqual([{ name: 'MODEL_KEY', value: CANARY }]);
     const reader = await platform.call<Deployment>('GET', `/v2/deployments/${created.id}`, {
@@ -395,7 +415,7 @@ describe('the secrets of a deployment', () => {
   });
 
   it.each(['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'])(
-    'are refused where they name a server for the deployment, which nobody would use (%s)',
+    'are refused where they name a server for the deployment, which would be ignored (%s)',
     async (name) => {
       const secrets = [{ name, value: `postgres://me:${CANARY}@db.example.com/agents` }];
       const refusal = { status: 400, body: { detail: expect.stringContaining(`servers for a deployment: ${name}.`) } };
@@ -408,7 +428,7 @@ describe('the secrets of a deployment', () => {
     },
   );
 
-  it('are nowhere in the database, in logs or in events', async () => {
+  it('are not in the database, in logs or in events', async () => {
     const created = await platform.createHealthy({ secrets: [{ name: 'MODEL_KEY', value: CANARY }] });
     await platform.call('PATCH', `/v2/deployments/${created.id}`, {
       body: { secrets: [{ name: 'FAIL_WITH', value: CANARY }] },
@@ -421,8 +441,8 @@ describe('the secrets of a deployment', () => {
   });
 });
 
-describe('a deployment that was changed without need for a new revision', () => {
-  it('keeps its revision, and takes back what was shown of it', async () => {
+describe('a deployment that changed without a new revision', () => {
+  it('keeps its revision, and accepts the values that were shown', async () => {
     const { custom_url } = existing.source_config;
     const { status, body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${existing.id}`, {
       body: { source_config: { custom_url } },
@@ -435,9 +455,9 @@ describe('a deployment that was changed without need for a new revision', () => 
   });
 
   it.each([
-    ['its address', { source_config: { custom_url: 'https://elsewhere.example.com' } }],
+    ['its URL', { source_config: { custom_url: 'https://elsewhere.example.com' } }],
     ['the commit that is built', { source_revision_config: { repo_commit_sha: 'abc' } }],
-  ])('refuses %s, which is for the platform to say', async (_, body) => {
+  ])('refuses %s, which the platform decides', async (_, body) => {
     const refusal = { status: 400, body: { detail: expect.stringContaining('is read-only') } };
     expect(await platform.call('PATCH', `/v2/deployments/${existing.id}`, { body })).toMatchObject(refusal);
     expect(await platform.create({ source: 'internal_source', source_config: {}, ...body })).toMatchObject(refusal);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(dataPlanes.splice(0).map((each) => each.close()));
-  // Nobody is left who would.
+  // No data plane is left to delete these databases.
   const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
   const databases = new DeploymentDatabases(platform.database.url);
   await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
@@ -43,10 +43,10 @@ async function runningDataPlane(): Promise<TestDataPlane> {
   await dataPlane.start();
   return dataPlane;
 }
-const deployedTo = ({ listener }: TestDataPlane, value = 'one') =>
+const deployedTo = ({ listener }: TestDataPlane, value = 'one', others: Record<string, string> = {}) =>
   platform.createHealthy({
     source_config: { project_path: platform.projectDir, listener_id: listener.id },
-    secrets: [{ name: 'GREETING', value }],
+    secrets: Object.entries({ GREETING: value, ...others }).map(([name, text]) => ({ name, value: text })),
   });
 const patch = async ({ id }: Deployment, secrets: { name: string; value: string }[]): Promise<Deployment> =>
   (await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body: { secrets } })).body;
@@ -61,8 +61,8 @@ async function printed({ id }: Deployment, query: string): Promise<LogPage['logs
 }
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
-describe('a data plane elsewhere', () => {
-  it('runs what it is given; cut off, it goes on with that, and afterwards does what came meanwhile', async () => {
+describe('a remote data plane', () => {
+  it('runs its deployments, keeps them running without the platform, and then applies the changes made meanwhile', async () => {
     const dataPlane = await runningDataPlane();
     const deployment = await deployedTo(dataPlane);
     const { pid, own } = await dataPlane.startedWith(deployment);
@@ -98,7 +98,7 @@ describe('a data plane elsewhere', () => {
     expect([isAlive(pid), isAlive(now.pid)]).toEqual([false, false]);
   });
 
-  it('that fails to start a revision says why, and goes on with the one before', async () => {
+  it('that fails to start a revision reports why, and keeps the one before', async () => {
     const dataPlane = await runningDataPlane();
     const deployment = await deployedTo(dataPlane);
     const { pid } = await dataPlane.startedWith(deployment);
@@ -128,10 +128,11 @@ describe('a data plane elsewhere', () => {
     await expect(refused).rejects.toThrow('DEPLOY_FAILED');
   });
 
-  it('that is killed while it is cut off starts again by itself with what it was running', async () => {
+  it('that is killed while the platform is unreachable starts by itself with what it ran', async () => {
     const dataPlane = await runningDataPlane();
-    const deployment = await deployedTo(dataPlane);
+    const deployment = await deployedTo(dataPlane, 'one', { MOUNT_PREFIX: '/agents' });
     const { pid } = await dataPlane.startedWith(deployment);
+    expect(await dataPlane.routeOf(deployment)).toMatchObject({ mount_prefix: '/agents' });
     await dataPlane.line.refuse();
     await dataPlane.service.stop({ signal: 'SIGKILL' });
     await waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
@@ -139,6 +140,7 @@ describe('a data plane elsewhere', () => {
     await dataPlane.start();
     const again = await dataPlane.startedWith(deployment);
     expect(again).toMatchObject({ own: { GREETING: 'one' } });
+    expect(await dataPlane.routeOf(deployment)).toMatchObject({ mount_prefix: '/agents' });
     await dataPlane.line.heal();
     await untilIs('READY', deployment);
     expect((await dataPlane.startedWith(deployment)).pid).toBe(again.pid);
@@ -147,7 +149,7 @@ describe('a data plane elsewhere', () => {
     });
   });
 
-  it('whose key is refused hears nothing more, and is heard again with a good one', async () => {
+  it('whose key is refused gets no changes, and gets them again with a valid one', async () => {
     const dataPlane = await runningDataPlane();
     const deployment = await deployedTo(dataPlane);
     dataPlane.isKeyGood = false;
@@ -156,7 +158,7 @@ describe('a data plane elsewhere', () => {
     await untilIs('READY', deployment);
   });
 
-  it('ends what it runs when another one speaks for its listener', async () => {
+  it('ends its deployments when another one takes the lease of its listener', async () => {
     const former = await runningDataPlane();
     const deployment = await deployedTo(former);
     const { pid } = await former.startedWith(deployment);
@@ -173,7 +175,7 @@ describe('a data plane elsewhere', () => {
     await untilIs('READY', deployment);
   });
 
-  it('of a cluster runs images in the namespace they name: without it they go on, and they end with their deployment', async () => {
+  it('of a cluster runs images in the namespace they name, keeps them running without itself, and removes them with their deployment', async () => {
     const cluster = await StandInCluster.start(AGENT, await grantedRules());
     try {
       const KUBECONFIG = join(platform.folder, 'kubeconfig');
@@ -193,6 +195,9 @@ describe('a data plane elsewhere', () => {
       expect(before).toHaveLength(2);
       expect(before.every((pod) => pod.startsWith('agents-test/'))).toBe(true);
       const { upstreams } = (await dataPlane.routeOf(deployment))!;
+      await waitFor(() => dataPlane.service.output().includes('a deployment answers elsewhere'), {
+        what: 'the route on disk',
+      });
 
       await dataPlane.service.stop({ signal: 'SIGKILL' });
       await dataPlane.start();

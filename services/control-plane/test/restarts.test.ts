@@ -20,7 +20,7 @@ const pidsOf = async (id: string): Promise<number> => {
 };
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 const untilGone = (pid: number) => waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
-/** Answers with the process that serves once it is another one. */
+/** Waits until another process serves the deployment, and returns its id. */
 const untilServedByAnother = (id: string, pid: number) =>
   waitFor(
     async () => {
@@ -31,9 +31,14 @@ const untilServedByAnother = (id: string, pid: number) =>
   );
 
 describe('control-plane', () => {
-  it('that is stopped ends its deployments, and starts them again with the same revision', async () => {
-    const { id, active_revision_id } = await platform.createHealthy();
+  it('that is stopped ends its deployments, and restarts them with the same revision and mount prefix', async () => {
+    const secrets = [{ name: 'MOUNT_PREFIX', value: '/agents' }];
+    const { id, active_revision_id } = await platform.createHealthy({ secrets });
     const pid = await pidsOf(id);
+    // The previous release activates a revision this way: the row keeps the prefix of the revision before.
+    const before = `UPDATE deployment SET mount_prefix = '/before', mount_prefix_revision_id = gen_random_uuid()`;
+    await onDatabase(platform.database.url, (client) => client.query(before));
+    expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: null });
     expect(await platform.service.stop()).toMatchObject({ code: 0 });
     expect(isAlive(pid)).toBe(false);
     const written = await onDatabase(platform.database.url, (client) =>
@@ -44,9 +49,10 @@ describe('control-plane', () => {
     await platform.startService();
     await untilServedByAnother(id, pid);
     expect((await platform.get(id)).body).toMatchObject({ status: 'READY', active_revision_id });
+    await waitFor(async () => (await platform.routeOf(id))?.mount_prefix === '/agents', { what: 'the mount prefix' });
   });
 
-  it('that is killed leaves no process, and starts its deployments again', async () => {
+  it('that is killed leaves no process, and restarts its deployments', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     const pid = await pidsOf(id);
     await platform.service.stop({ signal: 'SIGKILL' });
@@ -57,7 +63,7 @@ describe('control-plane', () => {
     expect((await platform.get(id)).body).toMatchObject({ active_revision_id });
   });
 
-  it('that is killed during a roll-out goes on with it, and the active revision serves', async () => {
+  it('that is killed during a roll-out continues it, while the active revision serves', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     const body = { secrets: [{ name: 'NEVER_HEALTHY', value: '1' }] };
     const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body });
@@ -71,7 +77,7 @@ describe('control-plane', () => {
     await platform.untilStatus(id, patched.body.latest_revision_id!, 'DEPLOYING');
   });
 
-  it('that is killed during a removal goes on with it', async () => {
+  it('that is killed during a removal continues it', async () => {
     const { id } = await platform.createHealthy({ secrets: [{ name: 'STOP_DELAY_MS', value: '60000' }] });
     const deleting = platform.call('DELETE', `/v2/deployments/${id}`).catch(() => undefined);
     await waitFor(async () => (await platform.get(id)).body.status === 'AWAITING_DELETE');
@@ -82,13 +88,13 @@ describe('control-plane', () => {
     await waitFor(async () => (await platform.get(id)).status === 404, { timeoutMs: 20_000 });
   });
 
-  it('leaves the deployments of another one alone, and takes them over when that one is dead', async () => {
+  it('does not touch the deployments of another one, and takes them over when that one has died', async () => {
     const { id } = await platform.createHealthy();
     const pid = await pidsOf(id);
     const first = platform.service;
     await platform.startService();
     const second = platform.service;
-    // The second one works, on what is new, and looked at what is there before.
+    // The second process works on new deployments, and has swept the existing ones.
     await platform.createHealthy();
     expect(isAlive(pid)).toBe(true);
     expect(await pidsOf(id)).toBe(pid);
@@ -118,7 +124,7 @@ it('a control-plane that is killed is succeeded at once on its machine, however 
 });
 
 describe('the events of a deployment', () => {
-  /** All that was told of a deployment that was deleted. */
+  /** Returns all events of a deployment, until that of its deletion. */
   async function eventsUntilDeleted(id: string): Promise<CloudEvent<Record<string, unknown>>[]> {
     const events: CloudEvent<Record<string, unknown>>[] = [];
     const bus = createEventBus(platform.bus, { logger: silentLogger });
@@ -138,7 +144,7 @@ describe('the events of a deployment', () => {
     return events;
   }
 
-  it('tell of every status and every route, in order, and at last of its removal', async () => {
+  it('report every status and every route in order, and finally its removal', async () => {
     const { id, latest_revision_id } = await platform.createHealthy();
     const route = await platform.routeOf(id);
     await platform.call('DELETE', `/v2/deployments/${id}`);
@@ -164,7 +170,7 @@ describe('the events of a deployment', () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  it('say when the project begins to check its callers itself, and when it ends', async () => {
+  it('report when the project begins to authenticate its callers itself, and when that ends', async () => {
     const makeProject = (auth: object) =>
       platform.makeProject('with-auth', { graphs: { agent: './agent.ts:graph' }, ...auth });
     const redeploy = async (value: string) => {

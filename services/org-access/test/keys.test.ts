@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('bootstrap', () => {
-  it('makes one organization and hands out one key, however often and at once it is asked for', async () => {
+  it('creates one organization and returns one key, however often and concurrently it is called', async () => {
     const fresh = await TestOrgAccess.start();
     try {
       expect(fresh.bootstrap.api_key).toMatch(/^lsv2_sk_/);
@@ -46,7 +46,7 @@ describe('bootstrap', () => {
   });
 
   it.each(['/internal/bootstrap', '/internal/keys/verify', '/internal/identities/reach'])(
-    'and %s are for the platform’s own services',
+    "and %s are only for the platform's own services",
     async (path) => {
       expect((await platform.internal(path, {}, { token: 'another token of some length' })).status).toBe(401);
       expect((await fetch(platform.service.url + path, { method: 'POST', body: '{}' })).status).toBe(401);
@@ -55,7 +55,7 @@ describe('bootstrap', () => {
 });
 
 describe('a key', () => {
-  it('is a principal: a token of at most a minute that the published keys verify', async () => {
+  it('is exchanged for a principal token of at most a minute, which the published keys verify', async () => {
     const { body } = await platform.verify(platform.bootstrap.api_key, { audience: DEPLOYMENT });
     const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', platform.service.url));
     const { payload } = await jwtVerify(body.token, keys, { audience: DEPLOYMENT, algorithms: ['EdDSA'] });
@@ -72,18 +72,18 @@ describe('a key', () => {
   });
 
   it.each([
-    ['one nobody made', makeKey('service_key')],
-    ['a mistyped one', 'lsv2_sk_000'],
-    ['something else', 'hello'],
+    ['unknown', makeKey('service_key')],
+    ['mistyped', 'lsv2_sk_000'],
+    ['no key at all', 'hello'],
   ])('that is %s is 401 with a detail', async (_, key) => {
     expect(await platform.verify(key)).toEqual({ status: 401, body: { detail: 'Invalid API key' } });
   });
 
-  it('is refused for an audience that is none', async () => {
+  it('is refused for an unknown audience', async () => {
     expect((await platform.verify(platform.bootstrap.api_key, { audience: 'deployment:everything' })).status).toBe(422);
   });
 
-  it('works no more once it is expired, and no token of it lives longer', async () => {
+  it('does not work after its expiry, and none of its tokens lives longer', async () => {
     const expiresAt = new Date(Date.now() + 20_000).toISOString();
     const issued = await platform.issue({ expires_at: expiresAt });
     expect(issued.expires_at).toBe(expiresAt);
@@ -97,7 +97,7 @@ describe('a key', () => {
     expect((await platform.asAdmin('POST', SERVICE_KEYS, past)).status).toBe(422);
   });
 
-  it('works no more once it is deleted', async () => {
+  it('does not work after its deletion', async () => {
     const issued = await platform.issue();
     expect((await platform.verify(issued.key)).status).toBe(200);
     const deleted = await platform.asAdmin<ApiKey>('DELETE', `${SERVICE_KEYS}/${issued.id}`);
@@ -141,7 +141,7 @@ describe('the workspace of a key', () => {
     return status === 200 ? (body.claims.workspace_id ?? 'none') : status;
   };
 
-  it('is the one asked for where the key reaches it', async () => {
+  it('is the requested one, if the key reaches it', async () => {
     const wide = await platform.issue();
     expect(await workspaceOf(wide.key)).toBe('none');
     expect(await workspaceOf(wide.key, research.id)).toBe(research.id);
@@ -150,7 +150,7 @@ describe('the workspace of a key', () => {
     expect(await workspaceOf(narrow.key, platform.bootstrap.workspace_id)).toBe(403);
   });
 
-  it('is the only one it reaches, or its default one, when none is asked for', async () => {
+  it('is the only one it reaches, or its default one, when none is requested', async () => {
     const both = [research.id, platform.bootstrap.workspace_id];
     expect(await workspaceOf((await platform.issue({ workspaces: [research.id] })).key)).toBe(research.id);
     expect(await workspaceOf((await platform.issue({ workspaces: both })).key)).toBe('none');
@@ -198,7 +198,7 @@ describe('a read_only key', () => {
     expect(claims.permissions.filter(writing)).toEqual([]);
   });
 
-  it('changes nothing in the organization of its administrator, and makes no key that could', async () => {
+  it("cannot change its administrator's organization, or create a key that could", async () => {
     const token = await platform.issue({ read_only: true }, TOKENS);
     const attempts = [
       ['POST', SERVICE_KEYS, {}],
@@ -226,17 +226,17 @@ describe('a request for a key', () => {
   });
 });
 
-describe('who may manage keys', () => {
+describe('the management of keys', () => {
   const create = (key: string, body: object, workspaceId?: string) =>
     platform.call<IssuedApiKey>(key, 'POST', SERVICE_KEYS, body, workspaceId);
 
-  it('of the whole organization: administrators alone', async () => {
+  it('of the whole organization requires an administrator', async () => {
     const user = await platform.issue();
     expect((await create(user.key, {})).status).toBe(403);
     expect((await create(platform.bootstrap.api_key, {})).status).toBe(200);
   });
 
-  it('of workspaces: those who manage keys in every one of them', async () => {
+  it('of workspaces requires the permission in every one of them', async () => {
     const manager = await platform.issue({ workspaces: [research.id] });
     expect((await create(manager.key, { workspaces: [research.id] })).status).toBe(200);
     const wider = { workspaces: [research.id, platform.bootstrap.workspace_id] };
@@ -257,7 +257,7 @@ describe('who may manage keys', () => {
     expect((await platform.verify(child.body.key)).body.claims.organization_role).toBe('viewer');
   });
 
-  it('sees and deletes keys within the workspaces they manage alone', async () => {
+  it('shows and deletes only keys within the workspaces that the caller manages', async () => {
     const manager = await platform.issue({ workspaces: [research.id] });
     const wide = await platform.issue();
     const near = await platform.issue({ workspaces: [research.id] });
@@ -268,7 +268,7 @@ describe('who may manage keys', () => {
     expect((await platform.call(manager.key, 'DELETE', `${SERVICE_KEYS}/${near.id}`)).status).toBe(200);
   });
 
-  it('asks for roles and workspaces that exist', async () => {
+  it('requires existing roles and workspaces', async () => {
     const unknown = '11111111-1111-4111-8111-111111111111';
     for (const body of [
       { role_id: unknown },
@@ -293,7 +293,7 @@ describe('who may manage keys', () => {
 });
 
 describe('a key of the workspace', () => {
-  it('works there alone, and is listed and deleted there', async () => {
+  it('works only there, and is listed and deleted there', async () => {
     const { body } = await platform.call<IssuedApiKey>(
       platform.bootstrap.api_key,
       'POST',
@@ -313,7 +313,7 @@ describe('a key of the workspace', () => {
     expect((await platform.verify(body.key)).status).toBe(401);
   });
 
-  it('needs to be told which workspace', async () => {
+  it('requires that the request names a workspace', async () => {
     const wide = await platform.issue();
     expect(await platform.call(wide.key, 'POST', WORKSPACE_KEYS, {})).toMatchObject({
       status: 403,
@@ -325,7 +325,7 @@ describe('a key of the workspace', () => {
 describe('a personal access token', () => {
   const createToken = (key: string, body: object = {}) => platform.call<IssuedApiKey>(key, 'POST', TOKENS, body);
 
-  it('may what its owner may, and ends with the owner', async () => {
+  it('has the permissions of its owner, and ends with the owner', async () => {
     const owner = await platform.issue({ workspaces: [research.id] });
     const token = (await createToken(owner.key)).body;
     expect(token.key).toMatch(/^lsv2_pt_/);
@@ -339,14 +339,14 @@ describe('a personal access token', () => {
     expect((await platform.verify(token.key)).status).toBe(401);
   });
 
-  it('does not outlive the key it was made with', async () => {
+  it('does not outlive the key that created it', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const owner = await platform.issue({ expires_at: expiresAt });
     expect((await createToken(owner.key, { expires_at: '2099-01-01T00:00:00Z' })).body.expires_at).toBe(expiresAt);
     expect((await createToken(owner.key)).body.expires_at).toBe(expiresAt);
   });
 
-  it('is seen and deleted by its owner alone', async () => {
+  it('is shown to and deleted by its owner only', async () => {
     const owner = await platform.issue();
     const token = (await createToken(owner.key)).body;
     expect((await platform.list(owner.key, TOKENS)).map((each) => each.id)).toEqual([token.id]);
@@ -355,7 +355,15 @@ describe('a personal access token', () => {
     expect((await platform.call(owner.key, 'DELETE', `${TOKENS}/${token.id}`)).status).toBe(200);
   });
 
-  it('is refused to viewers, and to all where the organization says so', async () => {
+  it('is not revoked by a read-only key of its owner', async () => {
+    const owner = await platform.issue();
+    const token = (await createToken(owner.key)).body;
+    const reading = (await createToken(owner.key, { read_only: true })).body;
+    expect((await platform.call(reading.key, 'DELETE', `${TOKENS}/${token.id}`)).status).toBe(403);
+    expect((await platform.verify(token.key)).status).toBe(200);
+  });
+
+  it('is refused to viewers, and to everybody where the organization forbids it', async () => {
     const viewer = await platform.issue({ org_role_id: PLATFORM_ROLES.organizationViewer });
     expect((await createToken(viewer.key)).status).toBe(403);
     const info = '/api/v1/orgs/current/info';
@@ -369,12 +377,12 @@ describe('a personal access token', () => {
   });
 });
 
-describe('the keys that sign', () => {
+describe('the signing keys', () => {
   const published = async () =>
     (await (await fetch(new URL('/.well-known/jwks.json', platform.service.url))).json()) as JSONWebKeySet;
   const newToken = async () => (await platform.verify(platform.bootstrap.api_key)).body.token;
 
-  it('are kept over a restart, their private halves sealed', async () => {
+  it('are kept over a restart, with encrypted private keys', async () => {
     const before = await newToken();
     await platform.restart();
     expect(decodeProtectedHeader(await newToken()).kid).toBe(decodeProtectedHeader(before).kid);
@@ -385,7 +393,7 @@ describe('the keys that sign', () => {
     expect(rows.every((row) => /^s1\.[0-9a-f]{8}\./.test(row.sealed_private_jwk))).toBe(true);
   });
 
-  it('are replaced when they are old, while tokens of the old one stay good', async () => {
+  it('are replaced when they are old, while tokens of the old one stay valid', async () => {
     const before = await newToken();
     await onDatabase(platform.database.url, (client) =>
       client.query("UPDATE signing_key SET created_at = now() - interval '91 days'"),
@@ -397,7 +405,7 @@ describe('the keys that sign', () => {
     for (const token of [before, after]) await jwtVerify(token, keys, { audience: 'org-access' });
   });
 
-  it('are replaced when the encryption key is another one', async () => {
+  it('are replaced when the encryption key changes', async () => {
     const before = await newToken();
     platform.encryptionKey = Buffer.alloc(32, 7).toString('base64');
     await platform.restart();
@@ -406,8 +414,8 @@ describe('the keys that sign', () => {
   });
 });
 
-describe('whether an identity reaches a workspace', () => {
-  it('is answered as things are now: membership, the whole organization, and what was removed', async () => {
+describe('the check whether an identity reaches a workspace', () => {
+  it('considers current memberships, keys of the whole organization, and removals', async () => {
     const { organization_id, workspace_id: first } = platform.bootstrap;
     const everywhere = await platform.issue();
     const here = await platform.issue({ workspaces: [research.id] });
@@ -436,13 +444,13 @@ describe('whether an identity reaches a workspace', () => {
   });
 });
 
-/** Lets the time of a key be over. */
+/** Lets a key expire. */
 const expire = ({ id }: IssuedApiKey) =>
   onDatabase(platform.database.url, (client) =>
     client.query("UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = $1", [id]),
   );
 
-/** What each process does every minute, twice. */
+/** Runs the round that each process runs every minute, twice. */
 async function endExpired(): Promise<void> {
   const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
   const database = await openDatabase({ connectionString: platform.database.url, poolSize: 1, migrationsDir });
@@ -455,7 +463,7 @@ async function endExpired(): Promise<void> {
 type Told = CloudEvent<{ key_id?: string; identity_id?: string }>;
 
 describe('events', () => {
-  it('tell of keys, identities and settings, keyed by the organization', async () => {
+  it('report keys, identities and settings, keyed by the organization', async () => {
     const issued = await platform.issue({ description: 'seen on the bus' });
     const { sub: identity_id } = (await platform.verify(issued.key)).body.claims;
     await platform.asAdmin('PATCH', '/api/v1/orgs/current/info', { invites_enabled: false });

@@ -1,7 +1,17 @@
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext } from '../../framework/index.ts';
 import { waitingRun } from '../runs/making-runs.ts';
-import { CREATIONS, eventsOf, type FiredRun, fired, runsOf, UPDATES, untilOthersFired } from './making-crons.ts';
+import {
+  CREATIONS,
+  type Cron,
+  eventsOf,
+  type FiredRun,
+  fired,
+  runsOf,
+  UPDATES,
+  untilOthersFired,
+  YEARLY,
+} from './making-crons.ts';
 
 interface Given {
   field: string;
@@ -21,7 +31,7 @@ async function checkpointsOf({ direct }: ParityContext, { threadId, run }: Fired
 
 const CONFIG = { tags: ['mine'], configurable: { tone: 'polite' } };
 
-/** Each is given to a cron that fires, and seen in its first run. */
+/** Each field is given to a cron that fires, and seen in its first run. */
 const GIVEN: Given[] = [
   {
     field: 'input',
@@ -101,7 +111,7 @@ const given = GIVEN.map(({ field, body, promise, see }) =>
     operations: [...CREATIONS, ...UPDATES],
     field: `body.${field}`,
     promise,
-    // A change leaves the assistant: the cron has it from the beginning.
+    // A change leaves out the assistant: the cron has it from the beginning.
     run: async (context) => {
       const { assistant_id, ...changed } = body as { assistant_id?: string };
       const isUpdate = UPDATES.includes(context.operation);
@@ -124,16 +134,31 @@ export const cases: ParityCase[] = [
       const body = { assistant_id: 'mirror', schedule: '* * * * * *', multitask_strategy: 'reject' };
       const { status, text, body: cron } = await context.call('createThreadCron', { params: { thread_id }, body });
       expect(status, text).toBe(200);
-      await untilOthersFired(context);
-      const runs = await runsOf(context, cron);
-      await context.direct.call('deleteCron', { params: { cron_id: cron.cron_id } });
-      expect(runs).toEqual([]);
+      await expectNoRuns(context, cron);
     },
   }),
   fieldCase({
-    operations: ['createCron', ...UPDATES],
+    operations: UPDATES,
     field: 'body.multitask_strategy',
-    promise: 'its runs have the strategy',
+    promise: 'a slot makes no run from then on while the thread is busy, if it is to be refused then',
+    run: async (context) => {
+      const { thread_id } = await waitingRun(context);
+      const { body: cron } = await context.direct.call('createThreadCron', {
+        params: { thread_id },
+        body: { assistant_id: 'mirror', schedule: YEARLY },
+      });
+      const { status, text } = await context.call(context.operation, {
+        params: { cron_id: cron.cron_id },
+        body: { schedule: '* * * * * *', multitask_strategy: 'reject' },
+      });
+      expect(status, text).toBe(200);
+      await expectNoRuns(context, cron);
+    },
+  }),
+  fieldCase({
+    operations: ['createCron'],
+    field: 'body.multitask_strategy',
+    promise: 'its runs have the strategy; each is on a thread of its own, which is never busy',
     run: async (context) => {
       const { run } = await fired(context, { multitask_strategy: 'reject' });
       expect(run.multitask_strategy).toBe('reject');
@@ -170,3 +195,11 @@ export const cases: ParityCase[] = [
     },
   }),
 ];
+
+/** Asserts that a cron that is due every second makes no run while others fire, and deletes it. */
+async function expectNoRuns(context: ParityContext, cron: Cron): Promise<void> {
+  await untilOthersFired(context);
+  const runs = await runsOf(context, cron);
+  await context.direct.call('deleteCron', { params: { cron_id: cron.cron_id } });
+  expect(runs).toEqual([]);
+}

@@ -12,7 +12,7 @@ import type { Deployment, Prisma } from '../generated/client.ts';
 
 const SOURCE = '/runyard/control-plane';
 
-/** What this service tells the others. Each is written in the transaction that makes it true. */
+/** Records the events of this service in its outbox. Each is written in the transaction that makes it true. */
 export const deploymentEvents = {
   created: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
     record(transaction, DeploymentCreated, deployment.id, { ...ownersOf(deployment), name: deployment.name }),
@@ -58,6 +58,7 @@ export function routeOf(deployment: Deployment): DeploymentRoute {
     upstreams: deployment.upstreams,
     active_revision_id: deployment.activeRevisionId,
     has_custom_auth: deployment.hasCustomAuth,
+    mount_prefix: deployment.mountPrefixRevisionId === deployment.activeRevisionId ? deployment.mountPrefix : null,
     version: Number(deployment.routeVersion),
   };
 }

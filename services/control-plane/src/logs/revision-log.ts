@@ -9,42 +9,45 @@ import { type LogOwner, logSegments } from './log-segments.ts';
 import { secretMask } from './secret-mask.ts';
 
 export interface WriteOptions {
-  /** Of lines that name no level themselves. Default `INFO`. */
+  /** Level of lines that do not have one. Default `INFO`. */
   level?: LogLevel;
-  /** What printed the line: `agent-api`, `build`. */
+  /** The process that printed the line: `agent-api`, `build`. */
   source: string;
 }
 
-/** Where what is printed for one revision goes. Writing never waits and never throws. */
+/** Writes the log of one revision. Writing never waits and never throws. */
 export interface RevisionLog {
-  /** One line, without its end. A line of the platform's own services (JSON with a `message`) keeps its level and fields. */
+  /**
+   * Writes one line, given without its line feed. A line of the platform's own services (JSON with a `message`) keeps
+   * its level and fields.
+   */
   write(line: string, options: WriteOptions): void;
-  /** The newest entries of this log since it was opened, oldest first; some tens at most. */
+  /** Returns the newest entries since this log was opened, the oldest first; at most `REMEMBERED`. */
   recent(count: number): StoredEntry[];
-  /** Resolves when all that was written is in the file. */
+  /** Resolves when all lines are in the file. */
   close(): Promise<void>;
 }
 
-/** Opens a log to write to. Values of `secrets` are masked in every line. */
+/** Opens a log for writing. Values of `secrets` are masked in every line. */
 export type OpenRevisionLog = (owner: LogOwner, options: { secrets: Iterable<string> }) => RevisionLog;
 
-/** For whoever passes lines on. */
+/** Hooks for code that forwards lines. */
 export interface LogHooks {
-  /** Lines of this log have reached their file. */
+  /** Called when lines of this log have reached their file. */
   onWritten?(owner: LogOwner): void;
 }
 
-/** Well below the shortest retention: a file that is written to is never one that is too old. */
+/** Well below the shortest retention, so that a file that is being written never expires. */
 const SEGMENT_LIMIT_MS = 12 * 60 * 60 * 1000;
-/** What a slow disk may keep waiting in memory; further lines are lost. */
+/** Bytes that wait in memory for a slow disk; further lines are lost. */
 const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
-/** How long a disk that failed is left alone. */
+/** Milliseconds without attempts after the disk failed. */
 const BROKEN_MS = 5_000;
 const MESSAGE_LIMIT = 16_384;
 const FIELDS_LIMIT = 65_536;
 const REMEMBERED = 40;
 
-/** For logs below this folder. All of them share one clock, so that entries of several can be told in one order. */
+/** Opens logs below this folder. They share one clock, so that entries of several logs have an order. */
 export function revisionLogsIn(dataDir: string, logger: Logger, { onWritten }: LogHooks = {}): OpenRevisionLog {
   const ids = new EntryIds();
   return (owner, { secrets }) => {
@@ -68,13 +71,13 @@ interface SegmentedLogOptions {
 }
 
 /**
- * JSON lines in files of bounded size, of which the oldest go when there are too many, and the newest lines in memory. A full
- * or slow disk loses lines, never a process.
+ * Writes JSON lines to files of bounded size, removes the oldest files of a large log, and keeps the newest lines in
+ * memory. A full or slow disk loses lines, but never ends the process.
  */
 class SegmentedLog implements RevisionLog {
   readonly #owner: LogOwner;
   readonly #options: SegmentedLogOptions;
-  /** Begun with the first line: most processes that open a log of theirs write to it, some never do. */
+  /** Created with the first line, because some processes open a log and never write to it. */
   #file: WriteStream | undefined;
   #bytes = 0;
   #begunAt = 0;
@@ -135,7 +138,7 @@ class SegmentedLog implements RevisionLog {
     this.#file?.write(text, this.#options.onWritten);
   }
 
-  /** A file that cannot be made is tried again after a while. */
+  /** Begins a file. After a failure the next attempt comes `BROKEN_MS` later. */
   #begin(firstId: string, bytes: number): void {
     const written = ended(this.#file);
     this.#file = undefined;
@@ -143,7 +146,7 @@ class SegmentedLog implements RevisionLog {
     this.#begunAt = Date.now();
     const { path } = logSegments.at(this.#options.dataDir, this.#owner, firstId);
     try {
-      // Its folder goes when all in it was too old.
+      // Retention removes the folder when all its files have expired.
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       const file = createWriteStream(path, { fd: openSync(path, 'ax', 0o600) });
       file.on('error', (error) => {
@@ -154,7 +157,7 @@ class SegmentedLog implements RevisionLog {
     } catch (error) {
       this.#break(error);
     }
-    // What is still on its way to the disk would not be counted.
+    // Bytes that are not on the disk yet would not be counted.
     this.#tidying = Promise.all([this.#tidying, written])
       .then(async () => void (await keepWithinLimit(this.#options.dataDir, this.#owner)))
       .catch((error: unknown) => this.#complain(error));
@@ -170,7 +173,7 @@ class SegmentedLog implements RevisionLog {
   }
 }
 
-/** Masked before it is cut, so that no half of a value is left at the cut. */
+/** Masks before it cuts, so that no half of a value is left at the cut. */
 function masked(content: LineContent, mask: (text: string) => string): LineContent {
   const { level, fields, message: text, ...run } = content;
   const message = cut(mask(text));

@@ -25,9 +25,9 @@ export interface ProjectImagesOptions {
   storage: PartStorage;
   baseLayers: BaseLayers;
   address: RegistryAddress;
-  /** Of one layer. */
+  /** Limit of one layer. */
   limitBytes: number;
-  /** Of all that is kept. */
+  /** Limits all that is stored. */
   quota: Pick<StorageQuota, 'room'>;
 }
 
@@ -35,20 +35,25 @@ export interface ImageOrder {
   deploymentId: string;
   project: LocalProject;
   base: BaseImage;
-  /** By which it is found again. */
+  /** Tags by which the image is found again. */
   tags: string[];
   say: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** What of a project's own variables tunes the platform's part: who starts a container has to know it before. */
+/**
+ * The annotation with those variables of the project that tune the platform's services: whoever starts a container has
+ * to know them before.
+ */
 const SETTINGS = 'io.runyard.settings';
-/** What was installed for one kind of machine runs on no other. */
+/** The annotation with the architecture: packages that were installed for one run on no other. */
 const ARCHITECTURE = 'io.runyard.architecture';
-/** More of them in a log help nobody. */
+/** More notes in a log help nobody. */
 const NOTES_MAX = 20;
 
-/** Makes images of projects, in the platform's own registry: the base image, and the project's folder as one more layer. */
+/**
+ * Makes images of projects, in the platform's own registry: the base image with the project's folder as one more layer.
+ */
 export class ProjectImages {
   readonly #options: ProjectImagesOptions;
 
@@ -56,29 +61,29 @@ export class ProjectImages {
     this.#options = options;
   }
 
-  /** The deployment's image with the tag; null when none has it. */
+  /** Returns the deployment's image with the tag; null when there is none. */
   async find(deploymentId: string, tag: string): Promise<ImageArtifact | null> {
     const found = await this.#options.store.find(deploymentId, tag);
     return found && this.#artifactOf(deploymentId, found.digest, found.content);
   }
 
-  /** Gives the image that has one tag another one too. @returns whether there is one */
+  /** Adds another tag to the image with a tag. @returns whether there is such an image */
   async share(deploymentId: string, tag: string, other: string): Promise<boolean> {
     const found = await this.#options.store.find(deploymentId, tag);
     if (found) await this.#options.store.tag(deploymentId, other, found.digest);
     return found !== null;
   }
 
-  /** @throws ObjectStorageUnavailableError while images cannot be made, since what they are kept in is away */
+  /** @throws ObjectStorageUnavailableError while images cannot be stored */
   checkStorage(deploymentId: string, signal: AbortSignal): Promise<void> {
     return checkAvailable(this.#options.storage.objects, `${imagesPrefix(deploymentId)}none`, signal);
   }
 
   /**
-   * Making it again, after it was interrupted at any point, gives the same image.
+   * Makes an image. A repetition after an interruption at any point gives the same image.
    *
-   * @throws BuildFailure when the base cannot be had, or the project cannot be put on it; ObjectStorageUnavailableError when
-   *   what it is kept in is away
+   * @throws BuildFailure when the base cannot be read, or the project cannot be put on it;
+   * ObjectStorageUnavailableError when the object storage is unavailable
    */
   async make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
     const { baseLayers, store, storage } = this.#options;
@@ -131,7 +136,7 @@ export class ProjectImages {
         yield chunk;
       }
     }
-    // What a higher level saves in bytes, it takes in seconds of every build.
+    // A higher level would save bytes and cost seconds of every build.
     const zipped = createGzip({ level: constants.Z_BEST_SPEED });
     const archive = projectLayer(directory, (line) => notes.push(line));
     const packing = pipeline(archive, read, zipped, { signal });
@@ -171,7 +176,7 @@ export class ProjectImages {
   }
 }
 
-/** What images say of the project they hold (docs/images.md). */
+/** Returns the variables by which an image describes its project (docs/images.md). */
 async function variablesOf({
   directory,
   configPath,
@@ -185,7 +190,7 @@ async function variablesOf({
   };
 }
 
-/** The section as it is written: whoever starts a container looks for it, and does not read the file. */
+/** Returns the `auth` section as it is written, because whoever starts a container reads only the variable. */
 async function authOf(configPath: string): Promise<string> {
   const text = await readFile(configPath, 'utf8');
   return JSON.stringify((JSON.parse(text.replace(/^\uFEFF/, '')) as { auth: unknown }).auth);

@@ -4,24 +4,25 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Header, type HeaderData, Pax } from 'tar';
 import { BuildFailure } from '../builds/build-failure.ts';
 
-/** Where projects lie in their images, as in those that the CLI builds. */
+/** The folder of projects in their images, the same as in images built by the CLI. */
 export const PROJECT_FOLDER = '/deps/project';
 
-/** `node` in the images of Node: projects run as it, and may write beside their code as they may elsewhere. */
+/** The user `node` of Node's images. Projects run as this user and may write beside their code. */
 const OWNER = 1000;
-/** When a file was written is no part of what it is: the same project is the same layer. */
+/** Files have a fixed time, so that equal projects give equal layers. */
 const WRITTEN_AT = new Date(0);
 const BLOCK_BYTES = 512;
-/** Larger files are read piece by piece. */
+/** Larger files are read in pieces. */
 const WHOLE_BYTES = 1024 * 1024;
-/** In layers such a name says that a file of the layers below is gone. */
+/** The prefix of names by which a layer deletes files of the layers below. */
 const WHITEOUT = '.wh.';
 
 /**
- * The folder of a project as a tar archive, the way layers of images are: the same bytes for the same files, whenever and in
- * which order they were written. Links are kept as links, and never followed. What is no file, folder or link is left out.
+ * Packs the folder of a project as a tar archive for an image layer. Equal files give equal bytes, whatever the time
+ * and order in which they were written. Links are kept and never followed. Everything but files, folders and links is
+ * left out.
  *
- * @param note told in a sentence of what is not in the image as it is in the folder
+ * @param note gets a sentence about each entry that the image lacks or changes
  * @throws BuildFailure when a file cannot be read, or changes meanwhile
  */
 export async function* projectLayer(directory: string, note: (line: string) => void): AsyncGenerator<Buffer> {
@@ -47,12 +48,15 @@ export async function* projectLayer(directory: string, note: (line: string) => v
   yield Buffer.alloc(2 * BLOCK_BYTES);
 }
 
-/** All below the folder, each after the one it lies in. By code units, whatever the language of the machine is. */
+/**
+ * Yields all entries below the folder, parents first. The order is by code units and does not depend on the machine's
+ * locale.
+ */
 async function* entriesOf(directory: string): AsyncGenerator<{ path: string; item: Dirent }> {
   const waiting: { path: string; item: Dirent }[] = [];
   const look = async (folder: string) => {
     const found = await readable(folder, () => readdir(join(directory, folder), { withFileTypes: true }));
-    // The first one is taken from the end.
+    // `pop` takes the first entry from the end.
     found.sort((one, other) => (one.name < other.name ? 1 : -1));
     waiting.push(...found.map((item) => ({ path: join(folder, item.name), item })));
   };
@@ -63,7 +67,10 @@ async function* entriesOf(directory: string): AsyncGenerator<{ path: string; ite
   }
 }
 
-/** Where a link leads in the image: within the project to the same, which lies elsewhere there. */
+/**
+ * Returns the target of a link in the image. Absolute links within the project become relative, because the project is
+ * elsewhere in the image.
+ */
 function linkFrom(path: string, target: string, roots: string[], note: (line: string) => void): string {
   const inside = roots
     .map((root) => relative(root, resolve(root, dirname(path), target)))
@@ -77,7 +84,7 @@ async function* fileAt(directory: string, path: string, place: string): AsyncGen
   const handle = await readable(path, () => open(join(directory, path), flags));
   try {
     const { size, mode } = await handle.stat();
-    // Nothing in it is to run as somebody else.
+    // No file in the image may run as another user (setuid).
     yield headOf({ path: place, type: 'File', mode: mode & 0o100 ? 0o755 : 0o644, size });
     let bytes = 0;
     for await (const chunk of contentOf(handle, size)) {
@@ -96,7 +103,7 @@ async function* contentOf(handle: FileHandle, size: number): AsyncGenerator<Buff
   else if (size > 0) yield await handle.readFile();
 }
 
-/** The head of one entry, after another one for names that do not fit. */
+/** Returns an entry's header, preceded by an extended header when a name is too long. */
 function headOf(described: HeaderData & { path: string }): Buffer {
   const data = { uid: OWNER, gid: OWNER, size: 0, mtime: WRITTEN_AT, ...described };
   const header = new Header(data);
@@ -106,7 +113,7 @@ function headOf(described: HeaderData & { path: string }): Buffer {
   return Buffer.concat([new Pax({ path, ...(linkpath !== undefined && { linkpath }) }).encode(), header.block!]);
 }
 
-/** @throws BuildFailure in place of what the file system says of a path */
+/** @throws BuildFailure with the path in place of the file system's error */
 async function readable<Read>(path: string, read: () => Promise<Read>): Promise<Read> {
   try {
     return await read();

@@ -6,21 +6,22 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header asks of so many bytes; null for all of them, which is also the answer to what is no range, or several.
+ * Parses a `Range` header for content of this size. Returns null for the whole content, also when the header is invalid
+ * or has several ranges.
  *
- * @throws RegistryError when none of the bytes are there
+ * @throws RegistryError when the range lies outside the content
  */
 export function rangeAsked(header: string | undefined, size: number): ByteRange | null {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return null;
-  // Without a beginning: so many of the last.
+  // Without a first byte, the number counts bytes at the end.
   const first = from === '' ? Math.max(size - Number(to), 0) : Number(from);
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
   if (first <= last) return { first, last };
   throw new RegistryError('RANGE_INVALID', `There are ${size} bytes.`, { 'content-range': `bytes */${size}` });
 }
 
-/** Where a client says that its piece of an upload begins; undefined when it does not. */
+/** Returns the first byte of a piece according to `Content-Range`; undefined without the header. */
 export function startOf(contentRange: string | undefined): number | undefined {
   if (contentRange === undefined) return undefined;
   const start = /^(?:bytes )?(\d+)-\d+/.exec(contentRange)?.[1];

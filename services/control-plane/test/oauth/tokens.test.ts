@@ -13,7 +13,7 @@ const exists = (id: string, as = {}) => broker.call('GET', `/tokens/exists?provi
 const list = async (as: object) => (await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, as)).body;
 
 describe('a provider', () => {
-  it('never shows its secret, and keeps it sealed', async () => {
+  it('never shows its secret, and stores it encrypted', async () => {
     const created = await broker.provider('pinned', { uses_pkce: true });
     expect(created).toMatchObject({
       provider_id: 'pinned',
@@ -31,7 +31,7 @@ describe('a provider', () => {
     expect(await broker.platform.dump()).not.toContain(SECRET);
   });
 
-  it('is changed in what is sent, and is known to its organization alone', async () => {
+  it('changes only the fields that are sent, and is visible only to its organization', async () => {
     await broker.provider('changing');
     const { body } = await broker.call('PATCH', '/providers/changing', { name: 'Changed', client_secret: null });
     expect(body).toMatchObject({ name: 'Changed', client_id: 'runyard', auth_url: broker.server.authUrl });
@@ -40,7 +40,7 @@ describe('a provider', () => {
     expect((await broker.call('GET', '/providers', undefined, elsewhere)).body).toEqual([]);
   });
 
-  it('has its secret sent nowhere that it was not given for', async () => {
+  it('has its secret sent only to the address it was given for', async () => {
     await broker.provider('moving');
     const path = '/providers/moving';
     for (const address of [{ token_url: 'https://b.example/token' }, { auth_url: 'https://b.example/auth' }]) {
@@ -60,7 +60,7 @@ describe('a provider', () => {
     expect((await broker.call('PATCH', '/providers/open', { token_url: 'https://b.example/token' })).status).toBe(200);
   });
 
-  it('is made, changed and deleted by administrators', async () => {
+  it('is created, changed and deleted by administrators', async () => {
     const member = { permissions: ['organization:read'] };
     expect((await broker.call('GET', '/providers/plain', undefined, member)).status).toBe(200);
     const body = {
@@ -82,27 +82,27 @@ describe('a provider', () => {
     }
   });
 
-  it('needs no secret, as public clients have none', async () => {
+  it('needs no secret, like public clients', async () => {
     for (const client_secret of ['', null, undefined]) {
       const made = await broker.provider(`public-${typeof client_secret}`, { client_secret });
       expect(made).toMatchObject({ token_endpoint_auth_method: 'none' });
     }
   });
 
-  it('keeps how it is to be shown a secret until there is one', async () => {
+  it('keeps its authentication method until it gets a secret', async () => {
     const body = { client_secret: null, token_endpoint_auth_method: 'client_secret_basic' };
     expect(await broker.provider('later', body)).toMatchObject({ token_endpoint_auth_method: 'none' });
     const { body: changed } = await broker.call('PATCH', '/providers/later', { client_secret: SECRET });
     expect(changed).toMatchObject({ token_endpoint_auth_method: 'client_secret_basic' });
   });
 
-  it('may be called anything, also what a database cannot hold', async () => {
+  it('may have any name, even with characters that a database cannot store', async () => {
     const made = await broker.provider('odd', { name: 'a\u0000b', client_id: '\ud800' });
     expect(made).toMatchObject({ name: 'a\ufffdb', client_id: '\ufffd' });
     expect((await broker.call('PATCH', '/providers/odd', { name: '\u0000' })).body).toMatchObject({ name: '\ufffd' });
   });
 
-  it('has a name of its own', async () => {
+  it('has a unique name', async () => {
     const body = {
       provider_id: 'plain',
       name: 'x',
@@ -116,7 +116,7 @@ describe('a provider', () => {
     });
   });
 
-  it('takes its tokens with it', async () => {
+  it('is deleted with its tokens', async () => {
     const alice = someone();
     await broker.provider('gone');
     const token = await broker.connect('gone', {}, alice);
@@ -129,8 +129,8 @@ describe('a provider', () => {
   });
 });
 
-describe('whether there is a token', () => {
-  it('is told for each user alone, across agents', async () => {
+describe('the check for tokens', () => {
+  it('answers for each user separately, across agents', async () => {
     const alice = someone();
     await broker.connect('plain', { user_id: 'somebody', agent_id: 'some-agent' }, alice);
     expect(await exists('plain', alice)).toEqual({ status: 200, body: { has_token: true } });
@@ -139,27 +139,27 @@ describe('whether there is a token', () => {
     expect((await exists('plain', elsewhere)).body).toEqual({ has_token: false });
   });
 
-  it('is no for an unknown provider, whatever it is called', async () => {
+  it('answers no for an unknown provider, whatever its name', async () => {
     for (const id of ['nowhere', '', '%00', '%F0%9F%8D%B5', 'x'.repeat(3000)]) {
       expect({ id, ...(await exists(id)) }).toEqual({ id, status: 200, body: { has_token: false } });
     }
   });
 
-  it('cannot be said without a provider', async () => {
+  it('is refused without a provider', async () => {
     expect(await broker.call('GET', '/tokens/exists')).toEqual({
       status: 422,
       body: { detail: [{ loc: ['query', 'provider_id'], msg: 'Field required', type: 'missing' }] },
     });
   });
 
-  it('is told for several at once', async () => {
+  it('answers for several providers at once', async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const answer = await broker.call('POST', '/tokens/exists/batch', { provider_ids: ['plain', 'nowhere'] }, alice);
     expect(answer).toEqual({ status: 200, body: { has_token: { plain: true, nowhere: false } } });
   });
 
-  it('is asked by a caller who is known', async () => {
+  it('requires a known caller', async () => {
     const answer = await fetch(`${broker.platform.service.url}/v2/auth/tokens/exists?provider_id=plain`, {
       headers: { 'x-tenant-id': '22222222-0000-4000-8000-000000000001' },
     });
@@ -183,7 +183,7 @@ describe('a stored token', () => {
     expect(JSON.stringify(tokens)).not.toContain(token);
   });
 
-  it('is revoked at the provider and deleted, by its owner alone', async () => {
+  it('is revoked at the provider and deleted, only by its owner', async () => {
     const alice = someone();
     const token = await broker.connect('plain', {}, alice);
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
@@ -193,7 +193,30 @@ describe('a stored token', () => {
     expect(await list(alice)).toEqual([]);
   });
 
-  it('stays while the provider cannot be told, and goes with all of that provider', async () => {
+  it('is not returned, changed or deleted for a read-only key of its owner', async () => {
+    const alice = someone();
+    const token = await broker.connect('plain', {}, alice);
+    const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
+    const begun = await broker.authenticate('plain', { force_new: true }, alice);
+    const attempts = [
+      ['POST', '/authenticate', { provider: 'plain', scopes: ['repo'] }],
+      ['GET', `/wait/${begun.auth_id}?timeout=1`],
+      ['POST', '/callback/plain', Object.fromEntries(await broker.consent(begun))],
+      ['POST', '/tokens/import', { provider_id: 'plain', access_token: 'another' }],
+      ['PATCH', `/tokens/${id}/metadata`, { provider_account_label: 'mine' }],
+      ['DELETE', `/tokens/${id}`],
+      ['DELETE', '/tokens?provider_id=plain'],
+      ['DELETE', `/agents/agent/connections/${id}`],
+    ] as const;
+    for (const [method, path, body] of attempts) {
+      const { status } = await broker.call(method, path, body, { ...alice, read_only: true });
+      expect({ method, path, status }).toEqual({ method, path, status: 403 });
+    }
+    expect(await list({ ...alice, read_only: true })).toMatchObject([{ id, provider_account_label: null }]);
+    expect(await broker.server.knows(token)).toBe(true);
+  });
+
+  it('stays while the provider is unavailable, and is deleted with all tokens of that provider', async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
@@ -214,7 +237,7 @@ describe('a stored token', () => {
     expect(await list(alice)).toEqual([]);
   });
 
-  it('stays where the provider does not take who asks for its end', async () => {
+  it("stays when the provider refuses the platform's revocation", async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
@@ -246,7 +269,7 @@ describe('a stored token', () => {
     expect((await list(alice)).map(({ is_default }) => is_default)).toEqual([false, true]);
   });
 
-  it('can come from elsewhere', async () => {
+  it('can be imported', async () => {
     const alice = someone();
     const body = {
       provider_id: 'plain',
@@ -266,7 +289,7 @@ describe('a stored token', () => {
     expect(await broker.platform.dump()).not.toMatch(/imported-canary|metadata-canary/);
   });
 
-  it('of a whole Slack workspace is told of to its workspace, and revoked by administrators', async () => {
+  it('of a whole Slack workspace is shown to its workspace, and revoked by administrators', async () => {
     const slack = '/tokens/workspace/slack';
     expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: false });
     const everywhere = { workspace_id: undefined };

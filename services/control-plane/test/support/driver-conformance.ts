@@ -11,13 +11,14 @@ import { StartFailure } from '../../src/drivers/driver.ts';
 import type { KeepingOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../../src/logs/revision-log.ts';
+import { readMountPrefix } from '../../src/reconciler/mount-prefix.ts';
 
 export interface DriverUnderTest {
   driver: Driver;
   artifact: Artifact;
 }
 
-/** What a driver under test is made with. */
+/** The options of a driver under test. */
 export interface Surroundings extends KeepingOptions {
   folder: string;
   platform: PlatformSettings;
@@ -26,7 +27,10 @@ export interface Surroundings extends KeepingOptions {
 const TIMEOUT_MS = 60_000;
 const SECRET = 'a value nobody may see';
 
-/** What every driver has to do with a revision, whatever it runs it as: the stand-in agent, in place of the real services. */
+/**
+ * Tests what every driver has to do with a revision, in whatever form it runs it. A fake agent replaces the real
+ * services.
+ */
 export function itConforms(name: string, make: (surroundings: Surroundings) => Promise<DriverUnderTest>): void {
   describe(`the ${name} driver`, () => {
     let database: TestDatabase;
@@ -82,10 +86,11 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       return running;
     };
 
-    it('starts what it is told, with secrets where nobody else reads them', async () => {
-      const spec = specOf({ MODEL_KEY: SECRET, N_JOBS_PER_WORKER: '4' });
+    it('starts a revision with secrets that nobody else can read, and its servers report their mount prefix', async () => {
+      const spec = specOf({ MODEL_KEY: SECRET, N_JOBS_PER_WORKER: '4', MOUNT_PREFIX: '/agents' });
       const { upstreams, revisionId, hasCustomAuth } = await start(spec);
       expect([revisionId, hasCustomAuth, upstreams.length]).toEqual([spec.revisionId, false, 1]);
+      expect(await readMountPrefix(upstreams, new AbortController().signal)).toBe('/agents');
       const answer = await fetch(`${upstreams[0]}/started-with`);
       const { env, argv, secrets } = (await answer.json()) as {
         env: object;
@@ -100,12 +105,12 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       }
     });
 
-    it('runs as many parts as are asked for', async () => {
+    it('runs as many parts as the revision requests', async () => {
       const { upstreams } = await start(specOf({}, { resources: { min_scale: 2 } }));
       expect(new Set(upstreams).size).toBe(2);
     });
 
-    it('says why a revision does not start, with its log and without its secrets, and leaves nothing', async () => {
+    it('reports why a revision does not start, with its log and without its secrets, and leaves nothing', async () => {
       const spec = specOf({ FAIL_WITH: SECRET });
       const failure = await start(spec).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StartFailure);
@@ -125,18 +130,18 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       expect([...(await commandLines(late.revisionId)), ...(await commandLines(unwanted.revisionId))]).toEqual([]);
     });
 
-    it('starts again what crashed, and tells where it is then', async () => {
+    it('restarts a crashed part, and reports its URL', async () => {
       const told: string[][] = [];
       const revision = await start(specOf({}), { onUpstreams: (urls) => told.push(urls) });
       const [before] = revision.upstreams;
       await fetch(`${before}/crash`).catch(() => undefined);
-      // At another place, or at the same: whoever asks is told that it was away.
+      // The address may be the same; the outage is reported in any case.
       await waitFor(() => told.length === 3, { timeoutMs: TIMEOUT_MS, what: 'an upstream again' });
       expect(told).toEqual([[before], [], revision.upstreams]);
       expect((await fetch(`${revision.upstreams[0]}/ok`)).status).toBe(200);
     });
 
-    it('has more parts and fewer when told, and takes a server out of the route before it ends', async () => {
+    it('scales up and down, and takes a server out of the route before it ends', async () => {
       const told: string[][] = [];
       const spec = specOf({}, { resources: { max_scale: 2 } });
       const revision = await start(spec, { onUpstreams: (urls) => told.push(urls) });
@@ -167,7 +172,7 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
   });
 }
 
-/** Of every process that has the revision in its environment. */
+/** Returns the command lines of all processes with the revision in their environment. */
 async function commandLines(revisionId: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found: string[] = [];

@@ -6,7 +6,13 @@ import type {
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
 import { type KeyedRequest, toSqlText } from '@runyard/database';
-import { ForbiddenError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
+import {
+  ForbiddenError,
+  InvalidFieldError,
+  NotFoundError,
+  type Principal,
+  requireWritingKey,
+} from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -19,10 +25,10 @@ import { createServiceAccount, noSuchWorkspace, roleMustExist, workspaceMustExis
 const DEFAULT_DESCRIPTION = 'Default API key';
 
 /**
- * Makes, lists and revokes keys. A service key comes with a service account of its own, which ends with it. Keys of the
- * whole organization are for organization administrators to make; others for those who manage keys in every workspace
- * concerned. Nobody gives a key more than a workspace's administrator has, or more in the organization than they have
- * themselves.
+ * Creates, lists and revokes keys. A service key has a service account of its own, which ends with the key. Only
+ * organization administrators create keys of the whole organization. Others need the permission to manage keys in every
+ * workspace of the key. Nobody can give a key more than a workspace administrator has, or more than their own role in
+ * the organization.
  */
 export class ApiKeyService {
   readonly #database: Database;
@@ -89,7 +95,7 @@ export class ApiKeyService {
     return this.createServiceKey(caller, inWorkspace, keyed);
   }
 
-  /** Keys that work in the caller's workspace and nowhere else. */
+  /** Returns the keys that work only in the caller's workspace. */
   async listWorkspaceKeys(caller: Principal): Promise<ApiKey[]> {
     const workspaceId = workspaceOf(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
@@ -137,6 +143,7 @@ export class ApiKeyService {
   }
 
   async deletePersonalToken(caller: Principal, keyId: string): Promise<ApiKey> {
+    requireWritingKey(caller);
     const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
       id: keyId,
       kind: 'personal_token',
@@ -149,7 +156,7 @@ export class ApiKeyService {
   async #revokeWithAccount(organizationId: string, key: StoredKey): Promise<ApiKey> {
     const { identityId } = key;
     await this.#database.change(async (transaction) => {
-      // Tokens the account made for itself go with it.
+      // The account's personal tokens are revoked with it.
       await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
       await endIdentity(transaction, organizationId, identityId);
     });
@@ -210,7 +217,7 @@ function earlier(one: Date | null, other: Date | null): Date | null {
   return one < other ? one : other;
 }
 
-/** When the key the caller came with ends: what it makes for itself must not outlive it. */
+/** Returns the expiry of the caller's key, because keys that the caller creates must not outlive it. */
 async function expiryOf(queries: Queries, caller: Principal): Promise<Date | null> {
   if (!caller.keyId) return null;
   const key = await queries.apiKey.findFirst({ where: { organizationId: caller.organizationId, id: caller.keyId } });

@@ -1,6 +1,6 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
 import { type KeyedRequest, lockFor, toSqlText } from '@runyard/database';
-import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { ForbiddenError, NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
@@ -26,7 +26,10 @@ interface Agent {
 
 const whole = { token: true, provider: { select: { providerId: true } } } as const;
 
-/** Which tokens the agents of a workspace may use. Each user, and the agent itself, has one for each provider at most. */
+/**
+ * Manages the tokens that the agents of a workspace may use. Each user, and the agent itself, has at most one for each
+ * provider.
+ */
 export class ConnectionService {
   readonly #parts: Parts;
 
@@ -54,6 +57,7 @@ export class ConnectionService {
   }
 
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
+    requireWritingKey(caller);
     const agent = agentOf(caller, agentId, workspaceFor(caller));
     const { prisma } = this.#parts.database;
     const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
@@ -64,7 +68,7 @@ export class ConnectionService {
     await prisma.agentConnection.deleteMany({ where: { id: connection.id } });
   }
 
-  /** The agent's own token, in place of its earlier one. */
+  /** Imports the agent's own token and replaces its earlier one. */
   async import(
     caller: Principal,
     agentId: string,
@@ -102,7 +106,7 @@ export class ConnectionService {
       },
       include: whole,
     });
-    // Nobody could reach them any more.
+    // No caller could use the earlier tokens any more.
     await transaction.oAuthToken.deleteMany({
       where: { id: { in: earlier.map(({ tokenId }) => tokenId) }, owner: null, connections: { none: {} } },
     });

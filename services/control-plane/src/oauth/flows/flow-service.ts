@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
-import { BadRequestError, ForbiddenError, type Logger, type Principal } from '@runyard/service-kit';
+import { BadRequestError, ForbiddenError, type Logger, type Principal, requireWritingKey } from '@runyard/service-kit';
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
@@ -14,7 +14,7 @@ import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
 import type { RedirectUris } from './redirect-uris.ts';
 
-/** What came of a flow can be asked for so long after it. */
+/** Milliseconds for which the result of a flow can be read. */
 const KEPT_MS = 24 * 3_600_000;
 
 type FlowOfProvider = OAuthFlow & { provider: OAuthProvider };
@@ -34,11 +34,11 @@ interface Parts {
 
 export interface FlowRequest {
   provider: OAuthProvider;
-  /** Which of the caller's own users; empty: itself. */
+  /** One of the caller's own users; empty: the caller itself. */
   subject: string;
   scopes: string[];
   isDefault: boolean;
-  /** The token that is to be replaced. */
+  /** The token that the flow replaces. */
   renewsTokenId: string | null;
 }
 
@@ -51,8 +51,8 @@ export interface CallbackAnswer {
 }
 
 /**
- * A person's way to a provider and back. The state that goes with it is `<auth id>.<secret>`: good for one time, for one provider,
- * for a while, and with a front end only for the user who began.
+ * Runs authorization flows, from the redirect to a provider to the callback. Their state is `<auth id>.<secret>`: valid
+ * once, for one provider, for a limited time, and with a front end only for the user who began.
  */
 export class FlowService {
   readonly #parts: Parts;
@@ -75,7 +75,7 @@ export class FlowService {
       data: {
         id,
         organizationId: caller.organizationId,
-        // A token for everybody of the workspace is given by those who give its agents theirs.
+        // A token for a whole workspace requires the permission to give its agents tokens.
         workspaceId: mayIn(caller, 'deployments:update') ? caller.workspaceId! : null,
         owner: caller.identity,
         subject,
@@ -97,10 +97,11 @@ export class FlowService {
   }
 
   /**
-   * @param caller who finishes it; left out by a browser that comes from the provider itself
+   * @param caller who finishes the flow; undefined for a browser that comes directly from the provider
    * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderAwayError
    */
   async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
+    if (caller) requireWritingKey(caller);
     const flow = await this.#find(providerId, answer.state);
     if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
       throw new ForbiddenError('This authorization was begun by another user.');
@@ -119,8 +120,9 @@ export class FlowService {
     }
   }
 
-  /** Until it is finished, or the time is over. Only whoever began it learns anything. */
+  /** Waits until the flow is finished or the time has passed. Only the user who began it gets its result. */
   async wait(caller: Principal, authId: string, timeoutMs: number, signal: AbortSignal): Promise<WaitResponse> {
+    requireWritingKey(caller);
     if (!isUuid(authId)) return { status: 'not_found' };
     const { database, signals } = this.#parts;
     const id = authId.toLowerCase();
@@ -148,7 +150,7 @@ export class FlowService {
       const usable = tokenId === null ? null : await this.#parts.refresh.usable(tokenId);
       return usable ? { status: 'completed', token: usable.accessToken } : { status: 'not_found' };
     } catch (error) {
-      // Asked for so late that it was over, and its provider is away: it may be there when asked for again.
+      // The token has already expired, and its provider is unavailable. The next request may succeed.
       if (error instanceof ProviderAwayError) return { status: 'timeout' };
       throw error;
     }
@@ -167,7 +169,7 @@ export class FlowService {
     return flow;
   }
 
-  /** Of all who come with the same state one goes on. */
+  /** Claims the flow. Of several requests with the same state, one continues. */
   async #take({ id }: OAuthFlow): Promise<void> {
     const { count } = await this.#parts.database.prisma.oAuthFlow.updateMany({
       where: { id, status: 'pending', expiresAt: { gt: new Date() } },
@@ -191,7 +193,7 @@ export class FlowService {
       codeVerifier: sealedCodeVerifier === null ? null : sealer.open(sealedCodeVerifier, place(flow.id)),
     });
     if (await tokens.store(flow, grant)) return;
-    // Nobody has it, so nobody could revoke it later.
+    // The token is stored nowhere, so it could not be revoked later.
     await client.revokeBoth(grant).catch((error: unknown) => {
       logger.warn('an OAuth token that nobody gets is not revoked', { providerId: provider.providerId, error });
     });
@@ -199,7 +201,7 @@ export class FlowService {
   }
 }
 
-/** The provider with the client that the person was sent to it as: the code is for that one alone. */
+/** Returns the provider with the client of the flow: the code is valid for that client only, even if it was renewed. */
 function providerOf({ provider, ...flow }: FlowOfProvider): OAuthProvider {
   const { clientId, sealedClientSecret, tokenEndpointAuthMethod } = flow;
   if (clientId === null || tokenEndpointAuthMethod === null || clientId === provider.clientId) return provider;

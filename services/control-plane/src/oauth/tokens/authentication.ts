@@ -1,6 +1,6 @@
 import { type AuthenticateRequest, type AuthenticateResponse, isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
 import { mayIn } from '../caller-rights.ts';
@@ -14,15 +14,15 @@ interface Asked {
   caller: Principal;
   body: AuthenticateRequest;
   provider: OAuthProvider;
-  /** Which of the caller's own users; empty: itself. */
+  /** One of the caller's own users; empty: the caller itself. */
   subject: string;
-  /** Another user of the organization, whose token is asked for. */
+  /** Another user of the organization whose token is requested. */
   other: string | null;
 }
 
 /**
- * Which token a caller gets: what its agent was connected to by itself, then its own, then what others connected to the agent, then
- * what speaks for the workspace. Nothing of somebody else but by a connection that this one made.
+ * Chooses a caller's token: first those it connected to its agent, then its own, then those that others connected to
+ * the agent, then the workspace's. Somebody else's token is used only by a connection that this person made.
  */
 export class Authentication {
   readonly #database: Database;
@@ -46,6 +46,8 @@ export class Authentication {
   }
 
   async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
+    // Whoever has a token can act at its provider.
+    requireWritingKey(caller);
     if (body.use_agent_builder_public_oauth) {
       throw new BadRequestError('This platform has no public OAuth applications: create a provider, and name it.');
     }
@@ -85,10 +87,13 @@ export class Authentication {
     return isOwn(ended, asked) ? this.#begin(asked, 'token_expired', ended) : { status: 'token_expired' };
   }
 
-  /** A person's token serves others only as long as that person is where they are. What an agent or a workspace has has no such owner. */
+  /**
+   * Returns whether the token may still be returned to this caller: a person's token serves others only as long as that
+   * person reaches the workspace. Tokens of agents have no owner, and those of the workspace do not depend on theirs.
+   */
   async #ownerIsThere({ owner, workspaceId }: OAuthToken, caller: Principal): Promise<boolean> {
     if (owner === null || owner === caller.identity) return true;
-    // Others' tokens come to callers in a workspace alone.
+    // Only callers in a workspace get the tokens of others.
     const here = caller.workspaceId!;
     if (workspaceId === here) return true;
     return this.#reach.reaches({
@@ -123,7 +128,7 @@ export class Authentication {
     return only([...byCaller, ...own, ...byOthers, ...ofWorkspace], body);
   }
 
-  /** What the token to be replaced was good for is asked for again: others may rely on it. */
+  /** Begins a flow. It also requests the scopes of the token it replaces, since others may rely on them. */
   async #begin(
     { caller, body, provider, subject }: Asked,
     status: 'pending' | 'token_expired',
@@ -144,7 +149,7 @@ function isOwn(token: OAuthToken, { caller, subject }: Asked): boolean {
   return token.owner === caller.identity && token.subject === subject;
 }
 
-/** @throws NotFoundError when the one that was asked for is not among them */
+/** @throws NotFoundError when the requested token is not among them */
 function only(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAuthToken[] {
   const candidates = [...new Map(tokens.map((token) => [token.id, token])).values()];
   if (id == null) return candidates;
@@ -154,8 +159,8 @@ function only(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAut
 }
 
 /**
- * What a person refused to grant counts as asked: asking again and again would change nothing. Of an imported token whose scopes
- * were not told nothing is known, so it is tried.
+ * Returns whether the token has the wanted scopes. A scope that a person refused to grant counts too, because another
+ * request would change nothing. The scopes of an imported token may be unknown; then it is tried.
  */
 function covers({ scopes, askedScopes }: OAuthToken, wanted: readonly string[]): boolean {
   if (scopes.length === 0 && askedScopes.length === 0) return true;

@@ -1,6 +1,6 @@
 import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
 import { type KeyedRequest, toSqlText } from '@runyard/database';
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
@@ -17,7 +17,7 @@ interface Parts {
   revocations: Revocations;
 }
 
-/** What a user does with the tokens it has. Another's are as if they did not exist. */
+/** Manages the tokens of a user. Tokens of others are treated as if they did not exist. */
 export class TokenService {
   readonly #parts: Parts;
 
@@ -29,13 +29,14 @@ export class TokenService {
     return (await tokenStore.list(this.#parts.database.prisma, caller, providerId)).map(tokenView);
   }
 
-  /** For each provider whether the caller has any token of it; an unknown one is one without. */
+  /** Returns whether the caller has a token, for each provider; unknown providers have none. */
   async exist(caller: Principal, providerIds: readonly string[]): Promise<Record<string, boolean>> {
     const found = await tokenStore.providersWithTokens(this.#parts.database.prisma, caller, providerIds);
     return Object.fromEntries(providerIds.map((id) => [id, found.has(id)]));
   }
 
   async import(caller: Principal, body: OAuthTokenImport, keyed?: KeyedRequest): Promise<{ token_id: string }> {
+    requireWritingKey(caller);
     const { database, providers, vault } = this.#parts;
     const provider = await providers.find(caller.organizationId, body.provider_id);
     const token = importedToken(vault, provider, body);
@@ -47,6 +48,7 @@ export class TokenService {
   }
 
   async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {
+    requireWritingKey(caller);
     return this.#parts.database.change(async (transaction) => {
       const token = existing(await tokenStore.find(transaction, caller, id));
       const changed = await transaction.oAuthToken.update({
@@ -63,16 +65,18 @@ export class TokenService {
     });
   }
 
-  /** @throws ProviderAwayError, ProviderRefusedError, and then the token stays: nobody else could revoke it any more */
+  /** @throws ProviderAwayError, ProviderRefusedError; then the token stays, as nobody else could revoke it any more */
   async delete(caller: Principal, id: string): Promise<void> {
+    requireWritingKey(caller);
     const { database, revocations } = this.#parts;
     const token = existing(await tokenStore.find(database.prisma, caller, id));
     await revocations.revoke(token);
     await tokenStore.delete(database.prisma, [token.id]);
   }
 
-  /** All of a provider. Also those that it cannot be told of: what it told of that. */
+  /** Deletes all tokens of a provider, including those whose revocation fails. The message says how many failed. */
   async deleteAll(caller: Principal, providerId: string): Promise<string> {
+    requireWritingKey(caller);
     return this.#deleteEach(await tokenStore.list(this.#parts.database.prisma, caller, providerId));
   }
 

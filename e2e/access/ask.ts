@@ -1,0 +1,97 @@
+import { type OPEN_API_INFO, type Operation, publicOperations } from '@runyard/contracts';
+import { NEEDS, type Need } from './permissions.ts';
+import { type Ids, requestOf } from './requests.ts';
+
+type Service = keyof typeof OPEN_API_INFO;
+
+export interface Row {
+  service: Service;
+  operation: Operation;
+  need: Need;
+}
+
+export interface Answer {
+  status: number;
+  contentType: string;
+  /** The text of the answer; empty for streams, which are left when they begin. */
+  text: string;
+}
+
+const SERVICES = ['agent-server', 'control-plane', 'org-access'] as const;
+/** Requests at once: enough to keep two cores busy, and within what the gateway lets wait for one deployment. */
+const CONCURRENCY = 12;
+
+/** Returns operations of the contracts without a row, and rows without an operation. */
+export function unmatchedRows(): string[] {
+  return SERVICES.flatMap((service) => {
+    const ids = publicOperations(service).map(({ operationId }) => operationId);
+    const rows = Object.keys(NEEDS[service]);
+    return [
+      ...ids.filter((id) => !rows.includes(id)).map((id) => `${service}: ${id} has no row`),
+      ...rows.filter((id) => !ids.includes(id)).map((id) => `${service}: there is no operation ${id}`),
+    ];
+  });
+}
+
+export const ROWS: Row[] = SERVICES.flatMap((service) =>
+  publicOperations(service).flatMap((operation) => {
+    const need = NEEDS[service][operation.operationId];
+    return need === undefined ? [] : [{ service, operation, need }];
+  }),
+);
+
+export const isKeyless = ({ need }: Row) => typeof need === 'object';
+export const isReading = ({ operation, need }: Row) =>
+  operation.method === 'get' || (typeof need === 'string' && need.endsWith(':read'));
+
+/** Sends requests of the contracts to a platform. */
+export class Asker {
+  readonly #bases: Record<Service, string>;
+
+  constructor({ url, deploymentUrl }: { url: string; deploymentUrl: string }) {
+    this.#bases = { 'agent-server': deploymentUrl, 'control-plane': url, 'org-access': url };
+  }
+
+  async ask(
+    { service, operation }: Row,
+    { ids, key, headers = {}, change = (body) => body }: AskOptions,
+  ): Promise<Answer> {
+    const { method, target, body } = requestOf(operation, ids);
+    const response = await fetch(this.#bases[service] + target, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== undefined && { 'x-api-key': key }),
+        ...(operation.body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(operation.body && { body: JSON.stringify(change(body ?? {})) }),
+    });
+    const contentType = response.headers.get('content-type') ?? '';
+    const isStream = contentType.startsWith('text/event-stream');
+    if (isStream) await response.body?.cancel();
+    return { status: response.status, contentType, text: isStream ? '' : await response.text() };
+  }
+}
+
+export interface AskOptions {
+  ids: Ids;
+  key?: string | undefined;
+  headers?: Record<string, string>;
+  /** Changes the body before it is sent. */
+  change?(body: unknown): unknown;
+}
+
+/** Checks all items, a bounded number at once; resolves with the faults found, in their order. */
+export async function findFaults<Item>(
+  items: readonly Item[],
+  faultOf: (item: Item) => Promise<string | undefined>,
+): Promise<string[]> {
+  const faults: (string | undefined)[] = new Array(items.length);
+  const indexes = items.keys();
+  const work = async () => {
+    for (const index of indexes) faults[index] = await faultOf(items[index]!);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return faults.filter((fault) => fault !== undefined);
+}

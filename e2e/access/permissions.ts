@@ -1,0 +1,130 @@
+/**
+ * Tables of who may call what, written beside the services and not derived from them: a test compares the platform with
+ * them. A new operation of a contract needs a row here.
+ */
+
+/** The permissions of each role of the platform, in the organization or in a workspace. */
+export const ROLE_PERMISSIONS = {
+  ORGANIZATION_ADMIN: ['organization:manage', 'organization:read', 'organization:pats:create'],
+  ORGANIZATION_USER: ['organization:read', 'organization:pats:create'],
+  ORGANIZATION_VIEWER: ['organization:read'],
+  WORKSPACE_ADMIN: [
+    ...['workspaces:read', 'workspaces:manage', 'workspaces:manage-members', 'workspaces:manage-keys'],
+    ...['deployments:create', 'deployments:read', 'deployments:update', 'deployments:delete'],
+    ...['runs:create', 'runs:read', 'runs:update', 'runs:delete'],
+  ],
+  WORKSPACE_EDITOR: [
+    ...['workspaces:read', 'deployments:create', 'deployments:read', 'deployments:update'],
+    ...['runs:create', 'runs:read', 'runs:update'],
+  ],
+  WORKSPACE_USER: ['workspaces:read', 'deployments:read', 'runs:create', 'runs:read', 'runs:update'],
+  WORKSPACE_VIEWER: ['workspaces:read', 'deployments:read', 'runs:read'],
+} as const;
+export type RoleName = keyof typeof ROLE_PERMISSIONS;
+
+export type Need =
+  | (typeof ROLE_PERMISSIONS)['ORGANIZATION_ADMIN' | 'WORKSPACE_ADMIN'][number]
+  /**
+   * The operation is about the platform or another organization: its answer is limited to what the key itself may see.
+   */
+  | 'any key'
+  /** The operation changes what belongs to the caller itself: it takes any key but a read-only one. */
+  | 'any key that writes'
+  /** The operation needs no key; `because` says what proves the caller instead, or why nothing has to. */
+  | { keyless: true; because: string; withoutProof: 'answered' | 'refused' };
+
+const answeredToAll = (because: string): Need => ({ keyless: true, because, withoutProof: 'answered' });
+const provenOtherwise = (because: string): Need => ({ keyless: true, because, withoutProof: 'refused' });
+
+function rows<const Ids extends string>(need: Need, ids: readonly Ids[]): Record<Ids, Need> {
+  return Object.fromEntries(ids.map((id) => [id, need])) as Record<Ids, Need>;
+}
+
+const AGENT_SERVER = {
+  ...rows('runs:create', ['createAssistant', 'createThread', 'copyThread', 'createRun', 'streamRun', 'waitRun']),
+  ...rows('runs:create', ['createStatelessRun', 'createRunBatch', 'streamStatelessRun', 'waitStatelessRun']),
+  ...rows('runs:create', ['createCron', 'createThreadCron']),
+  ...rows('runs:read', ['searchAssistants', 'countAssistants', 'getAssistant', 'listAssistantVersions']),
+  ...rows('runs:read', ['getAssistantGraph', 'getAssistantSchemas', 'getAssistantSubgraphs']),
+  ...rows('runs:read', ['getAssistantSubgraphsIn', 'searchThreads', 'countThreads', 'getThread', 'getThreadStorage']),
+  ...rows('runs:read', ['getThreadState', 'getThreadStateAtCheckpoint', 'getThreadStateAtCheckpointId']),
+  ...rows('runs:read', [
+    'getThreadHistory',
+    'searchThreadHistory',
+    'joinThreadStream',
+    'listRuns',
+    'getRun',
+    'joinRun',
+  ]),
+  ...rows('runs:read', ['joinRunStream', 'joinRunStreamAlias', 'getStatelessRun', 'joinStatelessRunStream']),
+  ...rows('runs:read', [
+    'listFeedback',
+    'listWebhookDeliveries',
+    'searchCrons',
+    'countCrons',
+    'getCron',
+    'getCronAlias',
+  ]),
+  ...rows('runs:read', ['getItem', 'searchItems', 'listNamespaces', 'getUi', 'getInfo']),
+  ...rows('runs:update', ['patchAssistant', 'setLatestAssistantVersion', 'patchThread', 'updateThreadState']),
+  ...rows('runs:update', ['cancelRun', 'cancelRuns', 'updateCron', 'updateCronAlias', 'putItem', 'deleteItem']),
+  ...rows('runs:delete', ['deleteAssistant', 'deleteThread', 'pruneThreads', 'deleteRun', 'deleteCron']),
+  ...rows('runs:delete', ['deleteCronAlias']),
+  ...rows('any key', ['getMetrics']),
+  ...rows(provenOtherwise('the token in the path is signed for one run'), ['giveFeedback', 'giveFeedbackByLink']),
+  ...rows(answeredToAll('a browser loads it as a script, which sends no key'), ['getUiFile']),
+  ...rows(answeredToAll('what watches the platform has no key'), ['getHealth', 'getRoot']),
+  ...rows(answeredToAll('it says the same of every deployment'), ['getOpenApi', 'getDocs']),
+};
+
+const CONTROL_PLANE = {
+  ...rows('deployments:read', ['listDeployments', 'getDeployment', 'listRevisions', 'getRevision']),
+  ...rows('deployments:read', ['readBuildLogs', 'readRevisionDeployLogs', 'readDeployLogs', 'getRevisionLogs']),
+  ...rows('deployments:read', ['getDeploymentMetrics', 'listGithubIntegrations', 'listForgeGithubIntegrations']),
+  ...rows('deployments:read', ['listListeners', 'getListener', 'listListenerKeys', 'listAgentConnections']),
+  // Names of private repositories are for callers who may deploy them.
+  ...rows('deployments:create', ['listGithubRepositories', 'listForgeGithubRepositories']),
+  ...rows('deployments:create', ['createDeployment', 'createGithubIntegration', 'createListener']),
+  ...rows('deployments:update', ['patchDeployment', 'createRevision', 'redeployRevision', 'interruptRevision']),
+  ...rows('deployments:update', ['createUploadUrl', 'createPushToken', 'patchListener', 'importAgentToken']),
+  // It shows where deliveries go and whether there is a secret, to callers who set it up.
+  ...rows('deployments:update', ['getGithubWebhook', 'replaceGithubWebhookSecret']),
+  ...rows('deployments:update', ['createListenerKey', 'deleteListenerKey']),
+  // These serve data planes, which get the secrets of deployments.
+  ...rows('deployments:update', ['takeListenerLease', 'getListenerDesiredState', 'createPullToken']),
+  ...rows('deployments:update', ['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics']),
+  ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
+  ...rows('deployments:delete', ['deleteDeployments', 'deleteDeployment', 'deleteGithubIntegration', 'deleteListener']),
+  ...rows('runs:create', ['createAgentConnection']),
+  ...rows('organization:manage', ['createOAuthProvider', 'discoverMcpProvider', 'patchOAuthProvider']),
+  ...rows('organization:manage', ['deleteOAuthProvider', 'deleteWorkspaceSlackTokens']),
+  ...rows('any key', ['listOAuthProviders', 'getOAuthProvider', 'listOAuthTokens', 'oauthTokenExists']),
+  ...rows('any key', ['oauthTokensExist', 'workspaceSlackTokenExists']),
+  // Each issues, stores or ends credentials that may act at a provider.
+  ...rows('any key that writes', ['authenticate', 'waitForAuthentication', 'finishAuthentication']),
+  ...rows('any key that writes', ['importOAuthToken', 'patchOAuthToken', 'deleteOAuthToken', 'deleteOAuthTokens']),
+  ...rows('any key that writes', ['deleteAgentConnection']),
+  ...rows(provenOtherwise('the address is signed'), ['putUpload']),
+  ...rows(provenOtherwise('the server of the repository signs the body'), ['receiveGithubDelivery']),
+  ...rows(provenOtherwise('a browser brings the state that began the authorization'), ['oauthCallback', 'oauthSetup']),
+};
+
+const ORG_ACCESS = {
+  ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
+  ...rows('organization:manage', ['updateOrganizationInfo', 'updateOrganizationInfoAlias', 'createWorkspace']),
+  // A key without a list of workspaces is good in all of them.
+  ...rows('organization:manage', ['createServiceKey', 'createServiceKeyAlias']),
+  // Keys that the caller does not manage look as if they did not exist.
+  ...rows('any key', ['listServiceKeys', 'listServiceKeyAliass', 'deleteServiceKey', 'deleteServiceKeyAlias']),
+  ...rows('organization:pats:create', ['createPersonalAccessToken', 'createPersonalAccessTokenAlias']),
+  ...rows('any key', ['listWorkspaces', 'listPersonalAccessTokens', 'listPersonalAccessTokenAliass']),
+  ...rows('any key that writes', ['deletePersonalAccessToken', 'deletePersonalAccessTokenAlias']),
+  ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
+};
+
+/** The need of each operation, by service and operation id. */
+export const NEEDS: Record<'agent-server' | 'control-plane' | 'org-access', Record<string, Need>> = {
+  'agent-server': AGENT_SERVER,
+  'control-plane': CONTROL_PLANE,
+  'org-access': ORG_ACCESS,
+};

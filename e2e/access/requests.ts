@@ -1,0 +1,100 @@
+import type { Operation } from '@runyard/contracts';
+
+/** The values of path parameters and of fields that refer to something, by name. */
+export type Ids = Record<string, string>;
+
+export interface Request {
+  method: string;
+  /** Path and query, below the service or the deployment. */
+  target: string;
+  body?: unknown;
+}
+
+/**
+ * Queries and bodies for operations whose example in the contract lacks something, or could not be sent by a test among
+ * others.
+ */
+const QUERIES: Record<string, Record<string, string>> = {
+  deleteDeployments: { deployment_ids: 'deployment_id' },
+  getListenerDesiredState: { epoch: '1', wait_seconds: '0' },
+  waitForAuthentication: { timeout: '1' },
+  deleteOAuthTokens: { provider_id: 'provider_id' },
+  oauthTokenExists: { provider_id: 'provider_id' },
+  putUpload: { expires: '1', signature: 'none' },
+  // Without a code it reports that an application is set up, and connects nothing.
+  oauthSetup: { code: 'a code', state: 'none' },
+  cancelRun: { action: 'interrupt' },
+};
+
+const BODIES: Record<string, unknown> = {
+  createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
+  // Without ids it would cancel every run.
+  cancelRuns: { thread_id: 'thread_id', run_ids: ['run_id'] },
+  createCron: { schedule: '@yearly', enabled: false, assistant_id: 'assistant_id' },
+  createThreadCron: { schedule: '@yearly', enabled: false, assistant_id: 'assistant_id' },
+  updateCron: { metadata: { asked: true } },
+  updateCronAlias: { metadata: { asked: true } },
+  updateThreadState: { values: null },
+  pruneThreads: { thread_ids: ['thread_id'], strategy: 'keep_latest' },
+  createDeployment: {
+    name: 'deployment_name',
+    source: 'local_directory',
+    source_config: { project_path: '/srv/agent', listener_id: 'listener_id' },
+    source_revision_config: {},
+  },
+  patchThread: { metadata: { asked: true } },
+  patchDeployment: {},
+  createListener: { compute_type: 'process', compute_id: 'compute_id', compute_config: {} },
+  patchListener: { version: '1' },
+  createGithubIntegration: { name: 'asked for', url: 'http://127.0.0.1:9', token: 'a token' },
+  createOAuthProvider: {
+    provider_id: 'taken_provider_id',
+    name: 'Provider',
+    client_id: 'client',
+    auth_url: 'http://127.0.0.1:9/authorize',
+    token_url: 'http://127.0.0.1:9/token',
+  },
+  discoverMcpProvider: { provider_id: 'taken_provider_id', name: 'Provider', mcp_server_url: 'http://127.0.0.1:9/mcp' },
+  authenticate: { provider: 'provider_id', scopes: [] },
+  updateOrganizationInfo: {},
+  updateOrganizationInfoAlias: {},
+};
+
+/** Fields of examples whose values refer to something that `Ids` knows by another name. */
+const REFERENCES: Record<string, string> = { provider_ids: 'provider_id', thread_ids: 'thread_id' };
+
+/** Returns a request that the operation's schemas allow, about the things in `ids`. */
+export function requestOf(operation: Operation, ids: Ids): Request {
+  const { operationId, method, examples } = operation;
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'none'));
+  const named = QUERIES[operationId];
+  const query = named ? valuesOf(named, ids) : fill(examples?.query ?? {}, ids);
+  const search = new URLSearchParams(query as Record<string, string>).toString();
+  const body = BODIES[operationId] === undefined ? fill(examples?.body, ids) : valuesOf(BODIES[operationId], ids);
+  return {
+    method: method.toUpperCase(),
+    target: search === '' ? path : `${path}?${search}`,
+    ...(operation.body && { body }),
+  };
+}
+
+/** Replaces each text that is a name in `ids` by its value. */
+function valuesOf(value: unknown, ids: Ids): unknown {
+  if (typeof value === 'string') return ids[value] ?? value;
+  if (Array.isArray(value)) return value.map((each) => valuesOf(each, ids));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, valuesOf(each, ids)]));
+}
+
+/** Replaces the value of each field whose name is in `ids`. */
+function fill(value: unknown, ids: Ids): unknown {
+  if (Array.isArray(value)) return value.map((each) => fill(each, ids));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => {
+      const id = ids[REFERENCES[name] ?? name];
+      if (id === undefined) return [name, fill(each, ids)];
+      return [name, Array.isArray(each) ? [id] : id];
+    }),
+  );
+}

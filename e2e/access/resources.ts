@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { Deployment, IssuedApiKey, Listener } from '@runyard/contracts';
+import { administrator, type Callers, type PlatformUnderTest } from './callers.ts';
+import type { Ids } from './requests.ts';
+
+/** Names that creations use: where they are taken, no more is created. */
+export const TAKEN = {
+  new_thread_id: '0a5ced00-0000-4000-8000-000000000001',
+  deployment_name: 'asked-for-deployment',
+  compute_id: 'asked-for-machine',
+  taken_provider_id: 'asked-for-provider',
+} as const satisfies Ids;
+
+/**
+ * Creates one resource of each kind, in the default organization and its first workspace; returns their ids by the
+ * names in paths and bodies.
+ */
+export async function makeResources(platform: PlatformUnderTest, { workspaceId }: Callers): Promise<Ids> {
+  const [agentServer, controlPlane, orgAccess] = await Promise.all([
+    makeAgentServerResources(platform),
+    makeControlPlaneResources(platform),
+    makeKeys(platform, workspaceId),
+  ]);
+  return { ...agentServer, ...controlPlane, ...orgAccess };
+}
+
+/** Returns ids of the same names that nothing has. */
+export function missingOf(ids: Ids): Ids {
+  const known = [...new Set(Object.values(ids))];
+  const missing = (id: string) => {
+    const tail = String(known.indexOf(id)).padStart(12, '0');
+    return isUuid(id) ? `00000000-0000-4000-8000-${tail}` : `missing-${tail}`;
+  };
+  return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, missing(id)]));
+}
+
+/** Returns unused names for creations. */
+export function fresh(): Ids {
+  return Object.fromEntries(
+    Object.entries(TAKEN).map(([name, id]) => [name, isUuid(id) ? randomUUID() : `fresh-${randomUUID().slice(0, 8)}`]),
+  );
+}
+
+/** Replaces the ids in an answer by their names, so that two answers can be compared. */
+export function maskIds(text: string, ...named: Ids[]): string {
+  let masked = text;
+  for (const ids of named) for (const [name, id] of Object.entries(ids)) masked = masked.replaceAll(id, `<${name}>`);
+  return masked;
+}
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+async function makeAgentServerResources(platform: PlatformUnderTest): Promise<Ids> {
+  const asks = administrator(platform);
+  const ask = <Answer>(method: string, path: string, body?: unknown) =>
+    asks<Answer>(method, platform.deploymentUrl + path, body);
+  const [assistant, thread] = await Promise.all([
+    ask<{ assistant_id: string }>('POST', '/assistants', { graph_id: 'echo' }),
+    ask<{ thread_id: string }>('POST', '/threads', {}),
+  ]);
+  const { assistant_id } = assistant;
+  const { thread_id } = thread;
+  const run = await ask<{ run_id: string }>('POST', `/threads/${thread_id}/runs`, { assistant_id, input: {} });
+  await ask('GET', `/threads/${thread_id}/runs/${run.run_id}/join`);
+  const [cron, state] = await Promise.all([
+    ask<{ cron_id: string }>('POST', '/runs/crons', { assistant_id, schedule: '@yearly', enabled: false }),
+    ask<{ checkpoint: { checkpoint_id: string } }>('GET', `/threads/${thread_id}/state`),
+  ]);
+  const { checkpoint_id } = state.checkpoint;
+  return { assistant_id, thread_id, run_id: run.run_id, cron_id: cron.cron_id, checkpoint_id };
+}
+
+/** Creates resources of control-plane. No data plane runs their deployment, so a test may break it. */
+async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<Ids> {
+  const ask = administrator(platform);
+  const names = { provider_id: TAKEN.taken_provider_id, agent_id: 'asked-for-agent' };
+  const listener = await ask<Listener>('POST', '/v2/listeners', {
+    compute_type: 'process',
+    compute_id: TAKEN.compute_id,
+    compute_config: {},
+  });
+  const made = await ask<{ id: string }>('POST', `/v2/listeners/${listener.id}/keys`);
+  const deployment = await ask<Deployment>('POST', '/v2/deployments', {
+    name: TAKEN.deployment_name,
+    source: 'local_directory',
+    source_config: { project_path: '/srv/agent', listener_id: listener.id },
+    source_revision_config: {},
+  });
+  const integration = await ask<{ id: string }>('POST', '/v1/integrations/github/install', {
+    name: 'asked for',
+    url: 'http://127.0.0.1:9',
+    token: 'a token',
+  });
+  return {
+    ...names,
+    ...(await makeOAuthResources(ask, names)),
+    listener_id: listener.id,
+    key_id: made.id,
+    deployment_id: deployment.id,
+    project_id: deployment.id,
+    revision_id: deployment.latest_revision_id!,
+    integration_id: integration.id,
+  };
+}
+
+async function makeOAuthResources(
+  ask: ReturnType<typeof administrator>,
+  { provider_id, agent_id }: { provider_id: string; agent_id: string },
+): Promise<Ids> {
+  await ask('POST', '/v2/auth/providers', {
+    provider_id,
+    name: 'Provider',
+    client_id: 'client',
+    auth_url: 'https://provider.example.com/authorize',
+    token_url: 'https://provider.example.com/token',
+  });
+  const { token_id } = await ask<{ token_id: string }>('POST', '/v2/auth/tokens/import', {
+    provider_id,
+    access_token: 'of the administrator',
+  });
+  const connection = await ask<{ id: string }>('POST', `/v2/auth/agents/${agent_id}/connections`, {
+    oauth_token_id: token_id,
+  });
+  return { token_id, oauth_token_id: token_id, connection_id: connection.id };
+}
+
+async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
+  const ask = administrator(platform);
+  const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
+    description: 'asked for',
+    workspaces: [workspaceId],
+  });
+  const token = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/personal-access-tokens', {
+    description: 'asked for',
+  });
+  return { api_key_id: key.id, pat_id: token.id };
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { Caller, startEchoServer } from './caller.ts';
+import { Canaries } from './canaries.ts';
+import { placeFaultyBodies, placeKeys } from './place-in-requests.ts';
+import { deployBlurter, placeInRuns } from './place-in-runs.ts';
+import { placeSecretsOfGit, placeSecretsOfOAuth, placeSecretsOfSources } from './place-with-others.ts';
+import { type PlatformRecord, platformRecordsWhen, platformSecrets } from './platform-records.ts';
+
+const { dataDir, eventBus } = inject('platform');
+const caller = new Caller();
+const { canaries } = caller;
+let server: Awaited<ReturnType<typeof startEchoServer>>;
+beforeAll(async () => {
+  server = await startEchoServer();
+});
+afterAll(async () => {
+  for (const id of caller.deployments) await caller.ask('DELETE', `/v2/deployments/${id}`);
+  server.close();
+});
+
+async function placeElsewhere(): Promise<void> {
+  await placeKeys(caller);
+  await placeFaultyBodies(caller);
+  await placeSecretsOfGit(caller, server.url);
+  await placeSecretsOfOAuth(caller, server.url);
+  await placeSecretsOfSources(caller);
+}
+
+const says = (records: PlatformRecord[], kind: PlatformRecord['kind'], name: string, text: string) =>
+  records.some((record) => record.kind === kind && record.name.includes(name) && record.bytes.includes(text));
+
+/** The time includes two builds and a hundred requests, beside other tests that build deployments. */
+const PLACING_MS = 150_000;
+
+it('a secret is in no log, topic, error, table or Redis, however it travels and whatever fails with it', {
+  timeout: PLACING_MS,
+}, async () => {
+  for (const [name, value] of await platformSecrets(dataDir)) canaries.add(`the platform’s own ${name}`, value);
+  const [deployment] = await Promise.all([deployBlurter(caller), placeElsewhere()]);
+  const threadId = await placeInRuns(caller, deployment, server.url);
+  const last = `/the-end-of-${deployment.id}`;
+  await caller.ask('GET', last);
+
+  // The last records must be there, and allowed content must be found: so the search would find secrets.
+  const content = canaries.all.find(({ place }) => place === 'content')!;
+  const missing = (records: PlatformRecord[]) =>
+    Object.entries({
+      'the last request': says(records, 'log', 'logs/gateway', last),
+      'what a service says at level debug': says(records, 'log', 'logs/control-plane', ' debug '),
+      'the masked line of a crash': says(records, 'log', deployment.id, 'crashed with ***'),
+      'a run’s event': says(records, eventBus === 'kafka' ? 'topic' : 'redis', '', threadId),
+      'a run’s keys in Redis': says(records, 'redis', '', threadId),
+      'content in a table': says(records, 'table', '', content.value),
+    }).flatMap(([what, isThere]) => (isThere ? [] : [what]));
+  const records = await platformRecordsWhen(dataDir, (read) => missing(read).length === 0);
+  expect(missing(records)).toEqual([]);
+
+  const leaks = [
+    ...caller.errors.flatMap(({ request, text }) => canaries.findIn(request, Buffer.from(text))),
+    ...records.flatMap(({ name, kind, bytes }) =>
+      canaries.findIn(name, bytes, { holdsContent: kind === 'table' || kind === 'redis' }),
+    ),
+  ];
+  expect(leaks).toEqual([]);
+  expect(canaries.all.length).toBeGreaterThan(100);
+  expect(server.requests()).toBeGreaterThan(5);
+});
+
+it.each(['', 'x', 'xy', 'xyz'])(
+  'a secret is found after “%s”, as it is, in hexadecimal digits and in base64',
+  (before) => {
+    const own = new Canaries();
+    const text = Buffer.from(`${before}${own.make('text')}?>~`);
+    for (const encoding of ['utf8', 'hex', 'base64', 'base64url'] as const) {
+      expect(own.findIn('a record', Buffer.from(`{"${text.toString(encoding)}"}`))).toMatchObject([{ place: 'text' }]);
+    }
+  },
+);
