@@ -5,16 +5,17 @@ import { createTestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { PostgresCheckpoints } from '../src/index.ts';
 
-/** A fresh database of a deployment with a pool on it, for tests. */
+/** A fresh database of a deployment with a pool, for tests. */
 export interface DeploymentDatabase {
   url: string;
   pool: pg.Pool;
-  /** A further pool, as another process would have it. */
+  /** Opens another pool, like another process. */
   openPool(): pg.Pool;
   close(): Promise<void>;
 }
 
-const MIGRATIONS = new URL('../../run-engine/prisma/migrations', import.meta.url).pathname;
+/** The migrations folder of a deployment's database. */
+export const MIGRATIONS = new URL('../../run-engine/prisma/migrations', import.meta.url).pathname;
 
 export async function openDeploymentDatabase(): Promise<DeploymentDatabase> {
   const database = await createTestDatabase(MIGRATIONS);
@@ -35,7 +36,7 @@ export async function openDeploymentDatabase(): Promise<DeploymentDatabase> {
   };
 }
 
-/** Takes a thread over as a claim does: later than every earlier owner. */
+/** Takes a thread over like a claim: with an epoch above every earlier owner's. */
 export async function takeOver(
   pool: pg.Pool | pg.PoolClient,
   { threadId = randomUUID(), runId = randomUUID() }: { threadId?: string; runId?: string | null } = {},

@@ -34,23 +34,24 @@ function open(options: Partial<Parameters<typeof openPool>[0]> = {}): pg.Pool {
   pools.push(pool);
   return pool;
 }
-/** Ends the server's side of the connections, as a restart of the server does. */
+/** Ends the server's side of the connections, like a restart of the server. */
 const cutConnections = (by: pg.Pool) =>
   by.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE application_name = 'victim' AND datname = current_database()`);
 
 describe('openPool', () => {
-  it('connections have the name and the limits that were asked for', async () => {
-    const pool = open({ statementTimeoutMs: 1234, idleInTransactionTimeoutMs: 5678 });
+  it('gives connections the requested name and limits', async () => {
+    const pool = open({ statementTimeoutMs: 1234, lockTimeoutMs: 432, idleInTransactionTimeoutMs: 5678 });
     const show = async (name: string) => (await pool.query(`SHOW ${name}`)).rows[0][name];
     expect(await show('application_name')).toBe('pool-test');
     expect(await show('statement_timeout')).toBe('1234ms');
+    expect(await show('lock_timeout')).toBe('432ms');
     expect(await show('idle_in_transaction_session_timeout')).toBe('5678ms');
     const byDefault = open();
     expect((await byDefault.query('SHOW statement_timeout')).rows[0].statement_timeout).toBe('15min');
   });
 
-  it('a connection lost while idle is reported and replaced', async () => {
+  it('reports and replaces a connection that is lost while idle', async () => {
     const lost: Error[] = [];
     const pool = open({ applicationName: 'victim', onConnectionLost: (error) => lost.push(error) });
     await pool.query('SELECT 1');
@@ -59,7 +60,7 @@ describe('openPool', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('a connection lost between two statements of a transaction is an error of that transaction alone', async () => {
+  it('fails only the transaction whose connection is lost between two statements', async () => {
     const pool = open({ applicationName: 'victim' });
     const other = open();
     const failing = withTransaction(pool, async (client) => {
@@ -74,7 +75,7 @@ describe('openPool', () => {
     expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4, queued: 0, failed: 0 });
   });
 
-  it('waiting for a free connection ends in an error that says the pool is busy, not that the database is away', async () => {
+  it('reports that the pool is busy, not that the database is unavailable, when no connection becomes free', async () => {
     const pool = open({ max: 1, connectTimeoutMs: 300 });
     const client = await pool.connect();
     const error = await pool.query('SELECT 1').catch((caught: unknown) => caught);
@@ -85,11 +86,11 @@ describe('openPool', () => {
     expect(poolUse(pool)).toMatchObject({ queued: 2, failed: 2 });
   });
 
-  it('a caller that waits while the pool is busy gets its turn, however long that takes', async () => {
+  it('lets a caller wait for its turn while the pool is busy, however long that takes', async () => {
     const pool = open({ max: 1, connectTimeoutMs: 300, waitsWhileBusy: true });
     const client = await pool.connect();
     const [connect, query] = [pool.connect(), pool.query('SELECT 1 AS one')];
-    // One that came later has waited for as long: those before it wait for the second time.
+    // A second caller has waited as long as the first when the first waits for the second time.
     const impatient = open({ max: 1, connectTimeoutMs: 300 });
     const held = await impatient.connect();
     await expect(impatient.query('SELECT 1')).rejects.toThrow('in use');
@@ -100,7 +101,7 @@ describe('openPool', () => {
     expect(poolUse(pool)).toMatchObject({ failed: 0 });
   });
 
-  it('a caller that waits for a connection to be made to a silent server is told that the database is away', async () => {
+  it('reports that the database is unavailable when a connection to an unresponsive server cannot be opened', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -144,7 +145,7 @@ describe('withTransaction', () => {
     expect((await pool.query('SELECT id FROM item ORDER BY id')).rows).toEqual([{ id: 1 }]);
   });
 
-  it('a deadlock ends one of the two and, when asked to, that one is run again', async () => {
+  it('retries, on request, the transaction that a deadlock ended', async () => {
     const pool = open();
     await pool.query('INSERT INTO item VALUES (10), (11)');
     let isHolding = 0;
@@ -165,7 +166,7 @@ describe('withTransaction', () => {
     expect(isHolding).toBe(3);
   });
 
-  it('settings of a transaction end with it', async () => {
+  it('ends the settings of a transaction with it', async () => {
     const pool = open({ max: 1 });
     const inside = await withTransaction(
       pool,
@@ -183,7 +184,7 @@ describe('kinds of errors', () => {
       .query(sql)
       .catch((error: unknown) => error);
 
-  it('tells refused data, repeatable failures and an absent server apart', async () => {
+  it('distinguish refused data, repeatable failures and an unavailable server', async () => {
     const duplicate = await errorOf('INSERT INTO item VALUES (7), (7)');
     expect([sqlState(duplicate), isDataError(duplicate), isRetryable(duplicate)]).toEqual(['23505', true, false]);
     const serialization = await errorOf(`DO $$ BEGIN RAISE EXCEPTION '' USING ERRCODE = '40001'; END $$`);
@@ -198,11 +199,11 @@ describe('kinds of errors', () => {
   });
 });
 
-describe('a server that cannot tell when a client has gone', () => {
+describe('a server without support for the client check', () => {
   const SETTING = 'client_connection_check_interval';
   let refusing: Server;
   let refused = 0;
-  /** As Postgres on systems that cannot tell: it ends a connection that asks for it. */
+  /** Ends connections that request the check, like Postgres on systems without support for it. */
   beforeAll(async () => {
     const { hostname, port } = new URL(database.url);
     refusing = createServer((client) => {
@@ -223,7 +224,7 @@ describe('a server that cannot tell when a client has gone', () => {
   });
   afterAll(() => new Promise<void>((resolve) => refusing.close(() => resolve())));
 
-  it('is used without that, and asked once', async () => {
+  it('is used without the check, and asked once', async () => {
     const url = new URL(database.url);
     url.host = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
     const pool = open({ connectionString: url.href });
@@ -236,7 +237,7 @@ describe('a server that cannot tell when a client has gone', () => {
   });
 });
 
-/** What a server says before it ends a connection. */
+/** Makes the message that a server sends before it ends a connection. */
 function fatal(code: string, message: string): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
   const head = Buffer.from('E\0\0\0\0');

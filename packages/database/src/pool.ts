@@ -4,35 +4,46 @@ import { causesOf, sqlState } from './sql-errors.ts';
 
 export interface PoolOptions {
   connectionString: string;
-  /** Connections at most. The sum over all processes must stay below the server's `max_connections`. */
+  /** Maximum number of connections. The sum over all processes must stay below the server's `max_connections`. */
   max: number;
-  /** Connections that stay open once they were made, although nobody uses them. Default 0. */
+  /** Number of connections that stay open although nobody uses them. Default 0. */
   min?: number;
-  /** Shown in `pg_stat_activity`; name the service. */
+  /** Name in `pg_stat_activity`: the service. */
   applicationName: string;
-  /** A statement that runs longer is cancelled. Default 15 minutes; far less on a run's path, below its lease. */
+  /**
+   * Milliseconds after which a statement is cancelled. Default 15 minutes; much less where runs wait, below their
+   * lease.
+   */
   statementTimeoutMs?: number;
-  /** A transaction left open without a statement is ended by the server, so that a stuck process cannot hold locks. Default 15 s. */
+  /**
+   * Milliseconds for which a statement waits for a lock (then 55P03), unless its transaction says otherwise. Default:
+   * as long as the statement may take.
+   */
+  lockTimeoutMs?: number;
+  /**
+   * Milliseconds after which the server ends an open transaction without a statement, so that a stuck process cannot
+   * hold locks. Default 15 s.
+   */
   idleInTransactionTimeoutMs?: number;
-  /** How long a caller waits for a connection, new or freed, before it gets an error. Default 10 s. */
+  /** Milliseconds for which a caller waits for a connection before it gets an error. Default 10 s. */
   connectTimeoutMs?: number;
   /**
-   * Callers wait on, longer than that, while every connection is there and in use: each statement has its time limit, so their
-   * turn comes. Default false: they get `PoolBusyError`.
+   * True when callers wait longer than that while all connections exist and are in use: each statement has its time
+   * limit, so their turn comes. Default false: they get `PoolBusyError`.
    */
   waitsWhileBusy?: boolean;
   /**
-   * When nothing has come for this long while a statement is under way, the server is asked whether it is at work on it; if
-   * not, the connection is lost. Default 3 s.
+   * Milliseconds without data during a statement after which the server is asked whether it executes it; if not, the
+   * connection is lost. Default 3 s.
    */
   silentMs?: number;
-  /** Told when a connection is lost while nobody uses it. The pool replaces it by itself. */
+  /** Is called when an idle connection is lost. The pool replaces it by itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 /**
- * How soon the server notices that this side is gone, and with it the locks that it holds: a peer that is silent, one that does
- * not take what it is sent, and one that closed its connection while its statement still runs.
+ * Settings that make the server detect a lost client, and release its locks: a peer that is silent, one that does not
+ * accept data, and one that closed its connection while its statement still runs.
  */
 const NOTICE_DEAD_PEERS = [
   '-c tcp_keepalives_idle=10',
@@ -40,15 +51,18 @@ const NOTICE_DEAD_PEERS = [
   '-c tcp_keepalives_count=3',
   '-c tcp_user_timeout=25s',
 ].join(' ');
-/** The last of these: refused by servers on systems that cannot tell, such as Windows, and not known before Postgres 14. */
+/**
+ * The check for closed connections: servers on systems without support, such as Windows, refuse it, and Postgres before
+ * 14 does not know it.
+ */
 const CHECK_SETTING = 'client_connection_check_interval';
 const CHECK_CLIENTS = `-c ${CHECK_SETTING}=5s`;
-/** What closing the pool may take before its connections are closed without the server. */
+/** Milliseconds that closing the pool may take before its connections are closed without the server. */
 const CLOSE_MS = 3_000;
 
 /**
- * Opens a pool; connections are made as they are needed. A server that goes away, or a network that swallows what is sent, is an
- * error of the statements under way and never of the process: the pool heals by itself once the server is back.
+ * Opens a pool; connections are opened as they are needed. A server that stops, or a network that drops packets, fails
+ * the statements in flight and never the process: the pool recovers by itself once the server is back.
  */
 export function openPool(options: PoolOptions): pg.Pool {
   const { connectionString, applicationName, silentMs = 3_000 } = options;
@@ -60,6 +74,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     application_name: applicationName,
     options: `${NOTICE_DEAD_PEERS} ${CHECK_CLIENTS}`,
     statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
@@ -67,8 +82,8 @@ export function openPool(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 60_000,
   });
   pool.on('error', (error) => options.onConnectionLost?.(error));
-  // The pool listens only to idle clients. One that is lost between two statements of a transaction would otherwise be an
-  // error event without a listener, which ends the process; its next statement reports the loss.
+  // The pool listens only to idle clients. A loss between two statements of a transaction would otherwise be an error
+  // event without a listener, which ends the process; the next statement reports the loss.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
     silent.add(client);
@@ -77,10 +92,10 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Invalid value, unknown name. */
+/** SQLSTATEs of an invalid value and of an unknown name. */
 const REFUSED_SETTING: ReadonlySet<string> = new Set(['22023', '42704']);
 
-/** Every connection of the pool was in use for as long as a caller waits. The database is there. */
+/** Every connection of the pool was in use for as long as a caller waits. The database is available. */
 export class PoolBusyError extends Error {
   constructor() {
     super('All connections of the pool are in use.');
@@ -88,7 +103,7 @@ export class PoolBusyError extends Error {
   }
 }
 
-/** Whether this is why something failed, also when it is the cause of another error. */
+/** Returns whether the pool was busy, also when that is the cause of another error. */
 export function isPoolBusy(error: unknown): boolean {
   return [...causesOf(error)].some((cause) => cause instanceof PoolBusyError);
 }
@@ -99,20 +114,23 @@ type ConnectCallback = (
   done: (release?: unknown) => void,
 ) => void;
 
-/** What the pool says to a caller whose turn did not come; one for whom a connection was being made is told otherwise. */
+/**
+ * The pool's error for a caller whose turn did not come; a caller for whom a connection was being opened gets another
+ * one.
+ */
 const QUEUED_TOO_LONG = 'timeout exceeded when trying to connect';
 
 /**
- * Counts what callers met; every query of a pool goes through `connect`. Tells a pool whose connections are all in use from a
- * database to which none can be made. A server that cannot look after its clients is asked for everything else. The pool's end does
- * not wait for a silent server.
+ * Counts waiting and failed callers; every query of a pool goes through `connect`. Distinguishes a pool whose
+ * connections are all in use from an unavailable database. Drops the client check when the server does not support it.
+ * Ending the pool does not wait for an unresponsive server.
  */
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
   readonly #silent: SilentConnections;
   readonly #waitsWhileBusy: boolean;
-  /** Connections that are there; others of the pool are being made. */
+  /** Number of open connections; others of the pool are being opened. */
   #connected = 0;
 
   constructor(silent: SilentConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
@@ -164,7 +182,7 @@ class CountingPool extends pg.Pool {
     }
   }
 
-  /** Whether the next connection is worth a try: it will not ask for what this one was refused for. */
+  /** Returns whether another connection should be tried, without the setting that the server refused. */
   #asksForLess(error: unknown): boolean {
     const isRefused = REFUSED_SETTING.has(sqlState(error) ?? '') && (error as Error).message.includes(CHECK_SETTING);
     if (!isRefused || this.options.options === NOTICE_DEAD_PEERS) return false;
@@ -173,16 +191,16 @@ class CountingPool extends pg.Pool {
   }
 }
 
-/** How a pool is used right now, for gauges. */
+/** The use of a pool at the moment, for gauges. */
 export interface PoolUse {
   open: number;
   idle: number;
-  /** Callers that wait for a connection. */
+  /** Number of callers that wait for a connection. */
   waiting: number;
   max: number;
-  /** Callers so far that had to wait for a connection. */
+  /** Number of callers so far that had to wait for a connection. */
   queued: number;
-  /** Callers so far that got none. */
+  /** Number of callers so far that got none. */
   failed: number;
 }
 

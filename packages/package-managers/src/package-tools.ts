@@ -5,24 +5,24 @@ import type { Manifest } from './manifest.ts';
 
 export type PackageAgent = 'npm' | 'pnpm' | 'yarn' | 'yarn@berry' | 'bun';
 
-/** A package manager as it is had from the registry. */
+/** A package manager with its package in the registry. */
 export interface PackageTool {
   name: AgentName;
-  /** Yarn is two programs: the first major version, and what came after it. */
+  /** The program: the first major version of Yarn and the later ones differ. */
   agent: Exclude<PackageAgent, 'npm'>;
-  /** What npm installs: `pnpm@10.34.8`. */
+  /** The package for npm: `pnpm@10.34.8`. */
   package: string;
 }
 
-/** Yarn's Plug'n'Play is overruled: what loads the graphs looks for packages where Node.js does. */
+/** Disables Yarn's Plug'n'Play: the loader of graphs finds packages where Node.js does. */
 export const YARN_VARIABLES = { YARN_NODE_LINKER: 'node-modules', YARN_ENABLE_TELEMETRY: '0' } as const;
 
-/** What a package manager has to be told by its environment. */
+/** Returns the environment variables that a package manager needs. */
 export function variablesOf(tool: PackageTool | null): Record<string, string> {
   return tool?.agent === 'yarn@berry' ? YARN_VARIABLES : {};
 }
 
-/** A file that says which release of each package is installed. */
+/** A file with the installed release of each package. */
 export interface Lock {
   /** The version of the format; null where all releases of the manager read it. */
   format: number | null;
@@ -38,12 +38,13 @@ const LOCK_FILES: Record<PackageAgent, string[]> = {
 const PNPM_FORMAT = /^lockfileVersion: *'?(\d+)/m;
 const BERRY_FORMAT = /^__metadata:\s+version: *"?(\d+)/m;
 
-/** Yarn calls what follows its first major version by another name in the registry. */
+/** Yarn has another name in the registry after its first major version. */
 const PACKAGES = { pnpm: 'pnpm', yarn: 'yarn', 'yarn@berry': '@yarnpkg/cli-dist', bun: 'bun' } as const;
 
 /**
- * Fetched where a project names a package manager and no release of it: exact ones, so that a build does not depend on the
- * day it is made on. Newer ones refuse lock files of older formats, so each goes with those below the number before it.
+ * Releases that are fetched where a project names a package manager and no release. They are exact, so that a build
+ * does not depend on its date. Newer releases refuse lock files of older formats, so each release is for formats below
+ * its number.
  */
 const RELEASES: Record<PackageTool['agent'], [belowFormat: number, release: string][]> = {
   pnpm: [
@@ -62,7 +63,7 @@ const RELEASES: Record<PackageTool['agent'], [belowFormat: number, release: stri
   bun: [[Number.POSITIVE_INFINITY, '1.4.5']],
 };
 
-/** The lock file of a package manager in the folder; null when there is none. */
+/** Returns the lock file of a package manager in the folder; null when there is none. */
 export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock | null> {
   for (const file of LOCK_FILES[agent]) {
     const text = await readFile(join(folder, file), 'utf8').catch(() => null);
@@ -74,8 +75,9 @@ export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock 
 }
 
 /**
- * The release of a package manager that a project is installed with: the one that its `package.json` names (`packageManager`, or
- * `devEngines` with an exact version), else the one that goes with its lock file. Null for npm, which comes with Node.js.
+ * Returns the release of a package manager that installs a project: the one that its `package.json` names
+ * (`packageManager`, or `devEngines` with an exact version), else the one for its lock file. Null for npm, which comes
+ * with Node.js.
  */
 export function toolOf(agent: PackageAgent, manifest: Manifest | null, lock: Lock | null): PackageTool | null {
   if (agent === 'npm') return null;
@@ -99,14 +101,14 @@ function releaseNamed(manifest: Manifest | null, name: AgentName): string | unde
   return field === name && version !== undefined && RELEASE.test(version) ? version : undefined;
 }
 
-/** `<name>@<version>`, with a digest behind `+` at will: the registry's own is checked by npm. */
+/** Parses `<name>@<version>`, optionally with a digest after `+`; npm checks the registry's own digest. */
 function fieldOf(packageManager: unknown): [name: string, version: string | undefined] | undefined {
   if (typeof packageManager !== 'string') return undefined;
   const [name = '', version] = packageManager.replace(/\+.*$/, '').split('@');
   return [name, version];
 }
 
-/** Mostly a range there: then it says which package manager, and no release of it. */
+/** Parses `devEngines`. Its version is mostly a range: it then names the package manager, and no release. */
 function engineOf(devEngines: unknown): [name: string, version: string | undefined] | undefined {
   const { name, version } =
     (devEngines as { packageManager?: Record<string, unknown> } | undefined)?.packageManager ?? {};

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FencedError } from '../src/errors.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
+import { workerSessionName } from '../src/workers/silent-sessions.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -26,7 +29,7 @@ const threadOf = async (threadId: string) =>
   (await fixture.rows('SELECT status, error FROM thread WHERE thread_id = $1', [threadId]))[0];
 
 describe('without any worker', () => {
-  it('cancelled runs of those that are gone end as their orders say, and nothing else happens to others', async () => {
+  it('cancelled runs of lost workers end as their orders say, and other runs stay', async () => {
     const interrupted = await running();
     await order(interrupted, 'interrupt');
     expect(await fixture.engine.rescue.endCancelled()).toEqual([]);
@@ -56,7 +59,72 @@ describe('without any worker', () => {
   });
 });
 
-it('who is to be told of a cancelled run of a lost worker is told at once: the sender of webhooks is woken', async () => {
+it('a run ends although its worker stalls in a transaction that locks it; sessions of live workers stay open', async () => {
+  const run = await running();
+  const [still, alive] = [worker, await fixture.worker()];
+  await order(run, 'interrupt');
+  // The lease is so short that the sessions have been idle for long, too.
+  await fixture.rows('UPDATE worker SET lease_ms = 1, lease_until = now() WHERE worker_id = $1', [still]);
+  const connectionString = fixture.pool.options.connectionString!;
+  const [lost, kept] = await Promise.all(
+    [still, alive].map(async (id) => {
+      const session = new pg.Client({ connectionString, application_name: workerSessionName(id) });
+      await session.connect();
+      await session.query('BEGIN');
+      return session;
+    }),
+  );
+  // The connection reports its end more than once.
+  lost!.on('error', () => undefined);
+  const isLost = new Promise((resolve) => lost!.once('end', resolve));
+  await lost!.query('SELECT 1 FROM thread_fence WHERE thread_id = $1 FOR UPDATE', [run.threadId]);
+  expect(await fixture.engine.rescue.endCancelled()).toMatchObject([{ runId: run.runId }]);
+  await isLost;
+  await kept!.query('COMMIT');
+  await kept!.end();
+});
+
+describe('a cancelled run whose worker still has its lease', () => {
+  /** Sets the times of the worker's renewal and of the order this many leases back. */
+  const pass = (run: ClaimedRun, leases: { sinceRenewal: number; sinceOrder: number }) =>
+    fixture.rows(
+      `WITH renewed AS (UPDATE worker SET lease_until = now() + make_interval(secs => lease_ms * (1 - $2::float8) / 1000)
+         WHERE worker_id = (SELECT worker_id FROM run WHERE run_id = $1) RETURNING lease_ms)
+       UPDATE run SET cancel_requested_at = now() - make_interval(secs => lease_ms * $3::float8 / 1000)
+       FROM renewed WHERE run_id = $1`,
+      [run.runId, leases.sinceRenewal, leases.sinceOrder],
+    );
+  const endings = {
+    'a sweep': async () => (await fixture.engine.sweep()).ended,
+    'the rescue': () => fixture.engine.rescue.endCancelled(),
+  };
+
+  for (const [who, end] of Object.entries(endings)) {
+    it(`is ended by ${who} once the worker was unresponsive for a fifth of the lease, and its other runs stay`, async () => {
+      const run = await running();
+      await fixture.engine.createRun(aRun({ threadId: await fixture.thread() }));
+      const [other] = await fixture.engine.claimRuns(worker, 1);
+      await order(run, 'interrupt');
+      await pass(run, { sinceRenewal: 0.21, sinceOrder: 0.21 });
+      expect((await end()).map(({ runId }) => runId)).toEqual([run.runId]);
+      expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'interrupted' });
+      await expect(fixture.engine.finishRun(success(run))).rejects.toThrow(FencedError);
+      await fixture.engine.finishRun(success(other!));
+    });
+
+    it(`is left by ${who} to a worker that renews, or that may not know the order yet`, async () => {
+      const run = await running();
+      await order(run, 'interrupt');
+      await pass(run, { sinceRenewal: 0.15, sinceOrder: 6 });
+      expect(await end()).toEqual([]);
+      await pass(run, { sinceRenewal: 0.33, sinceOrder: 0.15 });
+      expect(await end()).toEqual([]);
+      await fixture.engine.finishRun(success(run));
+    });
+  }
+});
+
+it('webhooks of a cancelled run of a lost worker are sent at once: their sender is woken', async () => {
   worker = await fixture.worker();
   const threadId = await fixture.thread();
   const target = { url: 'https://example.com/hook', host: 'example.com' };
@@ -70,7 +138,7 @@ it('who is to be told of a cancelled run of a lost worker is told at once: the s
 });
 
 describe('a thread that nothing would free', () => {
-  /** Time passes for its rows. */
+  /** Makes the thread's rows older. */
   async function age(threadId: string): Promise<void> {
     await fixture.rows(`UPDATE thread SET updated_at = now() - interval '1 minute' WHERE thread_id = $1`, [threadId]);
     await fixture.rows(
@@ -79,7 +147,7 @@ describe('a thread that nothing would free', () => {
     );
   }
 
-  it('runs again: its fence was lost, or names a run that is over', async () => {
+  it('runs again after its fence was lost, or names a run that has ended', async () => {
     const damages = [
       'DELETE FROM thread_fence WHERE thread_id = $1',
       'UPDATE thread_fence SET run_id = gen_random_uuid() WHERE thread_id = $1',
@@ -100,7 +168,7 @@ describe('a thread that nothing would free', () => {
     }
   });
 
-  it('gets back a running run that its fence does not know, to be executed again', async () => {
+  it('gets back a running run that its fence does not name, to be executed again', async () => {
     const run = await running();
     await fixture.rows('DELETE FROM thread_fence WHERE thread_id = $1', [run.threadId]);
     await lapse();
@@ -111,7 +179,7 @@ describe('a thread that nothing would free', () => {
     await fixture.engine.deleteThread(run.threadId);
   });
 
-  it('is idle again when it is busy with nothing; one that has something to do is left alone', async () => {
+  it('is idle again when it is busy with nothing; one that has a run is left alone', async () => {
     const busy = await fixture.thread();
     await fixture.engine.createRun(aRun({ threadId: busy }));
     const idle = await fixture.thread();

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Config } from './config.ts';
 import { openPrisma, type PrismaClient } from './prisma.ts';
 
-/** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
+/** The migrations lie beside this file in a bundle, and in source with the package whose tables they make. */
 const migrationsDir = fileURLToPath(
   new URL(
     import.meta.url.endsWith('.ts') ? '../../../packages/run-engine/prisma/migrations' : './migrations',
@@ -13,7 +13,10 @@ const migrationsDir = fileURLToPath(
   ),
 );
 
-/** The database of the deployment, with the tables of this version. */
+/** Milliseconds that a request waits for a locked row, as long as the run engine waits at most. */
+const LOCK_WAIT_MS = 5_000;
+
+/** Opens the database of the deployment and migrates it to the tables of this version. */
 export async function openDatabase(
   config: Config,
   context: ServiceContext,
@@ -25,6 +28,7 @@ export async function openDatabase(
     min: config.DATABASE_POOL_MIN_SIZE,
     connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-agent-api',
+    lockTimeoutMs: LOCK_WAIT_MS,
     onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());

@@ -11,10 +11,42 @@ afterAll(() => deployment?.close());
 
 const body = { assistant_id: 'echo', input: {} };
 
-describe('while Redis is away', () => {
+describe('while another transaction locks a row, the service', () => {
+  it('refuses its changes with 503 after 5 s, and changes nothing', async () => {
+    const { client, pool, url } = deployment;
+    const { thread_id } = await client.threads.create({ metadata: { n: 1 } });
+    const { assistant_id } = await client.assistants.create({ graphId: 'echo' });
+    const cron = await client.crons.create('echo', { schedule: '0 0 1 1 *', input: {} });
+    const { cron_id } = cron as unknown as { cron_id: string };
+    const holder = await pool.connect();
+    await holder.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
+    await holder.query('SELECT 1 FROM thread WHERE thread_id = $1 FOR UPDATE', [thread_id]);
+    await holder.query('SELECT 1 FROM assistant WHERE assistant_id = $1 FOR UPDATE', [assistant_id]);
+    await holder.query('SELECT 1 FROM cron WHERE cron_id = $1 FOR UPDATE', [cron_id]);
+    const thread = `${url}/threads/${thread_id}`;
+    const metadata = { n: 2 };
+    const answers = await Promise.all([
+      ask(thread, { method: 'PATCH', body: { metadata } }),
+      ask(thread, { method: 'DELETE' }),
+      ask(`${thread}/runs/crons`, { body: { assistant_id: 'echo', schedule: '0 0 1 1 *' } }),
+      ask(`${url}/assistants/${assistant_id}`, { method: 'PATCH', body: { metadata } }),
+      ask(`${url}/assistants/${assistant_id}`, { method: 'DELETE' }),
+      ask(`${url}/runs/crons/${cron_id}`, { method: 'PATCH', body: { metadata } }),
+      ask(`${url}/runs/crons/${cron_id}`, { method: 'DELETE' }),
+    ]).finally(async () => {
+      await holder.query('COMMIT');
+      holder.release();
+    });
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+    for (const { headers } of answers) expect(headers['retry-after']).toBe('1');
+    expect((await client.threads.get(thread_id)).metadata).toMatchObject({ n: 1 });
+  }, 30_000);
+});
+
+describe('while Redis is away, the service', () => {
   beforeAll(() => deployment.lines.redis.refuse());
 
-  it('says that it is not ready, and which part is missing', async () => {
+  it('is not ready, and reports which part is missing', async () => {
     expect((await ask(`${deployment.url}/ok`)).status).toBe(200);
     expect(await ask(`${deployment.url}/ok?check_db=1`)).toMatchObject({
       status: 503,
@@ -22,7 +54,7 @@ describe('while Redis is away', () => {
     });
   });
 
-  it('accepts runs, and answers who waits from the database', async () => {
+  it('accepts runs, and answers those who wait from the database', async () => {
     const answer = await open(`${deployment.url}/runs/wait`, { body });
     const run = await deployment.worker.take();
     await run.succeed({ n: 1 });
@@ -38,7 +70,7 @@ describe('while Redis is away', () => {
     expect((await deployment.client.runs.get(thread_id, run_id)).status).toBe('interrupted');
   }, 20_000);
 
-  it('goes on with an open stream once it is back, missing nothing that is kept', async () => {
+  it('continues an open stream once it is back, missing nothing that is kept', async () => {
     const answer = await open(`${deployment.url}/runs/stream`, { body: { ...body, stream_resumable: true } });
     const run = await deployment.worker.take();
     await run.emit('values', { n: 1 });
@@ -52,7 +84,10 @@ describe('while Redis is away', () => {
   }, 30_000);
 });
 
-/** Each part that asks the database in its own way: prepared statements, transactions in common, Prisma and its transactions. */
+/**
+ * Calls each part that uses the database in its own way: prepared statements, shared transactions, Prisma and its
+ * transactions.
+ */
 const askingTheDatabase = () => [
   ask(`${deployment.url}/runs/wait`, { body }),
   ask(`${deployment.url}/runs/batch`, { body: [body, body] }),
@@ -72,10 +107,10 @@ const expectOutages = async (asked: ReturnType<typeof askingTheDatabase>) => {
   }
 };
 
-describe('while Postgres is away', () => {
+describe('while Postgres is away, the service', () => {
   beforeAll(() => deployment.lines.postgres.refuse());
 
-  it('answers 503 and when to come back, whichever part asked the database', async () => {
+  it('answers 503 with Retry-After, whichever part used the database', async () => {
     await expectOutages(askingTheDatabase());
   });
 
@@ -102,15 +137,15 @@ describe('while Postgres is away', () => {
   }, 20_000);
 });
 
-describe('in a black hole between the service and its servers', () => {
+describe('while its connections to its servers are unresponsive, the service', () => {
   afterEach(() => Promise.all([deployment.lines.postgres.heal(), deployment.lines.redis.heal()]));
 
-  it('says within the time limits that the database is not available, and works at once when it is back', async () => {
+  it('reports within the time limits that the database is not available, and works at once when it is back', async () => {
     const { thread_id } = await deployment.client.threads.create();
     deployment.lines.postgres.swallow();
     const startedAt = performance.now();
     await expectOutages([...askingTheDatabase(), ask(`${deployment.url}/threads/${thread_id}/state`)]);
-    // A connection that is waited for, and a statement whose silence is noticed.
+    // A request may wait for a connection, and then for a statement until its heartbeat is missed.
     expect(performance.now() - startedAt).toBeLessThan(12_000);
     await deployment.lines.postgres.heal();
     await waitFor(async () => (await ask(`${deployment.url}/threads/${thread_id}/state`)).status === 200, {
@@ -118,7 +153,7 @@ describe('in a black hole between the service and its servers', () => {
     });
   }, 60_000);
 
-  it('takes, tells and cancels runs within the time limits while Redis is silent', async () => {
+  it('creates, reports and cancels runs within the time limits while Redis is unresponsive', async () => {
     deployment.lines.redis.swallow();
     const { thread_id } = await deployment.client.threads.create();
     const startedAt = performance.now();

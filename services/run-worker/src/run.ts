@@ -26,20 +26,25 @@ import { warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
-/** What a graph may take to obey an abort. */
-const ABORT_GRACE_MS = 5_000;
-/** What runs may take to reach their next step, at the end of the grace period. */
+/**
+ * Milliseconds that a graph may take to obey an abort before its run is ended without it: the end has to be visible
+ * within five seconds.
+ */
+const ABORT_GRACE_MS = 3_000;
+/** Milliseconds that it may take before its host is replaced. */
+const HOST_GRACE_MS = 5_000;
+/** Milliseconds that runs may take to reach their next step, at the end of the grace period. */
 const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-/** How long what only one worker does may rest when that one dies. */
+/** Milliseconds until another worker takes over the tasks of a lease owner that died. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
-/** How old what a deployment says of its runs may be. */
+/** Milliseconds between a worker's reports for the metrics of its deployment. */
 const REPORT_EVERY_MS = 5_000;
 
 /**
- * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
- * when it dies, others go on from there.
+ * Runs one worker: it claims runs of its deployment while slots are free and executes them in a graph host. Its state
+ * is in Postgres; when it dies, other workers continue from there.
  */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { logger, lifecycle } = context;
@@ -49,7 +54,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   const metrics = new WorkerMetrics(context.metrics);
 
-  const { pool, upkeepPool } = openDatabase(config, context);
+  const { pool, upkeepPool } = openDatabase(config, workerId, context);
   const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, metrics);
 
   const { project, aesKey, ...location } = await openProject(config, process.env);
@@ -116,6 +121,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       logger,
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
       abortGraceMs: ABORT_GRACE_MS,
+      hostGraceMs: HOST_GRACE_MS,
     },
     onFree: ({ hasNextRun }) => {
       if (!hasNextRun) claims.slotFreed();
@@ -163,7 +169,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
     everyMs: SWEEP_EVERY_MS,
     checkDatabase: () => upkeepPool.query('SELECT 1'),
-    // Every living worker renews in this time.
+    // Every live worker renews in this time.
     graceMs: leaseMs / 2,
   });
   reportWorkerGauges(context.metrics, {
@@ -197,8 +203,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await listen(app, { host: config.HOST, port: config.PORT, context, isAside: true });
   await listenForMetrics(context, config);
 
-  // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
-  // A worker that cannot say so is found out by its lease; that is no failed stop.
+  // The hooks below stand in the order of a stop, read upwards: claims end first, runs end or are handed back, the
+  // lease goes last. A worker that cannot deregister is found by its lapsed lease; that is no failed stop.
   const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
   lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(unlessAway));
   lifecycle.onStop('lease', () => lease.close());
@@ -218,7 +224,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   await hosts.start();
-  // Whatever is wrong: the tables may be made after the worker has started.
+  // Any failure is retried: the tables may be created after the worker has started.
   await untilAvailable(
     () => lease.start(),
     context,

@@ -3,18 +3,19 @@ import type pg from 'pg';
 import { BackendError } from '../backend.ts';
 import { writeError } from './backend-errors.ts';
 import { type ChannelBlobs, channelBlobs } from './channel-blobs.ts';
-import { type CheckpointOperation, type PutOperation, sizeOf } from './checkpoint-operation.ts';
+import { type CheckpointOperation, type DeleteOperation, type PutOperation, sizeOf } from './checkpoint-operation.ts';
+import { DELETE_PARTS } from './delete-parts.ts';
 import { FlushRows } from './flush-rows.ts';
-import { DELETE_THREADS, FLUSH, PARENT_BLOBS } from './flush-statements.ts';
+import { FLUSH, PARENT_BLOBS } from './flush-statements.ts';
 import { untilAvailable } from './until-available.ts';
 
 export interface CheckpointFlusherOptions {
   pool: pg.Pool;
-  /** How long a flush is tried again while Postgres cannot be reached. */
+  /** Milliseconds for which a flush is retried while Postgres is unavailable. */
   unavailableRetryMs: number;
 }
 
-/** Writes the operations of many runs in one transaction. To be used under a group committer keyed by thread. */
+/** Writes the operations of many runs in one transaction. It must be called by a group committer keyed by thread. */
 export class CheckpointFlusher {
   readonly #pool: pg.Pool;
   readonly #unavailableRetryMs: number;
@@ -25,13 +26,14 @@ export class CheckpointFlusher {
   }
 
   /**
-   * Answers `undefined` for what is committed and an error for what is not: an operation whose fence is stale, and everything of
-   * a writer after its first failure. Throws what the committer can mend by trying again or by parting the operations.
+   * Returns `undefined` for committed operations and an error for others: those with a stale fence, and everything of a
+   * writer after its first failure. Throws errors that the committer can handle by a retry or by separating the
+   * operations.
    */
   async flush(operations: CheckpointOperation[]): Promise<(undefined | BackendError)[]> {
     const live = operations.filter(({ writer }) => !writer.failure);
     try {
-      // Safe to repeat: what was committed without our hearing of it is written once more to the same keys.
+      // The write can be repeated: if it was committed and the answer was lost, it writes the same keys again.
       if (live.length > 0) await untilAvailable(this.#unavailableRetryMs, () => this.#write(live));
     } catch (error) {
       if (isRetryable(error) || (live.length > 1 && mayBeOfOneItem(error))) throw error;
@@ -53,20 +55,20 @@ export class CheckpointFlusher {
   async #run(connection: pg.Pool | pg.PoolClient, step: CheckpointOperation[]): Promise<void> {
     const rows = new FlushRows();
     const fences = step.map((operation) => rows.add(operation));
-    const isDeletion = step[0]?.kind === 'deleteThread';
-    const statement = isDeletion
-      ? { ...DELETE_THREADS, values: rows.fences() }
-      : { ...FLUSH, values: rows.parameters() };
-    const held = await connection.query<{ position: number }>(statement);
-    const positions = new Set(held.rows.map(({ position }) => position));
-    for (const [index, { writer }] of step.entries()) {
-      if (!positions.has(fences[index] as number)) {
-        writer.failure ??= new BackendError('fenced', 'Another attempt owns this thread now.');
-      }
+    const held = await connection.query<{ position: number; hasMore?: boolean }>(
+      isDeletion(step)
+        ? { ...DELETE_PARTS, values: [...rows.fences(), rowsMaxOf(step, fences)] }
+        : { ...FLUSH, values: rows.parameters() },
+    );
+    const answers = new Map(held.rows.map((row) => [row.position, row]));
+    for (const [index, operation] of step.entries()) {
+      const answer = answers.get(fences[index] as number);
+      if (!answer) operation.writer.failure ??= new BackendError('fenced', 'Another attempt owns this thread now.');
+      else if (operation.kind === 'deleteThread') operation.own.hasMore = answer.hasMore ?? false;
     }
   }
 
-  /** Settles for each put which blobs its channels have, in order: a parent may be in the same flush. */
+  /** Decides for each put which blobs its channels have, in order: a parent may be in the same flush. */
   async #resolveBlobs(operations: CheckpointOperation[]): Promise<void> {
     const puts = operations.filter((operation) => operation.kind === 'put');
     const stored = await this.#storedParents(puts.filter(({ parent }) => parent === 'stored'));
@@ -90,7 +92,18 @@ export class CheckpointFlusher {
   }
 }
 
-/** Stretches of puts and writes, which one statement takes, between deletions. */
+function isDeletion(step: CheckpointOperation[]): step is DeleteOperation[] {
+  return step[0]?.kind === 'deleteThread';
+}
+
+/** Returns the row limits in the order of the fences, whose positions count from 1. */
+function rowsMaxOf(step: DeleteOperation[], fences: number[]): number[] {
+  const rowsMax: number[] = [];
+  for (const [index, operation] of step.entries()) rowsMax[(fences[index] as number) - 1] = operation.rowsMax;
+  return rowsMax;
+}
+
+/** Splits the operations into deletions, and sequences of puts and writes that one statement handles. */
 function stepsOf(operations: CheckpointOperation[]): CheckpointOperation[][] {
   const steps: CheckpointOperation[][] = [];
   for (const operation of operations) {

@@ -2,14 +2,14 @@ import type { Fence } from '@runyard/run-engine';
 import type { BackendError, CheckpointPut, WritesPut } from '../backend.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
 
-/** The holder of a fence: what of its operations is shared. */
+/** The owner of a fence, with the state that its operations share. */
 export interface Writer {
   readonly fence: Fence;
-  /** Set when one of its operations has failed: nothing later may become durable. */
+  /** The error of its first failed operation: nothing later may become durable. */
   failure: BackendError | undefined;
 }
 
-/** Which blobs a checkpoint's channels have: filled in when it is read or flushed. */
+/** The blobs of a checkpoint's channels, set when it is read or flushed. */
 export interface CheckpointBlobs {
   blobs?: ChannelBlobs;
 }
@@ -19,7 +19,7 @@ export interface PutOperation {
   writer: Writer;
   put: CheckpointPut;
   own: CheckpointBlobs;
-  /** The parent's, which may be in the same flush; `stored`: to be read from the database. */
+  /** The parent's blobs, which may be in the same flush; `stored`: they must be read from the database. */
   parent: CheckpointBlobs | 'stored' | undefined;
 }
 
@@ -29,19 +29,23 @@ export interface WritesOperation {
   put: WritesPut;
 }
 
+/** Removes a part of the thread: at most `rowsMax` of each kind of row. */
 export interface DeleteOperation {
   kind: 'deleteThread';
   writer: Writer;
+  rowsMax: number;
+  /** Set when the operation is flushed. */
+  own: { hasMore?: boolean };
 }
 
 export type CheckpointOperation = PutOperation | WritesOperation | DeleteOperation;
 
-/** Bytes an operation brings to a flush, without the few that name it. */
+/** Returns the bytes that an operation adds to a flush, without the few of its key. */
 export function sizeOf(operation: CheckpointOperation): number {
   switch (operation.kind) {
     case 'put': {
       const { checkpoint, metadata, blobs } = operation.put;
-      // Metadata goes twice: as the serializer wrote it and as searchable JSON.
+      // Metadata is sent twice: as serialized, and as searchable JSON.
       const own = checkpoint.data.byteLength + 2 * metadata.data.byteLength;
       return blobs.reduce((sum, { value }) => sum + (value?.data.byteLength ?? 0), own);
     }

@@ -1,8 +1,8 @@
 import { HELD_FENCES } from './held-fences.ts';
 
 /**
- * Answers the positions of the fences that are held. Parameters: those of `FlushRows` in its order; $34 holds all bytes, of
- * which each row takes its part.
+ * Writes a flush and returns the positions of the fences that are held. Parameters: those of `FlushRows` in its order;
+ * $34 has all bytes, and each row uses its part.
  */
 export const FLUSH = {
   name: 'checkpoint_flush',
@@ -66,19 +66,7 @@ export const FLUSH = {
   SELECT position FROM held`,
 };
 
-/** Parameters: the fences of `FlushRows`. Writes, blobs and checkpoints of the threads go together. */
-export const DELETE_THREADS = {
-  name: 'checkpoint_delete_threads',
-  text: `
-  WITH ${HELD_FENCES},
-  deleted_writes AS (DELETE FROM checkpoint_write USING held h WHERE checkpoint_write.thread_id = h.thread_id),
-  deleted_replaced AS (DELETE FROM checkpoint_write_replaced w USING held h WHERE w.thread_id = h.thread_id),
-  deleted_blobs AS (DELETE FROM checkpoint_blob USING held h WHERE checkpoint_blob.thread_id = h.thread_id),
-  deleted_checkpoints AS (DELETE FROM checkpoint USING held h WHERE checkpoint.thread_id = h.thread_id)
-  SELECT position FROM held`,
-};
-
-/** What the parents of new checkpoints hold. */
+/** Reads the blobs of the parents of new checkpoints. */
 export const PARENT_BLOBS = {
   name: 'checkpoint_parent_blobs',
   text: `

@@ -13,27 +13,31 @@ import {
 import { backendError } from './backend-errors.ts';
 import { type CheckpointBlobs, type CheckpointOperation, sizeOf, type Writer } from './checkpoint-operation.ts';
 import type { CheckpointReader, ReadCheckpoint } from './checkpoint-reader.ts';
+import { PartSize } from './delete-parts.ts';
 
-/** What can be read back as one value: it comes as hexadecimal text, and Node makes no text above half a gibibyte. */
+/**
+ * The largest value that can be read back: it arrives as hexadecimal text, and Node makes no text above half a
+ * gibibyte.
+ */
 const OPERATION_BYTES_MAX = 250 * 1024 * 1024;
 const CHECKPOINTS_KEPT = 64;
 
 /**
- * The checkpoints of the holder of one fence. Its operations become durable in the order they were called; after the first that
- * fails, all later ones fail with it. Reads may be of any thread.
+ * The checkpoints of the owner of one fence. Its operations become durable in the order they were called; after the
+ * first failure all later ones fail. Reads may be of any thread.
  */
 export class RunCheckpoints implements CheckpointBackend, Writer {
   readonly fence: Fence;
   failure: BackendError | undefined;
   readonly #reader: CheckpointReader;
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
-  /** Of the checkpoints read or put last, so that a put need not read its parent. */
+  /** Blobs of the checkpoints read or put last, so that a put need not read its parent. */
   readonly #blobs = new Map<string, CheckpointBlobs>();
   readonly #mark: string | undefined;
   /** Set while operations wait for room in the committer, so that none overtakes another. */
   #admission: Promise<unknown> | undefined;
 
-  /** @param mark as for `PostgresCheckpoints.forRun` */
+  /** @param mark see `PostgresCheckpoints.forRun` */
   constructor(
     fence: Fence,
     reader: CheckpointReader,
@@ -82,10 +86,26 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   async deleteThread(threadId: string): Promise<void> {
     this.#checkThread(threadId);
     this.#blobs.clear();
-    await this.#submit({ kind: 'deleteThread', writer: this });
+    if (this.failure) throw this.failure;
+    await this.#admit(() => this.#deleteParts());
   }
 
-  /** In what is searchable of its metadata, which nobody is shown. */
+  /**
+   * Deletes the thread in parts, each in its own transaction under the fence, so that nobody who takes over a long
+   * thread waits.
+   */
+  async #deleteParts(): Promise<undefined> {
+    const size = new PartSize();
+    const own: { hasMore?: boolean } = {};
+    do {
+      await this.#untilRoom();
+      const begun = performance.now();
+      await this.#commit({ kind: 'deleteThread', writer: this, rowsMax: size.rowsMax, own });
+      size.adjust(performance.now() - begun);
+    } while (own.hasMore);
+  }
+
+  /** Adds the mark to the searchable metadata, which clients do not see. */
   #marked(put: CheckpointPut): CheckpointPut {
     if (this.#mark === undefined) return put;
     return { ...put, metadataJson: { ...put.metadataJson, ...searchedMark(this.#mark) } };
@@ -96,15 +116,28 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     if (isTooLarge) this.failure ??= new BackendError('too_large', 'The state is too large to be stored.');
     if (this.failure) return Promise.reject(this.failure);
     if (!this.#admission && this.#committer.hasRoom) return this.#commit(operation);
-    const admitted = (this.#admission ?? Promise.resolve()).then(async () => {
-      while (!this.#committer.hasRoom) await this.#committer.whenRoom();
+    return this.#admit(async () => {
+      await this.#untilRoom();
       return { committed: this.#commit(operation) };
+    }).then(({ committed }) => committed);
+  }
+
+  async #untilRoom(): Promise<void> {
+    while (!this.#committer.hasRoom) await this.#committer.whenRoom();
+  }
+
+  /** Runs work that later operations wait for. */
+  #admit<T>(work: () => Promise<T>): Promise<T> {
+    const admitted = (this.#admission ?? Promise.resolve()).then(work);
+    const admission = admitted.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#admission = admission;
+    void admission.then(() => {
+      if (this.#admission === admission) this.#admission = undefined;
     });
-    this.#admission = admitted;
-    void admitted.then(() => {
-      if (this.#admission === admitted) this.#admission = undefined;
-    });
-    return admitted.then(({ committed }) => committed);
+    return admitted;
   }
 
   async #commit(operation: CheckpointOperation): Promise<undefined> {
@@ -136,7 +169,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   }
 }
 
-/** What a checkpoint is found by that was written under this mark. */
+/** Returns the filter that finds checkpoints with this mark. */
 export function searchedMark(mark: string): Record<string, unknown> {
   return { __runyard_mark: mark };
 }

@@ -1,10 +1,10 @@
-/** Keeps one run's misbehaviour from ending the others, and the process from outliving its parent. */
+/** Keeps one run's misbehaviour from ending other runs, and the process from outliving its parent. */
 import { Worker } from 'node:worker_threads';
 import type { HostLog } from '../types.ts';
 import { type PrintContext, printContext } from './console.ts';
 import { errorBody } from './error-body.ts';
 
-/** The project wanted to end the process, which is not its own. */
+/** The project tried to end the process, which all runs share. */
 export class ProcessExitError extends Error {
   constructor(code: unknown) {
     super(`The project called process.exit(${code ?? ''}), which would end every run of this process`);
@@ -12,7 +12,9 @@ export class ProcessExitError extends Error {
   }
 }
 
-/** Thrown where nobody could catch it: in a timer or a listener. What waited for that code would wait for ever. */
+/**
+ * Code threw where nobody could catch it: in a timer or a listener. Whatever waited for that code would wait for ever.
+ */
 export class UncaughtExceptionError extends Error {
   constructor(thrown: unknown) {
     const { error, message } = errorBody(thrown);
@@ -23,13 +25,14 @@ export class UncaughtExceptionError extends Error {
 
 export interface KeepAliveOptions {
   log(line: HostLog): void;
-  /** Code of this run, if that is known, threw where nobody could catch it. */
+  /** Is called when code threw where nobody could catch it; `run` is the run of that code, if known. */
   onUncaught(error: Error, run: PrintContext | undefined): void;
 }
 
 /**
- * Errors nobody caught end no other run: a rejection is logged, an exception is also its run's own end. Signals of a terminal's
- * process group are the parent's to handle. Returns the real `process.exit`; user code gets one that only throws.
+ * Keeps the process alive after errors that nobody caught: a rejection is logged, an exception also ends its own run.
+ * The parent handles signals of a terminal's process group. Returns the real `process.exit`; user code gets one that
+ * only throws.
  */
 export function keepAlive({ log, onUncaught }: KeepAliveOptions): (code: number) => never {
   const tell = (what: string, error: unknown) => {
@@ -51,8 +54,8 @@ export function keepAlive({ log, onUncaught }: KeepAliveOptions): (code: number)
 }
 
 /**
- * The closed connection ends this process, unless user code keeps its event loop busy. A thread of its own sees the parent
- * go also then.
+ * Ends this process when its parent ends. The closed connection does so too, unless user code keeps the event loop
+ * busy; a separate thread notices the end of the parent also then.
  */
 export function endWithParent(): void {
   const source = `

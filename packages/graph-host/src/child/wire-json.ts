@@ -2,14 +2,14 @@
  * Graph values as JSON text of the wire: messages are flat objects (`{"type": "ai", "content": …}`), everything else is
  * what `JSON.stringify` makes of it.
  *
- * `event` leaves a message as the runtime has it. `state` fills in what clients of thread state rely on.
+ * `event` leaves a message as the runtime has it. `state` adds the keys that clients of thread state rely on.
  */
 export type WireForm = 'event' | 'state';
 
-/** Deeper than any real state, shallower than the stack. */
+/** Real states are not as deep, and the stack allows more. */
 const MAX_DEPTH = 400;
 
-/** A value has no JSON form: circular, a BigInt, or too large for one text. */
+/** A value has no JSON form: it is circular, a BigInt, or too large for one text. */
 export class UnserializableValueError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -47,7 +47,7 @@ export function isMessageChunk(value: unknown): value is MessageLike & { concat(
   return isMessage(value) && typeof value.concat === 'function';
 }
 
-/** A message as the flat object of the wire. A chunk that ended up in state is the whole message by then. */
+/** Returns a message as the flat object of the wire. A chunk that ended up in state is a whole message. */
 export function flattenMessage(message: MessageLike, form: WireForm): Record<string, unknown> {
   const flat: Record<string, unknown> = {};
   for (const key of Object.keys(message.lc_kwargs)) {
@@ -61,7 +61,7 @@ export function flattenMessage(message: MessageLike, form: WireForm): Record<str
   return flat;
 }
 
-/** A piece of a message that is still being written, named as such: `{"type": "AIMessageChunk", …}`. */
+/** Returns a chunk of a message under the name of its class: `{"type": "AIMessageChunk", …}`. */
 export function flattenChunk(message: MessageLike): Record<string, unknown> {
   const flat = flattenMessage(message, 'event');
   if (!isMessageChunk(message)) return flat;
@@ -70,7 +70,10 @@ export function flattenChunk(message: MessageLike): Record<string, unknown> {
   return flat;
 }
 
-/** The first piece of a call often names only the tool; clients put `args` together and count on it in each. */
+/**
+ * Adds empty `args`: the first chunk of a call often has only the tool's name, and clients concatenate the `args` of
+ * all.
+ */
 function withArgs(chunk: object): object {
   return 'args' in chunk && chunk.args !== undefined ? chunk : { ...chunk, args: '' };
 }
@@ -89,7 +92,7 @@ function addDefaults(flat: Record<string, unknown>, message: MessageLike, type: 
   flat.usage_metadata ??= message.usage_metadata ?? null;
 }
 
-/** Replaces messages anywhere inside; what holds none is returned as it is, not copied. */
+/** Replaces messages at any depth. A value without messages is returned as it is, not copied. */
 function flatten(value: unknown, form: WireForm, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) {

@@ -1,15 +1,16 @@
 /**
- * Makes a JSON Schema of a TypeScript type, as far as JSON can hold its values: functions and symbols are left out, messages of
- * LangChain are one definition, and a type within itself becomes a `$ref`. What cannot be told is `{}`, which allows anything.
+ * Makes a JSON Schema of a TypeScript type, as far as JSON can hold its values: functions and symbols are left out,
+ * LangChain messages are one definition, and a recursive type becomes a `$ref`. An unknown type is `{}`, which allows
+ * anything.
  */
 import ts from 'typescript-5';
 import { isMessage, isOverwrite, MESSAGE_DEFINITION, MESSAGE_NAME } from './langgraph-types.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Deeper than states are; where a type goes on without end, its schema stops here. */
+/** States are not as deep. The schema of an endless type stops here. */
 const DEPTH_MAX = 24;
-/** Parts of one schema at most: more than a person would look at, fewer than a library's classes have. */
+/** Maximum number of parts of one schema: more than a person would read, and fewer than a library's classes have. */
 const PARTS_MAX = 5_000;
 const { TypeFlags, SymbolFlags } = ts;
 const NOTHING = TypeFlags.Undefined | TypeFlags.Void | TypeFlags.Never | TypeFlags.ESSymbolLike;
@@ -17,7 +18,7 @@ const LITERAL = TypeFlags.StringLiteral | TypeFlags.NumberLiteral | TypeFlags.Bo
 
 export class TypeSchemas {
   readonly #checker: ts.TypeChecker;
-  /** Types whose schema is being made, with the name of the definition they turned out to need. */
+  /** Types whose schema is being made, with the name of the definition if they turned out to need one. */
   #open = new Map<ts.Type, string | undefined>();
   #definitions: Record<string, JsonSchema> = {};
   #parts = 0;
@@ -26,7 +27,7 @@ export class TypeSchemas {
     this.#checker = checker;
   }
 
-  /** Undefined for a type that says nothing: `any`, `unknown`, `never`. */
+  /** Returns undefined for a type that says nothing: `any`, `unknown`, `never`. */
   schemaOf(type: ts.Type): JsonSchema | undefined {
     if (type.flags & (TypeFlags.Any | TypeFlags.Unknown | NOTHING)) return undefined;
     this.#open = new Map();
@@ -59,7 +60,9 @@ export class TypeSchemas {
     return distinct.length === 1 ? distinct[0]! : { anyOf: distinct };
   }
 
-  /** A channel of messages takes them in many forms, and is shown in the one that it holds: a list of messages. */
+  /**
+   * Returns a list of messages for a channel of messages: it accepts them in many forms, and holds them in this one.
+   */
   #ofMessages(members: ts.Type[]): JsonSchema | undefined {
     if (members.some((member) => this.#isListOfMessages(member))) return this.#listOfMessages();
     return members.length > 0 && members.every((member) => isMessage(member, this.#checker))
@@ -149,7 +152,7 @@ export class TypeSchemas {
   }
 }
 
-/** Undefined for what has parts. */
+/** Returns undefined for a type with parts. */
 function primitive(type: ts.Type): JsonSchema | undefined {
   const { flags } = type;
   if (flags & LITERAL) return ofLiterals([type]);
@@ -159,7 +162,7 @@ function primitive(type: ts.Type): JsonSchema | undefined {
   if (flags & TypeFlags.BigIntLike) return { type: 'integer' };
   if (flags & TypeFlags.Null) return { type: 'null' };
   if (flags & (TypeFlags.Object | TypeFlags.Intersection)) return undefined;
-  // Anything, an object of no further description, or a type parameter that nobody filled in.
+  // This is `any`, a plain `object`, or a type parameter that nobody filled in.
   return flags & TypeFlags.NonPrimitive ? { type: 'object' } : {};
 }
 
@@ -180,7 +183,7 @@ function literalValue(type: ts.Type): unknown {
   return (type as ts.LiteralType).value;
 }
 
-/** Classes of JavaScript itself whose JSON form is not their properties. */
+/** Returns the schema of JavaScript's own classes whose JSON form is not their properties. */
 function wellKnown(type: ts.Type): JsonSchema | undefined {
   switch (type.getSymbol()?.name) {
     case 'Date':

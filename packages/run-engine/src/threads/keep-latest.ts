@@ -3,12 +3,12 @@ import { lockFences, takeFences } from '../locks.ts';
 import { removalTime, removeInSteps } from './remove-in-steps.ts';
 
 /**
- * What the newest state of a thread is made of:
+ * The checkpoints of which the newest state of a thread consists:
  * - the newest checkpoint of the root graph;
- * - of a graph inside it, the newest checkpoint when it belongs to that one (an interrupt inside waits there), or when the
- *   inner graph keeps a memory of its own, which lives in a namespace without a task's id;
- * - for channels of which checkpoints hold only what changed (their metadata counts the steps since the last whole value), the
- *   ancestors back to the nearest that has a value.
+ * - the newest checkpoint of a subgraph when it belongs to that one (an interrupt inside waits there), or when the
+ * subgraph has its own memory, which has a namespace without a task id;
+ * - ancestors of channels whose checkpoints store only changes (their metadata counts the steps since the last whole
+ * value), back to the nearest with a value.
  */
 const KEPT = `
   newest AS (
@@ -44,9 +44,10 @@ const KEPT = `
   )`;
 
 /**
- * Deletes all checkpoints of threads but what their newest state needs, in the caller's transaction; of long threads a part, the
- * newest, so that what is left can be read. Answers whether that was all. Thread rows are locked and no run of theirs is in flight.
- * Whoever was about to write their state loses the fence: it may have read what goes here.
+ * Deletes all checkpoints of threads that their newest state does not need, in the caller's transaction. It deletes
+ * only a part of long threads, the newest, so that the rest can be read. Returns whether that was all. Thread rows are
+ * locked and none of their runs is in flight. A pending state update loses the fence: it may have read what is deleted
+ * here.
  */
 export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Promise<boolean> {
   if (threadIds.length === 0) return true;
@@ -54,7 +55,7 @@ export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Pr
   await takeFences(client, threadIds);
   const time = removalTime();
   if (!(await removeInSteps((limit) => removeCheckpoints(client, threadIds, limit), time))) return false;
-  // What checkpoints refer to goes once they are gone.
+  // The rows that checkpoints refer to are deleted after the checkpoints.
   if (!(await removeInSteps((limit) => removeUnneeded(client, threadIds, limit), time))) return false;
   await client.query({
     name: 'engine_forget_parents',
@@ -82,7 +83,7 @@ async function removeCheckpoints(client: pg.ClientBase, threadIds: string[], lim
   return rowCount ?? 0;
 }
 
-/** Of writes and values each so many; answers how many it found of the kind with more. */
+/** Removes up to `limit` writes and as many values; returns how many rows it found of the more frequent kind. */
 async function removeUnneeded(client: pg.ClientBase, threadIds: string[], limit: number): Promise<number> {
   const { rows } = await client.query<{ removed: number }>({
     name: 'engine_remove_unneeded_values',

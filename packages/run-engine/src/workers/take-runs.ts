@@ -4,19 +4,27 @@ import type { EngineWrites } from '../engine-writes.ts';
 import { lockOwnedRuns, lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
+import { endSilentSessions } from './silent-sessions.ts';
 import type { TakenRuns } from './types.ts';
 
 export interface LapsedWorkersOptions extends ReleaseOptions {
   write: EngineWrites['write'];
   events: RunEvents;
-  /** Told of a thread whose run could not be taken back. Those of others were; it is tried again by the next sweep. */
+  /**
+   * Is called for a thread whose run could not be taken back. Those of other threads were; the next sweep retries it.
+   */
   onFailure?: ((threadId: string, error: unknown) => void) | undefined;
 }
 
 const BATCH = 200;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-/** How long a sweep goes on with rollbacks. Runs of lost workers wait for its end. */
+/** Milliseconds for which a sweep continues rollbacks. Runs of lost workers wait for its end. */
 const ROLLBACKS_MS = 1_000;
+/**
+ * A worker whose run has a cancel order renews ten times per lease. If it was unresponsive for this share of the lease,
+ * and has had the order for as long, nobody waits for it: its fence refuses its further writes.
+ */
+const SILENT_SHARE = 0.2;
 const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without finishing the run.' };
 
 interface Taken extends TakenRuns {
@@ -25,10 +33,10 @@ interface Taken extends TakenRuns {
 }
 
 /**
- * Takes the runs of lapsed workers back, and goes on with rollbacks that were left. A thread that somebody else has locked is left to
- * the next sweep.
+ * Takes back the runs of lapsed workers, ends cancelled runs of unresponsive ones, and continues unfinished rollbacks.
+ * Threads that another transaction has locked are left to the next sweep.
  *
- * @param options `cancelledOnly`: those that are to end anyway, and not to be executed by anybody
+ * @param options `cancelledOnly`: only runs that have to end, and none that have to be executed
  */
 export async function takeRunsOfLapsedWorkers(
   db: pg.Pool,
@@ -36,7 +44,8 @@ export async function takeRunsOfLapsedWorkers(
 ): Promise<TakenRuns> {
   const result: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
-    const threadIds = await lapsedThreads(db, { after, cancelledOnly });
+    const threadIds = await threadsOfLost(db, { after, cancelledOnly });
+    if (threadIds.length > 0) await endSilentSessions(db, SILENT_SHARE);
     await takeTogether(threadIds, options, result);
     after = threadIds.length < BATCH ? undefined : threadIds.at(-1);
   }
@@ -48,7 +57,10 @@ export async function takeRunsOfLapsedWorkers(
   return { resumedRunIds, ended };
 }
 
-/** In one transaction; when one of them may be why that fails, in halves: the others do not wait for that one. */
+/**
+ * Takes back all in one transaction. When that fails, retries in halves, so that the others do not wait for a thread
+ * that causes the failure.
+ */
 async function takeTogether(threadIds: string[], options: LapsedWorkersOptions, result: Taken): Promise<void> {
   if (threadIds.length === 0) return;
   try {
@@ -69,8 +81,8 @@ async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWor
   const { held } = await lockUnheldThreads(client, all);
   const threadIds = all.filter((threadId) => !held.has(threadId));
   const owned = await lockOwnedRuns(client, threadIds);
-  // Meanwhile the run may have ended, or its worker may have come back to its lease.
-  const stillLapsed = new Set(await lapsedThreads(client, { among: threadIds }));
+  // The run may have ended meanwhile, or its worker may have renewed its lease.
+  const stillLapsed = new Set(await threadsOfLost(client, { among: threadIds }));
   const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
   const released = await releaseRuns(
     client,
@@ -85,7 +97,8 @@ async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWor
     else if (end.outcome === 'goingOn') taken.goingOn.push(run.threadId);
     else {
       const { outcome: _ended, ...how } = end;
-      // Above the lost attempt's and below the next one's: its worker, should it live, can append nothing behind the end.
+      // Above the epoch of the lost attempt and below the next one's: if its worker is alive, it can append nothing
+      // after the end.
       const fence = { threadId: run.threadId, epoch: run.epoch + 1n, runId: run.runId };
       taken.ended.push({ runId: run.runId, attempt: run.attempt, ...how, fence });
     }
@@ -93,7 +106,11 @@ async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWor
   return taken;
 }
 
-async function lapsedThreads(
+/**
+ * Returns threads whose running run its worker will not end: the worker is lost, or unresponsive since the run's cancel
+ * order.
+ */
+async function threadsOfLost(
   db: pg.Pool | pg.ClientBase,
   { among, after = FIRST_ID, cancelledOnly = false }: { among?: string[]; after?: string; cancelledOnly?: boolean },
 ): Promise<string[]> {
@@ -101,7 +118,9 @@ async function lapsedThreads(
     name: 'engine_threads_of_lapsed',
     text: `SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
            WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now()
-             OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0))
+             OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0)
+             OR (r.cancel_requested_at <= now() - make_interval(secs => w.lease_ms * ${SILENT_SHARE} / 1000)
+               AND w.lease_until <= now() + make_interval(secs => w.lease_ms * (1 - ${SILENT_SHARE}) / 1000)))
              AND ($1::uuid[] IS NULL OR r.thread_id = ANY($1::uuid[]))
              AND (NOT $2::boolean OR r.cancel_action IS NOT NULL) AND r.thread_id > $3
            ORDER BY r.thread_id LIMIT ${BATCH}`,

@@ -8,7 +8,7 @@ function executionsOn(fake: FakeHost): Executions {
   const metrics = workerMetrics();
   const streams = new FakeStreams();
   const deps: ExecutionDeps = {
-    // What is lost is written by nobody.
+    // A lost attempt writes nothing.
     engine: {} as ExecutionDeps['engine'],
     publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => undefined }),
     takeSeat: () => ({
@@ -24,12 +24,13 @@ function executionsOn(fake: FakeHost): Executions {
     metrics,
     logger: quietLogger,
     timeoutMs: 60_000,
-    abortGraceMs: 5_000,
+    abortGraceMs: 3_000,
+    hostGraceMs: 5_000,
   };
   return new Executions({ deps, onFree: () => undefined });
 }
 
-it('the loss of an attempt is told late without harm to the one after it, which this worker has as well', async () => {
+it('a late loss of an attempt does not harm the next one, which this worker has as well', async () => {
   const fake = new FakeHost();
   const executions = executionsOn(fake);
   const first = claimedRun();

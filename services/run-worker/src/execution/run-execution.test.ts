@@ -49,13 +49,14 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
     metrics,
     logger: quietLogger,
     timeoutMs: 60_000,
-    abortGraceMs: 5_000,
+    abortGraceMs: 3_000,
+    hostGraceMs: 5_000,
     ...overrides,
   });
   return { execution, fake, streams, run, seat, engine };
 }
 
-it('frees its place once the end is durable, and tells the end on the stream after that', async () => {
+it('a run frees its slot once the end is durable, and publishes the end on the stream after that', async () => {
   const { execution, fake, streams, seat, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
@@ -67,7 +68,7 @@ it('frees its place once the end is durable, and tells the end on the stream aft
   expect(streams.appended.at(-1)!.options).toEqual({ resumable: false, endsRun: true });
 });
 
-it('a message that was too large is counted, told in its place, and the stream goes on', async () => {
+it('a message that was too large is counted, reported in its place, and the stream continues', async () => {
   const metrics = workerMetrics();
   const { execution, fake, streams } = execute({ metrics });
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
@@ -89,7 +90,7 @@ it('a graph that took more steps than it may is counted', async () => {
   expect((await metrics.recursionLimits.get()).values[0]?.value).toBe(1);
 });
 
-it('an end that took effect without being heard of is told all the same, one that did not is nobody’s to tell', async () => {
+it('an end that took effect without an answer is published, and one that did not is not', async () => {
   for (const attempt of [1, 2]) {
     const { execution, fake, streams, engine } = execute();
     await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
@@ -106,18 +107,31 @@ it('an end that took effect without being heard of is told all the same, one tha
   }
 });
 
-it('an abort that is not obeyed ends the run without its graph, and the host is complained about', async () => {
+it('a disobeyed abort ends the run without its graph, and later reports the host as unresponsive', async () => {
   const { execution, fake, seat, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.handlers.onBegun?.();
   execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
   expect(fake.runs[0]!.aborts).toEqual(['asked']);
-  await vi.advanceTimersByTimeAsync(5_000);
+  expect(engine.finishRun).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(3_000);
   await execution.done;
+  expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted', values: null }));
+  expect(seat.complain).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(2_000);
   expect(seat.complain).toHaveBeenCalledOnce();
+});
+
+it('a run that is cancelled before its host began it ends at once, however long that host is busy', async () => {
+  const { execution, fake, engine } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  execution.cancel({ runId: execution.run.runId, action: 'rollback', reason: 'asked' });
+  await execution.done;
+  expect(fake.runs[0]!.aborts).toEqual(['asked']);
   expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted', values: null }));
 });
 
-it('a run that its host did not get to, because of others, is given back and not charged', async () => {
+it('a run that its host did not begin, because of others, is given back and not charged', async () => {
   const { execution, fake, seat, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   const [[onStalled]] = seat.onStalled.mock.calls as [[() => void]];
@@ -178,7 +192,7 @@ it.each([
   await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'error', 'run.end']));
 });
 
-it('an end that the database does not get done with is charged to its run, and holds up no slot for ever', async () => {
+it('an end that the database cannot complete is charged to its run, and holds up no slot for ever', async () => {
   const { execution, fake, engine } = execute();
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   engine.finishRun.mockRejectedValue(tooSlow);
@@ -194,7 +208,7 @@ it('an end that the database does not get done with is charged to its run, and h
   ]);
 });
 
-it('a run that can neither end nor be given back leaves its slot all the same', async () => {
+it('a run that can neither end nor be given back frees its slot all the same', async () => {
   const { execution, fake, engine } = execute();
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   engine.finishRun.mockRejectedValue(tooSlow);
@@ -206,7 +220,7 @@ it('a run that can neither end nor be given back leaves its slot all the same', 
 });
 
 it.each(['55P03', '40P01'])(
-  'the end of a run waits for whoever is in its way, and is not charged (%s)',
+  'the end of a run waits for the transaction in its way, and is not charged (%s)',
   async (code) => {
     const { execution, fake, engine } = execute();
     for (let time = 0; time < 5; time += 1) {
@@ -220,7 +234,7 @@ it.each(['55P03', '40P01'])(
   },
 );
 
-it('the end of a run whose rollback takes longer is not told by its worker', async () => {
+it('the end of a run whose rollback takes longer is not published by its worker', async () => {
   const { execution, fake, streams, engine } = execute();
   const end = { status: 'interrupted' as const, error: null, hasNextRun: false, cancelledForMs: 5 };
   engine.finishRun.mockResolvedValueOnce({ ...end, isRolledBack: true, isGoingOn: true });
@@ -256,7 +270,7 @@ it('large final values are kept however long the database cannot be reached', as
   expect(engine.finishRun.mock.lastCall?.[0].values).toBe(values);
 });
 
-it('a run that was taken over writes nothing and tells nothing', async () => {
+it('a run that was taken over writes and publishes nothing', async () => {
   const { execution, fake, streams, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   execution.lose();
@@ -268,7 +282,7 @@ it('a run that was taken over writes nothing and tells nothing', async () => {
 });
 
 it.each(['lost', 'fenced'] as const)(
-  'the host of a run that goes on after it was taken over is replaced (%s)',
+  'the host of a run that runs on after it was taken over is replaced (%s)',
   async (how) => {
     const { execution, fake, seat } = execute();
     await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
@@ -292,7 +306,7 @@ it('the host of a run that obeys when it was taken over stays', async () => {
   expect(seat.complain).not.toHaveBeenCalled();
 });
 
-it('a finish that is refused by the fence tells no end', async () => {
+it('a finish that is refused by the fence publishes no end', async () => {
   const { execution, fake, streams, engine } = execute();
   engine.finishRun.mockRejectedValueOnce(new FencedError('t', 1n));
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));

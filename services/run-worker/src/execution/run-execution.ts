@@ -13,25 +13,27 @@ import { runRequest } from './run-request.ts';
 export interface ExecutionDeps {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
   publisher: EventPublisher;
-  /** A place in a graph host, for a suspect in one of its own. */
+  /** Takes a host slot, for a quarantined run in an isolated host. */
   takeSeat(run: ClaimedRun): HostSeat | Promise<HostSeat>;
-  /** Storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
+  /** Opens storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
   checkpointsFor(run: ClaimedRun): CheckpointBackend | undefined;
-  /** The host is where the project's embeddings are asked. */
+  /** Opens the store; the host computes the project's embeddings. */
   storeFor(run: ClaimedRun, host: GraphHost): StoreBackend;
   metrics: WorkerMetrics;
   logger: Logger;
   timeoutMs: number;
-  /** What a graph may take to obey an abort before its run is ended without it. */
+  /** Milliseconds that a graph may take to obey an abort before its run is ended without it. */
   abortGraceMs: number;
+  /** Milliseconds that it may take before its host is replaced. */
+  hostGraceMs: number;
 }
 
 /** Timers take 31 bits of milliseconds; nobody waits 24 days for an attempt. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * One attempt of one run, from its claim to its end: executed by the host, ended in Postgres, told on its stream.
- * `done` resolves when the slot is free, and says whether the thread has a run waiting; it never rejects.
+ * One attempt of one run, from its claim to its end: the host executes it, Postgres gets its end, and its stream the
+ * events. `done` resolves when the slot is free, and says whether the thread has a run waiting; it never rejects.
  */
 export class RunExecution {
   readonly run: ClaimedRun;
@@ -46,6 +48,8 @@ export class RunExecution {
   /** Why the attempt was stopped from outside; the first reason counts, but a loss beats all. */
   #stop: StopReason | undefined;
   #isEnding = false;
+  /** True when the host executes the run's code. */
+  #hasBegun = false;
   #giveUp!: (outcome: RunOutcome) => void;
   readonly #givenUp = new Promise<RunOutcome>((resolve) => {
     this.#giveUp = resolve;
@@ -61,13 +65,13 @@ export class RunExecution {
     this.done = this.#execute();
   }
 
-  /** A durable cancel order. */
+  /** Obeys a durable cancel order. */
   cancel({ reason }: CancelOrder): void {
     if (this.#stop || this.#isEnding) return;
     this.#abort({ kind: 'cancelled', reason });
   }
 
-  /** The run is somebody else's, or nobody's: everything stops and nothing more is written. */
+  /** Called when the run has another owner, or none: everything stops and nothing more is written. */
   lose(): void {
     if (this.#isEnding) return;
     this.#stop = { kind: 'lost' };
@@ -76,7 +80,7 @@ export class RunExecution {
     this.#giveUp({ kind: 'fenced' });
   }
 
-  /** Stops at a step boundary, so that another worker can go on from there. */
+  /** Stops at a step boundary, so that another worker can continue from there. */
   drain(): void {
     if (this.#stop || this.#isEnding) return;
     this.#stop = { kind: 'drained' };
@@ -84,7 +88,7 @@ export class RunExecution {
     else this.#giveUp({ kind: 'drained' });
   }
 
-  /** Stops now, to be handed back; what is not in a checkpoint is done again. */
+  /** Stops now, to be handed back; work that is not in a checkpoint is repeated. */
   handBack(): void {
     if (this.#isEnding || this.#stop?.kind === 'lost') return;
     this.#stop = { kind: 'drained' };
@@ -92,7 +96,7 @@ export class RunExecution {
     this.#giveUp({ kind: 'drained' });
   }
 
-  /** Its host stands still without having got to it: it is given back, to begin in another. */
+  /** Gives the run back, to begin in another host, because its own stalled before it began the run. */
   #moveAway(): void {
     if (this.#stop || this.#isEnding) return;
     this.#handle?.abort('its process did not get to it');
@@ -101,23 +105,23 @@ export class RunExecution {
 
   #abort(stop: StopReason & { reason: string }): void {
     this.#stop = stop;
-    const nothing = { kind: 'aborted', values: null, checkpointId: null } as const;
-    if (!this.#handle) {
-      this.#giveUp(nothing);
-      return;
-    }
-    this.#handle.abort(stop.reason);
-    this.#complainUnlessStopped(() => this.#giveUp(nothing));
+    this.#handle?.abort(stop.reason);
+    this.#complainUnlessStopped();
+    const giveUp = () => this.#giveUp({ kind: 'aborted', values: null, checkpointId: null });
+    // A host that has not begun the run may be busy with others for long, and has no result of it.
+    if (this.#hasBegun) this.#unlessStopped(this.#deps.abortGraceMs, giveUp);
+    else giveUp();
   }
 
-  /** What was aborted has a while to obey; the host of code that goes on after that is replaced. */
-  #complainUnlessStopped(onLate?: () => void): void {
+  /** Gives aborted code some time to obey; a host whose code runs on after that is replaced. */
+  #complainUnlessStopped(): void {
+    this.#unlessStopped(this.#deps.hostGraceMs, () => this.#seat?.complain());
+  }
+
+  #unlessStopped(graceMs: number, onLate: () => void): void {
     if (!this.#handle) return;
-    const timer = setTimeout(() => {
-      onLate?.();
-      this.#seat?.complain();
-    }, this.#deps.abortGraceMs);
-    // Nobody need wait for it at a stop.
+    const timer = setTimeout(onLate, graceMs);
+    // A stop does not wait for this timer.
     timer.unref();
     void this.#handle.stopped.then(() => clearTimeout(timer));
   }
@@ -162,7 +166,7 @@ export class RunExecution {
       return { kind: 'drained' };
     }
     if (this.#isEnding || this.#stop) {
-      // Stopped while it waited for a place.
+      // The run was stopped while it waited for a host slot.
       seat.leave();
       return this.#givenUp;
     }
@@ -171,11 +175,14 @@ export class RunExecution {
     const backends = { store: this.#deps.storeFor(run, seat.host), ...(checkpoints && { checkpoints }) };
     seat.onStalled(() => this.#moveAway());
     this.#handle = seat.host.startRun(runRequest(run), backends, {
-      onBegun: () => seat.begun(),
+      onBegun: () => {
+        this.#hasBegun = true;
+        seat.begun();
+      },
       onEvents: (events) => this.#publish(events),
     });
     const outcome = await this.#handle.settled;
-    // The host has aborted it, on hearing that from storage.
+    // The host has aborted it, because storage reported the loss.
     if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#complainUnlessStopped();
     return outcome;
   }

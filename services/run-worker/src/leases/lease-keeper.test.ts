@@ -25,7 +25,7 @@ async function keeping() {
     engine,
     worker: { workerId: 'w', revisionId: 'r', slots: 1 },
     runs,
-    // Long enough for the timer to stay out of the way; the test renews.
+    // The lease is long enough for the timer to stay out of the way; the test renews.
     leaseMs: 1_000_000,
     metrics,
     logger: quietLogger,
@@ -35,7 +35,7 @@ async function keeping() {
   return { run, engine, runs, registry, pass: (ms: number) => (now += ms) };
 }
 
-it('holds the lease from its registration, and from the beginning of each renewal', async () => {
+it('a lease is held from its registration, and from the beginning of each renewal', async () => {
   const { pass } = await keeping();
   expect(keeper.isHeld).toBe(true);
   pass(900_000);
@@ -46,7 +46,7 @@ it('holds the lease from its registration, and from the beginning of each renewa
   expect(keeper.isHeld).toBe(false);
 });
 
-it('passes on orders and losses', async () => {
+it('a renewal passes on cancel orders and losses', async () => {
   const { run, engine, runs } = await keeping();
   const order = { runId: run.runId, action: 'interrupt' as const, reason: 'asked' };
   const other = claimedRun().fence;
@@ -56,7 +56,23 @@ it('passes on orders and losses', async () => {
   expect(runs.lose).toHaveBeenCalledWith(other);
 });
 
-it('counts a lease that lapsed once, however long it takes to get it back', async () => {
+it('a lease is renewed oftener while runs are ordered to end: those who wait for the end take a silent worker for dead', async () => {
+  vi.useFakeTimers();
+  try {
+    const { run, engine } = await keeping();
+    const order = { runId: run.runId, action: 'interrupt' as const, reason: 'asked' };
+    engine.renewLease.mockResolvedValueOnce({ ...GOOD, orders: [order] });
+    await keeper.renewNow();
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(engine.renewLease).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(engine.renewLease).toHaveBeenCalledTimes(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('a lapsed lease is counted once, however long it takes to get it back', async () => {
   const { engine, registry, pass } = await keeping();
   const losses = async () => /lg_api_worker_lease_losses_total (\d+)/.exec(await registry.text())![1];
   engine.renewLease.mockRejectedValue(new Error('away'));
@@ -72,7 +88,7 @@ it('counts a lease that lapsed once, however long it takes to get it back', asyn
   expect(await losses()).toBe('1');
 });
 
-it('drops all runs once the lease may have lapsed, not before', async () => {
+it('all runs are dropped once the lease may have lapsed, not before', async () => {
   const { engine, runs, pass } = await keeping();
   engine.renewLease.mockRejectedValue(new Error('away'));
   pass(999_000);
@@ -83,14 +99,14 @@ it('drops all runs once the lease may have lapsed, not before', async () => {
   expect(runs.loseAll).toHaveBeenCalledOnce();
 });
 
-it('registers anew when it was forgotten', async () => {
+it('a worker whose registration was lost registers again', async () => {
   const { engine } = await keeping();
   engine.renewLease.mockResolvedValueOnce({ ...GOOD, isRegistered: false });
   await keeper.renewNow();
   expect(engine.registerWorker).toHaveBeenCalledTimes(2);
 });
 
-it('gives back a run whose claim never arrived, once it is sure of it', async () => {
+it('a run whose claim never arrived is given back once that is certain', async () => {
   const { run, engine } = await keeping();
   const stray = claimedRun().fence;
   engine.renewLease.mockResolvedValue({ ...GOOD, unheld: [stray] });
@@ -104,7 +120,7 @@ it('gives back a run whose claim never arrived, once it is sure of it', async ()
   expect(engine.releaseRun).toHaveBeenCalledTimes(1);
 });
 
-it('gives back at once what it had dropped, when the database is there again and nobody else took it', async () => {
+it('a dropped run is given back at once when the database is back and nobody else took it', async () => {
   const { run, engine, runs, pass } = await keeping();
   const taken = claimedRun().fence;
   engine.renewLease.mockRejectedValueOnce(new Error('away'));
@@ -119,7 +135,7 @@ it('gives back at once what it had dropped, when the database is there again and
   expect(keeper.isHeld).toBe(true);
 });
 
-it('a renewal asked for during one is made after it', async () => {
+it('a renewal that is requested during another one follows it', async () => {
   const { engine } = await keeping();
   const [first, second] = [keeper.renewNow(), keeper.renewNow()];
   await Promise.all([first, second]);

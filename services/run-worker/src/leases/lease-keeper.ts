@@ -2,11 +2,11 @@ import { type CancelOrder, type Fence, FencedError, type LeaseRenewal, type RunE
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
-/** What the lease is about: the runs in hand. */
+/** The runs in flight, which the lease covers. */
 export interface HeldRuns {
   fences(): Fence[];
   cancel(order: CancelOrder): void;
-  /** What holds this fence; another attempt of the same run may be in hand by now. */
+  /** Drops the attempt with this fence; another attempt of the same run may be in flight by now. */
   lose(fence: Fence): void;
   loseAll(): void;
 }
@@ -23,21 +23,32 @@ export interface LeaseKeeperOptions {
 }
 
 /**
- * Keeps the worker's lease, and with it every run in hand. It is renewed three times per lease, from this process and not from
- * the one that runs user code. Once a lease's time is over without a renewal the runs may be somebody else's already: all are
- * dropped at once, although the fence would refuse their writes anyway.
+ * Renewals per lease (`RENEWALS`), and while a run in flight is ordered to end: the sweep ends the cancelled runs of a
+ * worker that was silent for a fifth of its lease.
+ */
+const RENEWALS = 3;
+const RENEWALS_UNDER_ORDERS = 10;
+
+/**
+ * Keeps the worker's lease, and with it every run in flight. It is renewed three times per lease, oftener under orders,
+ * and from this process instead of the one that runs user code. Once a lease ended without a renewal the runs may have
+ * another owner already: all are dropped at once, although the fence would refuse their writes anyway.
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #now: () => number;
   #heldUntil = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** The next renewal while cancel orders wait to be obeyed. */
+  #sooner: NodeJS.Timeout | undefined;
   #renewing: Promise<void> | undefined;
   #isAskedAgain = false;
   #isClosed = false;
-  /** Runs that are ours by the database and not in hand, as of the last renewal. */
+  /** Runs that belong to this worker by the database and are not in flight, as of the last renewal. */
   #unheld = new Set<string>();
-  /** Runs dropped with the last lease: should they still be ours by the database, nobody here goes on with them. */
+  /**
+   * Runs dropped with the last lease: if they still belong to this worker by the database, nothing here continues them.
+   */
   readonly #dropped = new Set<string>();
 
   constructor(options: LeaseKeeperOptions) {
@@ -48,10 +59,10 @@ export class LeaseKeeper {
   /** Registers the worker and renews from then on. */
   async start(): Promise<void> {
     await this.#register();
-    this.#timer = setInterval(() => void this.#tick(), this.#options.leaseMs / 3);
+    this.#timer = setInterval(() => void this.#tick(), this.#options.leaseMs / RENEWALS);
   }
 
-  /** False once the lease may have lapsed: nothing is to be claimed. */
+  /** False once the lease may have lapsed: nothing may be claimed. */
   get isHeld(): boolean {
     return this.#now() < this.#heldUntil;
   }
@@ -71,6 +82,7 @@ export class LeaseKeeper {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#sooner);
     await this.#renewing;
   }
 
@@ -97,11 +109,19 @@ export class LeaseKeeper {
         logger.warn('the lease had lapsed and was forgotten: registering anew');
         await this.#register();
       }
+      if (renewal.orders.length > 0) this.#renewSooner();
       await this.#obey(renewal);
     } catch (error) {
       logger.warn('the lease could not be renewed', { error });
       if (!this.isHeld) this.#lapse();
     }
+  }
+
+  #renewSooner(): void {
+    this.#sooner ??= setTimeout(() => {
+      this.#sooner = undefined;
+      void this.#tick();
+    }, this.#options.leaseMs / RENEWALS_UNDER_ORDERS);
   }
 
   async #register(): Promise<void> {
@@ -112,7 +132,7 @@ export class LeaseKeeper {
 
   #lapse(): void {
     if (this.#heldUntil > 0) this.#options.metrics.leaseLosses.inc();
-    // Said once for each loss, however long it lasts.
+    // Each loss is logged once, however long it lasts.
     this.#heldUntil = 0;
     const fences = this.#options.runs.fences();
     if (fences.length === 0) return;
@@ -129,7 +149,7 @@ export class LeaseKeeper {
     this.#unheld = new Set(unheld.map(nameOf));
     for (const fence of unheld) {
       const name = nameOf(fence);
-      // Seen once it may just have been claimed; dropped, or seen twice, nobody here knows of it.
+      // A run that is seen once may just have been claimed; one that was dropped, or seen twice, is unknown here.
       if (!before.has(name) && !this.#dropped.has(name)) continue;
       if (runs.fences().some((held) => nameOf(held) === name)) continue;
       await this.#giveBack(fence);
@@ -141,7 +161,7 @@ export class LeaseKeeper {
     const { engine, logger } = this.#options;
     logger.warn('a claimed run is not in hand: giving it back', { runId: fence.runId });
     await engine.releaseRun(fence).catch((error: unknown) => {
-      // Another worker has swept it. Of anything else the next renewal tells again.
+      // FencedError: another worker has swept it. After any other error the next renewal lists the run again.
       if (!(error instanceof FencedError)) logger.warn('a run could not be given back', { runId: fence.runId, error });
     });
   }

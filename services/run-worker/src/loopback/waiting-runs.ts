@@ -1,9 +1,9 @@
 import type { RunsAmong } from '@runyard/run-engine';
 
-/** A request that takes this long waits for something: most are answered sooner. */
+/** Milliseconds after which a request counts as waiting: most are answered sooner. */
 const WAITS_AFTER_MS = 50;
 
-/** Places of runs and threads in the paths of the API, and in the headers that tell where a run is. */
+/** Matches run and thread ids in paths of the API, and in the headers that locate a run. */
 const UUID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)';
 const THREAD = new RegExp(`/threads/${UUID}`, 'i');
 const RUN = new RegExp(`/runs/${UUID}`, 'i');
@@ -18,17 +18,17 @@ interface WaitingRequest {
 
 /** One request of a run's code to its own deployment. */
 export interface WatchedRequest {
-  /** The answer has begun; it names the run that it is about. */
+  /** Called when the answer has begun; `place` names its run. */
   located(place: string | undefined): void;
   over(): void;
 }
 
-/** Which runs in hand wait for an answer of their own deployment, and for which runs and threads. */
+/** Tracks which runs in flight wait for an answer of their own deployment, and for which runs and threads. */
 export class WaitingRuns {
   readonly #onWaiting: () => void;
   readonly #requests = new Set<WaitingRequest>();
 
-  /** @param onWaiting a run has begun to wait, or it is known better what for */
+  /** @param onWaiting called when a run has begun to wait, or when it is known better what for */
   constructor(onWaiting: () => void) {
     this.#onWaiting = onWaiting;
   }
@@ -64,7 +64,9 @@ export class WaitingRuns {
     return new Set(this.#waiting().map(({ runId }) => runId));
   }
 
-  /** What they wait for, as far as it is known; undefined for nothing. A run may be behind others of its thread. */
+  /**
+   * The runs and threads they wait for, as far as known; undefined for none. A run may be behind others of its thread.
+   */
   get awaited(): RunsAmong | undefined {
     const waiting = this.#waiting();
     const threadIds = waiting.flatMap(({ threadId }) => threadId ?? []);
