@@ -55,7 +55,10 @@ const read = async (of: Client, topic: string, retries = 0): Promise<string> => 
     await consumer.connect();
     await consumer.subscribe({ topic, fromBeginning: true });
     return await new Promise((resolve, reject) => {
-      consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
+      consumer.on('consumer.crash', ({ payload }) => {
+        // kafkajs does not retry to join a group that its broker still loads: its consumer ends and starts again.
+        if (retries === 0 || !payload.restart) reject(payload.error);
+      });
       consumer.run({ eachMessage: async ({ message }) => resolve(String(message.value)) }).catch(reject);
     });
   } finally {
