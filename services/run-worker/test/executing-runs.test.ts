@@ -39,7 +39,6 @@ describe('a run', () => {
     const [ledger, gate] = [deployment.file(), deployment.file()];
     const run = await deployment.create('watchful', { input: { ledger: ledger.path, gate: gate.path } });
     await waitFor(async () => (await ledger.lines()).length === 1, { what: 'the first step' });
-    const checkpoints = await deployment.rows('SELECT created_at FROM checkpoint WHERE thread_id = $1', [run.threadId]);
     await waitFor(
       async () => {
         const [thread] = await deployment.rows(
@@ -50,7 +49,9 @@ describe('a run', () => {
       },
       { what: 'the time of the state to move' },
     );
-    expect(checkpoints).not.toEqual([]);
+    expect(await deployment.rows('SELECT created_at FROM checkpoint WHERE thread_id = $1', [run.threadId])).not.toEqual(
+      [],
+    );
     await gate.write('one');
     expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
   });
