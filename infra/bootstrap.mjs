@@ -73,7 +73,9 @@ const verbs = {
   },
 };
 
-function conclude({ passed, failed, skipped }) {
+function conclude({ passed, failed, skipped, failures }) {
+  // Once more at the end: of a long log often the end alone is kept.
+  for (const { name, reason } of failures) process.stdout.write(`\nfailed: ${name}\n  ${reason}`);
   if (skipped > 0) process.stdout.write(`\n${skipped} skipped`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

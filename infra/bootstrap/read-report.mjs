@@ -1,22 +1,41 @@
+import { relative } from 'node:path';
+
 /**
- * Counts the tests in a report of vitest (its JSON reporter), and names those that must not have been skipped.
+ * Reads a report of vitest (its JSON reporter): how many tests passed, failed and were skipped, and for each failure
+ * the test's name and the first line of its reason.
  *
  * With `requireInfrastructure` a skipped test is a failed one, whatever the part that its machine lacks.
  */
-export function countTests(report, { exitCode, requireInfrastructure }) {
+export function readOutcome(report, { exitCode, requireInfrastructure }) {
   const tests = report.testResults.flatMap((file) =>
-    file.assertionResults.map((test) => ({ ...test, name: `${file.name} > ${test.fullName}` })),
+    file.assertionResults.map((test) => ({ ...test, name: `${nameOfFile(file)} > ${test.fullName}` })),
   );
-  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed').map(({ name }) => name);
+  const failed = tests.filter(({ status }) => status === 'failed');
+  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed');
   // A file that does not even load has no tests to count, and still is a failure.
-  const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
-  );
-  let failed = report.numFailedTests + brokenFiles.length;
-  // Errors outside of tests show only in the exit code.
-  if (exitCode !== 0 && failed === 0) failed = 1;
-  const passed = report.numPassedTests;
-  return requireInfrastructure
-    ? { passed, failed: failed + skipped.length, skipped: 0, wronglySkipped: skipped }
-    : { passed, failed, skipped: skipped.length, wronglySkipped: [] };
+  const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  const failures = [
+    ...failed.map((test) => ({ name: test.name, reason: firstLine(test.failureMessages?.[0]) })),
+    ...broken.map((file) => ({ name: nameOfFile(file), reason: firstLine(file.message) })),
+    ...(requireInfrastructure ? skipped : []).map(({ name }) => ({
+      name,
+      reason: 'skipped although infrastructure is required',
+    })),
+  ];
+  if (exitCode !== 0 && failures.length === 0)
+    failures.push({ name: 'the suite', reason: 'an error outside of tests' });
+  return {
+    passed: tests.length - failed.length - skipped.length,
+    failed: failures.length,
+    skipped: requireInfrastructure ? 0 : skipped.length,
+    failures,
+  };
+}
+
+function nameOfFile(file) {
+  return relative(process.cwd(), file.name);
+}
+
+function firstLine(message = '') {
+  return message.split('\n', 1)[0];
 }

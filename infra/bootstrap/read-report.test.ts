@@ -1,46 +1,55 @@
 import { describe, expect, it } from 'vitest';
 // @ts-expect-error: the bootstrap runs before anything is installed, so it is plain JavaScript.
-import { countTests } from './read-report.mjs';
+import { readOutcome } from './read-report.mjs';
 
 const report = {
-  numPassedTests: 1,
-  numFailedTests: 1,
   testResults: [
     {
       name: 'relay.test.ts',
       status: 'failed',
       assertionResults: [
         { fullName: 'a relay passes', status: 'passed' },
-        { fullName: 'a relay closes', status: 'failed' },
+        { fullName: 'a relay closes', status: 'failed', failureMessages: ['it is open\n    at relay.test.ts:1'] },
         { fullName: 'a relay needs a network', status: 'skipped' },
         { fullName: 'a relay needs a broker', status: 'pending' },
       ],
     },
-    { name: 'broken.test.ts', status: 'failed', assertionResults: [] },
+    { name: 'broken.test.ts', status: 'failed', message: 'no such import', assertionResults: [] },
   ],
 };
 
 describe('the outcome of a suite', () => {
   it('has the tests that were skipped as failed ones, by name, where infrastructure is required', () => {
-    expect(countTests(report, { exitCode: 1, requireInfrastructure: true })).toEqual({
+    expect(readOutcome(report, { exitCode: 1, requireInfrastructure: true })).toEqual({
       passed: 1,
       failed: 4,
       skipped: 0,
-      wronglySkipped: ['relay.test.ts > a relay needs a network', 'relay.test.ts > a relay needs a broker'],
+      failures: [
+        { name: 'relay.test.ts > a relay closes', reason: 'it is open' },
+        { name: 'broken.test.ts', reason: 'no such import' },
+        { name: 'relay.test.ts > a relay needs a network', reason: 'skipped although infrastructure is required' },
+        { name: 'relay.test.ts > a relay needs a broker', reason: 'skipped although infrastructure is required' },
+      ],
     });
   });
 
   it('has them as skipped elsewhere, and a file that does not load as a failure', () => {
-    expect(countTests(report, { exitCode: 1, requireInfrastructure: false })).toEqual({
+    expect(readOutcome(report, { exitCode: 1, requireInfrastructure: false })).toEqual({
       passed: 1,
       failed: 2,
       skipped: 2,
-      wronglySkipped: [],
+      failures: [
+        { name: 'relay.test.ts > a relay closes', reason: 'it is open' },
+        { name: 'broken.test.ts', reason: 'no such import' },
+      ],
     });
   });
 
-  it('fails when only the exit code says so', () => {
-    const empty = { numPassedTests: 0, numFailedTests: 0, testResults: [] };
-    expect(countTests(empty, { exitCode: 1, requireInfrastructure: true })).toMatchObject({ failed: 1 });
+  it('a suite fails when only the exit code says so', () => {
+    const empty = { testResults: [] };
+    expect(readOutcome(empty, { exitCode: 1, requireInfrastructure: true })).toMatchObject({
+      failed: 1,
+      failures: [{ name: 'the suite' }],
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countTests } from './read-report.mjs';
+import { readOutcome } from './read-report.mjs';
 import { installed, run, say } from './steps.mjs';
 
 /** Checks that do not run the product. */
@@ -17,16 +17,15 @@ const suites = [
   { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
 
-/** Returns how many passed and failed, each check counted as one test. */
+/** Returns how many passed and failed, and which failed. Each check counts as one test. */
 export async function runChecks() {
-  const outcome = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
   for (const { name, command, args } of checks) {
     say(`Checking ${name}`);
     const code = await run(name, installed(command), args, { allowFailure: true });
-    if (code === 0) outcome.passed += 1;
-    else outcome.failed += 1;
+    if (code !== 0) failures.push({ name, reason: `${command} ended with ${code}` });
   }
-  return outcome;
+  return { passed: checks.length - failures.length, failed: failures.length, skipped: 0, failures };
 }
 
 /**
@@ -56,23 +55,26 @@ async function runSuite({ name, config }, { folder, env, requireInfrastructure }
     ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
     { allowFailure: true, env },
   );
-  return readReport(report, { exitCode: code, requireInfrastructure });
+  return readReport(name, report, { exitCode: code, requireInfrastructure });
 }
 
-function readReport(path, { exitCode, requireInfrastructure }) {
+function readReport(name, path, options) {
   let report;
   try {
     report = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 }; // The suite broke before there was anything to report.
+    // The suite broke before there was anything to report.
+    return { passed: 0, failed: 1, skipped: 0, failures: [{ name, reason: 'ended without a report' }] };
   }
-  const { wronglySkipped, ...outcome } = countTests(report, { exitCode, requireInfrastructure });
-  for (const name of wronglySkipped) say(`Skipped although infrastructure is required: ${name}`);
-  return outcome;
+  return readOutcome(report, options);
 }
 
 function sum(outcomes) {
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const outcome of outcomes) for (const key of Object.keys(total)) total[key] += outcome[key];
-  return total;
+  const total = (key) => outcomes.reduce((count, outcome) => count + outcome[key], 0);
+  return {
+    passed: total('passed'),
+    failed: total('failed'),
+    skipped: total('skipped'),
+    failures: outcomes.flatMap(({ failures }) => failures),
+  };
 }
