@@ -37,7 +37,7 @@ export class Signals {
   send(name: string): void {
     this.#wake(name);
     this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
-      this.#logger.warn('a signal did not reach the other processes', { channel: this.#channel, error });
+      this.#logger.warn('signal not published', { channel: this.#channel, error });
     });
   }
 

@@ -32,7 +32,7 @@ const pods = () =>
 
 /** Waits until the restarted control plane supervises the deployment. */
 async function untilAdopted(): Promise<void> {
-  await waitFor(() => platform.service.output().includes('an active revision is up again'), {
+  await waitFor(() => platform.service.output().includes('active revision restarted'), {
     timeoutMs: 20_000,
     what: 'the deployment in new hands',
   });

@@ -66,7 +66,7 @@ describe('a project that is deployed to a cluster', () => {
     await platform.service.stop({ signal: 'SIGKILL' });
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
     await platform.startService();
-    await waitFor(() => platform.service.output().includes('an active revision is up again'), {
+    await waitFor(() => platform.service.output().includes('active revision restarted'), {
       timeoutMs: 20_000,
       what: 'the deployment in new hands',
     });

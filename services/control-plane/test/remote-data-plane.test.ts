@@ -195,14 +195,14 @@ describe('a remote data plane', () => {
       expect(before).toHaveLength(2);
       expect(before.every((pod) => pod.startsWith('agents-test/'))).toBe(true);
       const { upstreams } = (await dataPlane.routeOf(deployment))!;
-      await waitFor(() => dataPlane.service.output().includes('a deployment answers elsewhere'), {
+      await waitFor(() => dataPlane.service.output().includes('deployment upstreams changed'), {
         what: 'the route on disk',
       });
 
       await dataPlane.service.stop({ signal: 'SIGKILL' });
       await dataPlane.start();
       expect((await dataPlane.routeOf(deployment))!.upstreams, 'its route stays meanwhile').toEqual(upstreams);
-      await waitFor(() => dataPlane.service.output().includes('an active revision is up again'), {
+      await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {
         timeoutMs: 20_000,
         what: 'the deployment in new hands',
       });

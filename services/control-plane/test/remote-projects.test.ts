@@ -134,7 +134,7 @@ describe('a project of a remote data plane', () => {
     await dataPlane.line.refuse();
     await dataPlane.service.stop({ signal: 'SIGKILL' });
     await Promise.all([untilSilent(id), dataPlane.start()]);
-    await waitFor(() => dataPlane.service.output().includes('an active revision is up again'), {
+    await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {
       timeoutMs: 20_000,
       what: 'the deployment in new hands',
     });

@@ -102,7 +102,7 @@ describe('control-plane', () => {
     await first.stop({ signal: 'SIGKILL' });
     const now = await untilServedByAnother(id, pid);
     expect(now).not.toBe(pid);
-    expect(second.output()).toContain('an active revision is up again');
+    expect(second.output()).toContain('active revision restarted');
   });
 });
 
@@ -116,7 +116,7 @@ it('a control-plane that is killed is succeeded at once on its machine, however 
     await patient.service.stop({ signal: 'SIGKILL' });
     await untilGone(pid);
     await patient.startService();
-    await waitFor(() => patient.service.output().includes('an active revision is up again'), { timeoutMs: 20_000 });
+    await waitFor(() => patient.service.output().includes('active revision restarted'), { timeoutMs: 20_000 });
     expect((await patient.get(id)).body).toMatchObject({ status: 'READY', active_revision_id });
   } finally {
     await patient.close();

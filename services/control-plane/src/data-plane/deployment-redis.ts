@@ -115,7 +115,7 @@ export class DeploymentRedis {
     const all = [...this.#wanted];
     for (let start = 0; start < all.length; start += BATCH) {
       await this.#make(all.slice(start, start + BATCH)).catch((error: unknown) => {
-        this.#options.logger.error('Redis users of deployments cannot be made', { error });
+        this.#options.logger.error('Redis user creation failed', { error });
       });
     }
   }

@@ -61,7 +61,7 @@ export function openListeners(
   lifecycle.onDrain('waits of data planes', () => signals.drain());
   const silence = new SilenceWatch({ database, leaseMs, logger });
   silence.start();
-  lifecycle.onStop('watch for silent data planes', () => silence.stop());
+  lifecycle.onStop('lease expiry watch', () => silence.stop());
   const store = new PlacedBuildStore(database, (deploymentId) => rollouts.built(deploymentId));
   const builds = new Reconciler({
     store,

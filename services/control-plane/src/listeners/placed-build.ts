@@ -87,7 +87,7 @@ export class PlacedBuild implements DeploymentWork {
       if (await store.find(this.#id)) await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
       else await builds.remove(this.#id);
     } catch (error) {
-      this.#logger.warn('builds that are not needed any more could not be removed', { error });
+      this.#logger.warn('unused builds not removed', { error });
     }
   }
 }

@@ -58,7 +58,7 @@ export class PlacedRollouts implements Rollouts {
       const row = await this.#prisma.deployment.findUnique({ where: { id }, select: { listenerId: true } });
       return row?.listenerId ?? null;
     } catch (error) {
-      this.#logger.warn('who runs a changed deployment could not be found out', { deploymentId: id, error });
+      this.#logger.warn('listener lookup failed', { deploymentId: id, error });
       return null;
     }
   }

@@ -39,7 +39,7 @@ export class SilenceWatch {
   start(): void {
     this.#timer = setTimeout(() => {
       this.#looking = this.#look()
-        .catch((error: unknown) => this.#logger.warn('silent data planes could not be looked for', { error }))
+        .catch((error: unknown) => this.#logger.warn('lease expiry check failed', { error }))
         .finally(() => {
           if (!this.#isStopped) this.start();
         });
@@ -69,7 +69,7 @@ export class SilenceWatch {
       await this.#database
         .change((transaction) => this.#fellSilent(transaction, id))
         .catch((error: unknown) => {
-          this.#logger.warn('a silent data plane is dealt with later', { listenerId: id, error });
+          this.#logger.warn('lease expiry not handled, will retry', { listenerId: id, error });
         });
     }
   }
@@ -90,7 +90,7 @@ export class SilenceWatch {
         data: { status: SILENT, lastKnownStatus: status },
       });
     }
-    this.#logger.warn('a data plane is silent', { listenerId: id });
+    this.#logger.warn('data plane lease expired', { listenerId: id });
   }
 }
 

@@ -29,7 +29,7 @@ export class LogRetention extends HourlySweep {
   readonly #options: LogRetentionOptions;
 
   constructor(options: LogRetentionOptions) {
-    super('logs past their time could not be removed', options.logger);
+    super('expired log removal failed', options.logger);
     this.#options = options;
   }
 

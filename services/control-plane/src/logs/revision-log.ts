@@ -169,7 +169,7 @@ class SegmentedLog implements RevisionLog {
   }
 
   #complain(error: unknown): void {
-    this.#options.logger.warn('the log of a revision cannot be written', { error });
+    this.#options.logger.warn('revision log not written', { error });
   }
 }
 

@@ -50,7 +50,7 @@ export class Autoscaler {
     earlier.set(role, recommendations);
     if (count === current) return;
     const { deploymentId, revisionId } = revision;
-    this.#logger.info('a deployment is scaled', { deploymentId, revisionId, role, from: current, to: count, ...load });
+    this.#logger.info('deployment scaled', { deploymentId, revisionId, role, from: current, to: count, ...load });
     revision.scale(role, count);
     this.#scales?.keep(deploymentId, role, count);
   }

@@ -42,7 +42,7 @@ export class DeploymentMonitor {
   start(): void {
     this.#timer = setTimeout(() => {
       this.#looking = this.look()
-        .catch((error: unknown) => this.#options.logger.warn('deployments could not be measured', { error }))
+        .catch((error: unknown) => this.#options.logger.warn('deployment sampling failed', { error }))
         .finally(() => {
           if (!this.#isStopped) this.start();
         });
@@ -83,7 +83,7 @@ export class DeploymentMonitor {
       this.#databases = await databases.figures(ids);
     } catch (error) {
       this.#databases = new Map();
-      logger.warn('databases of deployments could not be measured', { error });
+      logger.warn('deployment database sampling failed', { error });
     }
   }
 

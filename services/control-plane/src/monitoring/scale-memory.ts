@@ -29,7 +29,7 @@ export class PostgresScaleMemory implements ScaleMemory {
         [deploymentId, role, count],
       )
       .catch((error: unknown) => {
-        this.#logger.warn('the number of processes of a deployment is not kept', { deploymentId, role, count, error });
+        this.#logger.warn('process count not stored', { deploymentId, role, count, error });
       });
   }
 

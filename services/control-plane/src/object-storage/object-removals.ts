@@ -44,7 +44,7 @@ export class ObjectRemovals {
       everyMs: SWEEP_MS,
       atStart: true,
       round: () => this.sweep(),
-      onError: (error) => options.logger.warn('objects that nobody has are removed later', { error }),
+      onError: (error) => options.logger.warn('object removal failed, will retry', { error }),
     });
   }
 
@@ -68,7 +68,7 @@ export class ObjectRemovals {
   async abandon(keys: readonly string[]): Promise<void> {
     const { database, logger } = this.#options;
     await objectNotes.abandon(database.prisma, keys).catch((error: unknown) => {
-      logger.warn('objects that nobody has are removed in a day', { objects: keys.length, error });
+      logger.warn('objects not marked for removal, will be removed in a day', { objects: keys.length, error });
     });
   }
 
@@ -79,7 +79,7 @@ export class ObjectRemovals {
     try {
       await this.#removeAll(await objectNotes.begin(database.prisma, { keys, limit: keys.length }));
     } catch (error) {
-      logger.warn('objects that nobody has are removed later', { objects: keys.length, error });
+      logger.warn('object removal failed, will retry', { objects: keys.length, error });
     }
   }
 
@@ -118,7 +118,7 @@ export class ObjectRemovals {
     } finally {
       if (failures.length > 0) {
         const [error] = failures;
-        logger.warn('objects that nobody has could not be removed', { objects: failures.length, error });
+        logger.warn('object removal refused', { objects: failures.length, error });
       }
       if (removed.length > 0) await objectNotes.forget(database.prisma, removed);
     }

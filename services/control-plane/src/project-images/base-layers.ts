@@ -23,7 +23,7 @@ export class BaseLayers extends HourlySweep {
   readonly #storage: PartStorage;
 
   constructor(options: { store: ProjectImageStore; storage: PartStorage; logger: Logger }) {
-    super('layers of base images that no image has any more could not be removed', options.logger);
+    super('unused base layer removal failed', options.logger);
     this.#store = options.store;
     this.#storage = options.storage;
   }

@@ -114,11 +114,11 @@ export class DeploymentRollout {
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
       await this.#parts.databases.activateRevision(access, revisionId);
-      if (await this.#serving.take(running)) this.#logger.info('an active revision is up again', { revisionId });
+      if (await this.#serving.take(running)) this.#logger.info('active revision restarted', { revisionId });
       return 'settled';
     } catch (error) {
       if (this.#serving.isStopped || this.#working.signal.aborted) return 'settled';
-      this.#logger.error('an active revision could not be started and is tried again', { revisionId, error });
+      this.#logger.error('active revision failed to start, will retry', { revisionId, error });
       return 'retry';
     }
   }
@@ -158,7 +158,7 @@ export class DeploymentRollout {
       // A build reports an unavailable storage itself, after it has waited for it.
       const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
       if (!(error instanceof BuildFailure) && isAway) {
-        this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
+        this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;
       }
       await fail(store, revision, error, this.#logger);
@@ -197,7 +197,7 @@ export class DeploymentRollout {
       this.#isActivationOpen = false;
     } catch (error) {
       await running.stop(SHORT_GRACE_MS);
-      this.#logger.error('a healthy revision could not be made active and is tried again', { error });
+      this.#logger.error('revision activation failed, will retry', { revisionId: revision.id, error });
       return false;
     }
     if (!isActive) {
@@ -206,7 +206,7 @@ export class DeploymentRollout {
     }
     const options = { isMountPrefixStored: mountPrefix !== undefined };
     if (await this.#serving.take(running, options))
-      this.#logger.info('a revision is deployed', { revisionId: revision.id });
+      this.#logger.info('revision deployed', { revisionId: revision.id });
     return true;
   }
 
@@ -234,7 +234,7 @@ export class DeploymentRollout {
     try {
       await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
     } catch (error) {
-      this.#logger.warn('builds that are not needed any more could not be removed', { error });
+      this.#logger.warn('unused builds not removed', { error });
     }
   }
 
@@ -247,10 +247,10 @@ export class DeploymentRollout {
       await removeFiles(this.#id);
       await store.remove(this.#id);
     } catch (error) {
-      this.#logger.error('a deleted deployment could not be removed and is tried again', { error });
+      this.#logger.error('deployment removal failed, will retry', { error });
       return 'retry';
     }
-    this.#logger.info('a deployment is removed');
+    this.#logger.info('deployment removed');
     return 'gone';
   }
 }

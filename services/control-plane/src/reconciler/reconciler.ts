@@ -124,7 +124,7 @@ export class Reconciler implements Rollouts {
       }
       if (ids.some((id) => !this.#owned.has(id))) this.#sweepSoon();
     } catch (error) {
-      this.#logger.warn('deployments could not be looked through, trying again', { error });
+      this.#logger.warn('deployment sweep failed, will retry', { error });
     }
   }
 
@@ -132,7 +132,7 @@ export class Reconciler implements Rollouts {
   async #notice(id: string, owned: Owned): Promise<void> {
     if (!owned.working) return;
     await owned.work.notice().catch((error: unknown) => {
-      this.#logger.warn('a change of a deployment is noticed later', { deploymentId: id, error });
+      this.#logger.warn('deployment change check failed', { deploymentId: id, error });
     });
   }
 
@@ -176,7 +176,7 @@ export class Reconciler implements Rollouts {
       owned.isAskedAgain = false;
       clearTimeout(owned.retryTimer);
       const result = await owned.work.step().catch((error: unknown) => {
-        this.#logger.error('a deployment could not be worked on, trying again', { deploymentId: id, error });
+        this.#logger.error('deployment step failed, will retry', { deploymentId: id, error });
         return 'retry' as const;
       });
       if (result === 'gone') {
@@ -208,7 +208,7 @@ export class Reconciler implements Rollouts {
     if (!owned) return;
     clearTimeout(owned.retryTimer);
     await owned.work.stop(graceMs, options).catch((error: unknown) => {
-      this.#logger.error('a deployment did not stop well', { deploymentId: id, error });
+      this.#logger.error('deployment stop failed', { deploymentId: id, error });
     });
     await owned.working;
     this.#owned.delete(id);
@@ -228,7 +228,7 @@ export class Reconciler implements Rollouts {
     // The lease may have been released meanwhile, or its loss found by another renewal.
     if (owned.isLost || this.#owned.get(id) !== owned) return;
     owned.isLost = true;
-    this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
+    this.#logger.error('deployment lease lost, ending its processes', { deploymentId: id });
     await this.#letGo(id, 0, { keepRoute: true, release: true });
   }
 
@@ -237,14 +237,14 @@ export class Reconciler implements Rollouts {
     try {
       return await this.#options.ownership.acquire(ids);
     } catch (error) {
-      this.#logger.warn('leases of deployments could not be renewed', { deployments: ids.length, error });
+      this.#logger.warn('deployment lease renewal failed', { deployments: ids.length, error });
       return new Set(ids.filter((id) => this.#owned.has(id)));
     }
   }
 
   async #release(id: string): Promise<void> {
     const released = this.#options.ownership.release(id).catch((error: unknown) => {
-      this.#logger.warn('the lease of a deployment could not be given back', { deploymentId: id, error });
+      this.#logger.warn('deployment lease release failed', { deploymentId: id, error });
     });
     this.#releasing.set(id, released);
     await released;

@@ -56,7 +56,7 @@ export async function storageFor(
     return await ensureStorage(parts, deployment);
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    logger.error('the storage of a deployment could not be made', { error });
+    logger.error('deployment storage creation failed', { error });
     const reason = sanitizeErrorText((error as Error).message);
     await parts.store.moveRevision(
       revision,
@@ -75,9 +75,9 @@ export async function fail(
   logger: Logger,
 ): Promise<void> {
   const isItsFault = error instanceof StartFailure || error instanceof BuildFailure || error instanceof AppError;
-  if (!isItsFault) logger.error('a revision could not be started', { revisionId: revision.id, error });
+  if (!isItsFault) logger.error('revision start failed', { revisionId: revision.id, error });
   const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
-  logger.warn('a revision failed', { revisionId: revision.id, reason });
+  logger.warn('revision failed', { revisionId: revision.id, reason });
   if (await store.moveRevision(revision, 'BUILD_FAILED', reason)) return;
   // A revision that was to start is past its build, although it was built again here.
   await store.moveRevision(revision, 'DEPLOYING');

@@ -30,7 +30,7 @@ export class Serving {
   #learning: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
 
-  /** @param options.onDrained is called after a replaced revision has ended */
+  /** @param options.onDrained is called after replaced revision ended */
   constructor(options: {
     deploymentId: string;
     store: Pick<RolloutStore, 'setUpstreams' | 'setMountPrefix'>;
@@ -89,7 +89,7 @@ export class Serving {
     await Promise.all([this.#routing, this.#learning]);
     if (serving && !keepRoute && !(release && serving.outlivesUs)) {
       await this.#store.setUpstreams(this.#deploymentId, []).catch((error: unknown) => {
-        this.#logger.warn('the route of a deployment could not be withdrawn', { error });
+        this.#logger.warn('route withdrawal failed', { error });
       });
     }
     const end = (running: RunningRevision) => (release && running.release ? running.release() : running.stop(graceMs));
@@ -104,7 +104,7 @@ export class Serving {
       try {
         await this.#store.setUpstreams(this.#deploymentId, serving.upstreams);
       } catch (error) {
-        this.#logger.error('the route of a deployment could not be changed', { error });
+        this.#logger.error('route update failed', { error });
       }
     });
     this.#learning = this.#learning.then(() => this.#learnMountPrefix(serving));
@@ -130,8 +130,8 @@ export class Serving {
   #drain(replaced: RunningRevision): void {
     const drained = replaced
       .drain()
-      .then(() => this.#logger.info('a replaced revision has ended', { revisionId: replaced.revisionId }))
-      .catch((error: unknown) => this.#logger.error('a replaced revision did not end well', { error }))
+      .then(() => this.#logger.info('replaced revision ended', { revisionId: replaced.revisionId }))
+      .catch((error: unknown) => this.#logger.error('replaced revision failed to drain', { error }))
       .finally(() => {
         this.#draining.delete(replaced);
         return this.#onDrained();

@@ -31,7 +31,7 @@ export function startUnusedImages(
   const claim = { name: 'unused images', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
   const images = new UnusedImages({ ...others, duty: new Duty(options.database.pool, claim) });
   images.start();
-  lifecycle.onStop('unused images', () => images.close());
+  lifecycle.onStop('image garbage collection', () => images.close());
 }
 
 /** Removes pushed images that are named only by revisions too old to be deployed again. */
@@ -46,7 +46,7 @@ export class UnusedImages {
       everyMs: SWEEP_MS,
       atStart: true,
       round: () => this.remove(),
-      onError: (error) => options.logger.warn('images that no revision needs could not be removed', { error }),
+      onError: (error) => options.logger.warn('image garbage collection failed', { error }),
     });
   }
 
@@ -71,7 +71,7 @@ export class UnusedImages {
         await removals.remove(keys);
       } catch (error) {
         // A failure for one deployment does not keep the images of others from being removed.
-        logger.warn('images that no revision needs could not be removed', { deploymentId, error });
+        logger.warn('image garbage collection failed', { deploymentId, error });
       }
     }
   }

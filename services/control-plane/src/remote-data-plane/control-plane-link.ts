@@ -174,7 +174,7 @@ export class ControlPlaneLink {
     if (error instanceof RefusedError && error.isStale) this.#epoch = undefined;
     if (!this.#isDown) {
       this.#isDown = true;
-      this.#options.logger.warn('the control plane does not answer as it should; what runs goes on', { error });
+      this.#options.logger.warn('control plane unavailable, will retry', { error });
     }
     const inMs = Math.min(FIRST_RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS);
     await pause(inMs * (0.75 + Math.random() / 2), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
@@ -183,7 +183,7 @@ export class ControlPlaneLink {
   #isHeard(): void {
     if (!this.#isDown) return;
     this.#isDown = false;
-    this.#options.logger.info('the control plane is heard again');
+    this.#options.logger.info('control plane available again');
   }
 }
 

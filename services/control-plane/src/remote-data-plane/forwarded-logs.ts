@@ -178,7 +178,7 @@ export class ForwardedLogs {
   }
 
   #complain(error: unknown, about: object = {}): void {
-    this.#options.logger.warn('lines of a log are not sent to the platform', { ...about, error });
+    this.#options.logger.warn('log lines not sent to the platform', { ...about, error });
   }
 }
 

@@ -34,7 +34,7 @@ export function ingressRoutes({ store, client, link, kept, logger }: IngressPart
         kept.state.keySet = await link.ask((_, signal) => client.keySet(signal));
         await kept.save();
       } catch (error) {
-        logger.warn('the key set of the platform cannot be asked for', { isKnown: kept.state.keySet !== null, error });
+        logger.warn('key set request failed', { isKnown: kept.state.keySet !== null, error });
       }
       if (!kept.state.keySet) throw new UnavailableError('The key set is not known yet', { retryAfterSeconds: 1 });
       return ok(kept.state.keySet);

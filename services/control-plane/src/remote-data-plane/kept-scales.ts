@@ -17,7 +17,7 @@ export class KeptScales implements ScaleMemory {
     const own = this.#kept.own(deploymentId);
     own.counts = { ...own.counts, [role]: count };
     this.#kept.save().catch((error: unknown) => {
-      this.#logger.warn('the number of processes of a deployment is not kept', { deploymentId, role, count, error });
+      this.#logger.warn('process count not stored', { deploymentId, role, count, error });
     });
   }
 

@@ -52,7 +52,7 @@ export class PullTokens {
       return await this.#ask(wanted);
     } catch (error) {
       if (isFinal(error)) throw refused(wanted, error);
-      this.#options.logger.warn('the platform gives no token for an image: what is here of it is run', {
+      this.#options.logger.warn('pull token request failed, using an earlier one', {
         deploymentId: wanted.deploymentId,
         error,
       });

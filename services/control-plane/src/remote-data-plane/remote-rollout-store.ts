@@ -134,7 +134,7 @@ export class RemoteRolloutStore implements RolloutStore {
     own.upstreams = upstreams;
     this.#routeVersion += 1;
     await kept.save();
-    this.#options.logger.info('a deployment answers elsewhere', { deploymentId: id, upstreams });
+    this.#options.logger.info('deployment upstreams changed', { deploymentId: id, upstreams });
   }
 
   async setMountPrefix(id: string, revisionId: string, prefix: string | null): Promise<void> {

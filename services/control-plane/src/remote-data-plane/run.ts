@@ -50,8 +50,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     onLost: (refusal) => {
       lost = refusal;
-      logger.error('nothing may run here any more', { reason: refusal.message });
-      void lifecycle.stop('this data plane does not speak for the listener any more');
+      logger.error('listener lost, ending all deployments', { reason: refusal.message });
+      void lifecycle.stop('this data plane has lost its listener');
     },
     logger,
   });

@@ -27,7 +27,7 @@ export class AbandonedFiles extends HourlySweep {
   readonly #options: AbandonedFilesOptions;
 
   constructor(options: AbandonedFilesOptions) {
-    super('files that nobody needs any more could not be removed', options.logger);
+    super('abandoned file removal failed', options.logger);
     this.#options = options;
   }
 

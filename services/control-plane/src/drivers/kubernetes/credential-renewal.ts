@@ -33,7 +33,7 @@ export async function keepRenewed(
     inMs = everyMs;
     await renew(signal).catch((error: unknown) => {
       inMs = againMs;
-      if (!signal.aborted) logger.warn('a pull credential could not be renewed, trying again', { error });
+      if (!signal.aborted) logger.warn('pull credential renewal failed, will retry', { error });
     });
   }
 }

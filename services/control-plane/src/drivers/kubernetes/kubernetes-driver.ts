@@ -138,7 +138,7 @@ export class KubernetesDriver implements Driver {
     try {
       await (isKept ? revision.release() : revision.stop(0));
     } catch (error) {
-      this.#options.logger.warn('what was started of a revision is removed later', { error });
+      this.#options.logger.warn('cleanup of a failed start did not succeed, will retry', { error });
     }
   }
 
@@ -154,7 +154,7 @@ export class KubernetesDriver implements Driver {
       const left = present.filter((id) => !kept.has(id));
       await Promise.all(left.map((id) => removal.drain(id)));
     };
-    drain().catch((error: unknown) => logger.warn('a replaced revision is removed later', { deploymentId, error }));
+    drain().catch((error: unknown) => logger.warn('replaced revision not removed, will retry', { deploymentId, error }));
   }
 
   async #clusterScales(autoscaler: KubernetesDriverOptions['autoscaler']): Promise<boolean> {

@@ -74,7 +74,7 @@ export class PodWatch {
     const inMs = this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     if (this.#stopping.signal.aborted) return;
-    this.#logger.warn('the pods of the cluster cannot be watched, trying again', { error, inMs });
+    this.#logger.warn('pod watch failed, will retry', { error, inMs });
     const isOver = await pause(inMs, false, { signal: this.#stopping.signal }).catch(() => true);
     if (!isOver) await this.#informer.start();
   }

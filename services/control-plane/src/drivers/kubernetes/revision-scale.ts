@@ -43,7 +43,7 @@ export class RevisionScale {
     this.#changing = this.#changing
       .then(() => this.#apply(role, count, leaving))
       .catch((error: unknown) => {
-        if (!signal.aborted) logger.error('a deployment could not be scaled', { error });
+        if (!signal.aborted) logger.error('scaling failed', { error });
       });
   }
 

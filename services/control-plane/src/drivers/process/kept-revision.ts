@@ -175,7 +175,7 @@ export class KeptRevision implements RunningRevision {
     } catch (error) {
       this.#parts.delete(part);
       if (this.#stopping.signal.aborted || part.isLeaving) return;
-      this.#logger.warn('one more process of a deployment could not be started', { process: part.name, error });
+      this.#logger.warn('additional process failed to start', { process: part.name, error });
     }
   }
 
@@ -191,7 +191,7 @@ export class KeptRevision implements RunningRevision {
 
   #track(work: Promise<void>): void {
     const tracked = work
-      .catch((error: unknown) => this.#logger.error('a deployment could not be scaled', { error }))
+      .catch((error: unknown) => this.#logger.error('scaling failed', { error }))
       .finally(() => this.#scaling.delete(tracked));
     this.#scaling.add(tracked);
   }

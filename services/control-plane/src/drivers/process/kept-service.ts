@@ -122,7 +122,7 @@ export class KeptService {
     const { name, logger } = this.#options;
     const { firstBackoffMs, longestBackoffMs, restartTimeoutMs } = this.#timings;
     const inMs = Math.min(firstBackoffMs * 2 ** crashes, longestBackoffMs);
-    logger.warn('a process of a deployment ended and is started again', { process: name, reason, inMs });
+    logger.warn('process ended, will restart', { process: name, reason, inMs });
     try {
       await pause(inMs, undefined, { signal: this.#stopping.signal });
       const outcome = await withDeadline(this.#stopping.signal, restartTimeoutMs, (signal) => this.#launch(signal));
@@ -133,7 +133,7 @@ export class KeptService {
       await outcome.child.stop(0);
     } catch (error) {
       if (!this.#stopping.signal.aborted)
-        logger.error('a process of a deployment could not be started', { process: name, error });
+        logger.error('process failed to start', { process: name, error });
     }
     return undefined;
   }
@@ -175,7 +175,7 @@ export class KeptService {
       failures = (await checkHealth(url, signal, '/ok')) === null ? 0 : failures + 1;
       if (signal.aborted) return;
     }
-    this.#options.logger.warn('a process of a deployment does not answer and is ended', {
+    this.#options.logger.warn('process unresponsive, ending it', {
       process: this.#options.name,
     });
     child.kill();

@@ -50,9 +50,9 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
 function failure(error: unknown, log: Logger): Reply {
   const title = 'Your account could not be connected';
   if (!(error instanceof AppError)) {
-    log.error('an authorization failed unexpectedly', { error });
+    log.error('OAuth authorization failed unexpectedly', { error });
     return page(500, title, 'Something went wrong here. Try it again.');
   }
-  log.info('an authorization failed', { status: error.status, detail: error.message, ...error.internal });
+  log.info('OAuth authorization failed', { status: error.status, detail: error.message, ...error.internal });
   return page(error.status, title, error.message);
 }

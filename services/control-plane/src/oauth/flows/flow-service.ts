@@ -195,7 +195,7 @@ export class FlowService {
     if (await tokens.store(flow, grant)) return;
     // The token is stored nowhere, so it could not be revoked later.
     await client.revokeBoth(grant).catch((error: unknown) => {
-      logger.warn('an OAuth token that nobody gets is not revoked', { providerId: provider.providerId, error });
+      logger.warn('surplus OAuth token not revoked', { providerId: provider.providerId, error });
     });
     throw new BadRequestError('This authorization was ended meanwhile. Begin it again.');
   }

@@ -45,7 +45,7 @@ export class RemovedIdentities {
         },
       })
       .catch((error: unknown) => {
-        if (!lifecycle.isDraining) this.#parts.logger.error('the event bus cannot be followed', { error });
+        if (!lifecycle.isDraining) this.#parts.logger.error('event bus subscription failed', { error });
       });
   }
 
@@ -59,6 +59,6 @@ export class RemovedIdentities {
     const { failed } = await revocations.revokeAll(tokens);
     const ids = tokens.map(({ id }) => id);
     const deleted = await tokenStore.delete(prisma, ids);
-    logger.info('OAuth tokens of a removed identity are deleted', { identity: owner.identity, deleted, failed });
+    logger.info('OAuth tokens of removed identity deleted', { identity: owner.identity, deleted, failed });
   }
 }

@@ -40,7 +40,7 @@ export class Revocations {
           await this.revoke(token);
         } catch (error) {
           failed += 1;
-          this.#logger.warn('an OAuth token is deleted without being revoked', { tokenId: token.id, error });
+          this.#logger.warn('OAuth token deleted without revocation', { tokenId: token.id, error });
         }
       }
     };

@@ -114,7 +114,7 @@ export class TokenRefresh {
       if (isGrantRefused(error)) return this.#withoutRefresh(token, secrets);
       const stillGood = this.#asItIs(token, 0);
       if (!stillGood) throw error;
-      logger.warn('an OAuth token cannot be refreshed yet, it is good for a little longer', { tokenId: id, error });
+      logger.warn('OAuth token refresh failed, token still valid', { tokenId: id, error });
       return stillGood;
     }
   }

@@ -63,7 +63,7 @@ export class Uploads {
       everyMs: SWEEP_MS,
       atStart: true,
       round: () => this.removeUnused(),
-      onError: (error) => options.logger.warn('uploads that nobody uses could not be removed', { error }),
+      onError: (error) => options.logger.warn('unused upload removal failed', { error }),
     });
   }
 
