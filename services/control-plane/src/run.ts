@@ -30,18 +30,18 @@ import { openLogs } from './logs/open-logs.ts';
 import { metricsRoutes } from './monitoring/metrics-routes.ts';
 import { MetricsService } from './monitoring/metrics-service.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
-import { PostgresScaleMemory } from './monitoring/scale-memory.ts';
+import { PostgresScaleStore } from './monitoring/scale-store.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
 import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
-import { Slots } from './reconciler/slots.ts';
-import { pullCredentials } from './registry/pull-credential.ts';
+import { Semaphore } from './reconciler/semaphore.ts';
+import { startImageGarbageCollection } from './registry/image-garbage-collection.ts';
+import { issuePullCredentials } from './registry/issue-pull-credentials.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
-import { startUnusedImages } from './registry/unused-images.ts';
 import { revisionRoutes } from './revisions/revision-routes.ts';
 import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
@@ -53,7 +53,7 @@ import { integrationRoutes } from './sources/github/integration-routes.ts';
 import { openIntegrations } from './sources/github/open-integrations.ts';
 import { webhookRoutes } from './sources/github/webhook-routes.ts';
 import { GithubWebhooks } from './sources/github/webhooks.ts';
-import { ranImages } from './sources/image-sources.ts';
+import { hasRunImages } from './sources/image-sources.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
@@ -95,9 +95,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('object storage', async () => storage.close());
   const removals = startObjectRemovals({ database, objects: storage, holder: holder.id, lifecycle, logger });
   const quota = new StorageQuota({ pool, config });
-  const parts = { objects: storage, removals, scratch: join(config.DATA_DIR, 'registry') };
+  const partStorage = { objects: storage, removals, temporaryFolder: join(config.DATA_DIR, 'registry') };
   const registry = openRegistry({
-    ...parts,
+    ...partStorage,
     database,
     quota,
     sealer,
@@ -105,7 +105,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
   });
-  const projectImages = openRevisionImages(config, { database, storage: parts, registry, quota, lifecycle, logger });
+  const projectImages = openRevisionImages(config, {
+    database,
+    storage: partStorage,
+    registry,
+    quota,
+    lifecycle,
+    logger,
+  });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
@@ -128,7 +135,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     secrets,
     referenced,
     openLog,
-    slots: new Slots(config.CONCURRENT_BUILDS),
+    semaphore: new Semaphore(config.CONCURRENT_BUILDS),
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     user: await openBuildUser(config.BUILD_USER, config.DATA_DIR),
@@ -156,13 +163,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       sealer,
       secrets,
       referenced,
-      scales: new PostgresScaleMemory({ pool, logger }),
+      scales: new PostgresScaleStore({ pool, logger }),
       samples,
       samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
-      credentials: pullCredentials(registry),
+      credentials: issuePullCredentials(registry),
       removeFiles: async (id, images) => {
         await removeContent(id);
-        if (isCluster || (await ranImages(prisma, id))) await images.removeLeftovers(id);
+        if (isCluster || (await hasRunImages(prisma, id))) await images.removeLeftovers(id);
       },
     },
     context,
@@ -177,10 +184,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const { rollouts } = listeners;
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
-  const wanted = { database, desired, secrets, view, rollouts };
-  const revisions = new RevisionService(wanted);
+  const dependencies = { database, desired, secrets, view, rollouts };
+  const revisions = new RevisionService(dependencies);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
-  startUnusedImages({ database, removals, revisionsKept, holder: holder.id, lifecycle, logger });
+  startImageGarbageCollection({ database, removals, revisionsKept, holder: holder.id, lifecycle, logger });
   const uploads = openUploads({ config, database, storage, removals, quota, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
@@ -204,12 +211,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
     validationErrors: 'list',
     internalToken: config.INTERNAL_TOKEN,
-    principal: listeners.knowing(createPrincipalVerifier({ audience: 'control-plane', jwksUrl })),
+    principal: listeners.acceptKeys(createPrincipalVerifier({ audience: 'control-plane', jwksUrl })),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],
     operations: [
-      ...deploymentRoutes(new DeploymentService(wanted), keys),
+      ...deploymentRoutes(new DeploymentService(dependencies), keys),
       ...revisionRoutes(revisions, keys),
       ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
       ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),

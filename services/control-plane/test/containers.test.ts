@@ -11,7 +11,7 @@ import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
 import { type RevisionSpec, type RunningRevision, StartFailure } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../src/logs/revision-log.ts';
-import { containerOptions, engineCalls } from './support/stand-in-engine.ts';
+import { containerOptions, engineCalls } from './support/fake-engine.ts';
 
 const DEPLOYMENT = '0192f7a0-0000-7000-8000-000000000001';
 const IMAGE = 'registry.example.com/agent:v1';
@@ -147,7 +147,7 @@ describe('an image', () => {
   it('whose registry is unreachable runs as this machine has it', async () => {
     database = await createTestDatabase();
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a token of before' };
-    const by = driver({ credentialFor: async () => ({ ...credential, isOfBefore: true }) });
+    const by = driver({ credentialFor: async () => ({ ...credential, isEarlier: true }) });
     await start('agents.example.com/registry/x/agent:v1', {}, by);
     expect((await commands()).filter((args) => args.includes('login') || args.includes('pull'))).toEqual([]);
   });
@@ -161,11 +161,11 @@ describe('an image', () => {
     await expect(start('x:v1', {}, driver({ command: 'no-such-engine' }))).rejects.toThrow(
       /images need a container engine, and `no-such-engine` does not reach one/,
     );
-    process.env.DOCKER_STAND_IN_IS_DOWN = '1';
+    process.env.DOCKER_FAKE_IS_DOWN = '1';
     try {
       await expect(start('x:v1')).rejects.toThrow(/Cannot connect to the Docker daemon/);
     } finally {
-      delete process.env.DOCKER_STAND_IN_IS_DOWN;
+      delete process.env.DOCKER_FAKE_IS_DOWN;
     }
   });
 });
@@ -176,7 +176,7 @@ describe('a revision whose containers do not reach its database', () => {
   it('fails at once and names the address, when this machine reaches it', async () => {
     database = await createTestDatabase();
     const { port } = new URL(database.url);
-    process.env.DOCKER_STAND_IN_MACHINE = '127.0.0.9';
+    process.env.DOCKER_FAKE_MACHINE = '127.0.0.9';
     try {
       const failure = await failureOf(database.url);
       expect(failure).toBeInstanceOf(StartFailure);
@@ -188,7 +188,7 @@ describe('a revision whose containers do not reach its database', () => {
       const runs = (await commands()).filter(([command]) => command === 'run');
       expect(runs.map((args) => args.at(-2))).toEqual(['reach']);
     } finally {
-      delete process.env.DOCKER_STAND_IN_MACHINE;
+      delete process.env.DOCKER_FAKE_MACHINE;
     }
   });
 
@@ -228,11 +228,11 @@ async function commandOf(part: string): Promise<number> {
 
 it("a deployment's pushed images are removed from the engine with it, under their registry names only", async () => {
   const repository = `agents.example.com/registry/${DEPLOYMENT}/agent`;
-  process.env.DOCKER_STAND_IN_IMAGES = `${repository} v2 sha256:22\n${repository} <none> sha256:11\n${repository} v3 <none>\n`;
+  process.env.DOCKER_FAKE_IMAGES = `${repository} v2 sha256:22\n${repository} <none> sha256:11\n${repository} v3 <none>\n`;
   try {
     await driver().removeLeftovers(DEPLOYMENT);
   } finally {
-    delete process.env.DOCKER_STAND_IN_IMAGES;
+    delete process.env.DOCKER_FAKE_IMAGES;
   }
   const [list, removal] = (await commands()).filter(([command]) => command === 'image');
   expect(list).toContain(`--filter=reference=*/registry/${DEPLOYMENT}/*`);

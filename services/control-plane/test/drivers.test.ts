@@ -5,9 +5,9 @@ import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
 import { KubernetesDriver } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { ProcessDriver } from '../src/drivers/process/process-driver.ts';
 import { itConforms } from './support/driver-conformance.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT, containerOptions } from './support/stand-in-engine.ts';
+import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT, containerOptions } from './support/fake-engine.ts';
 
 const IMAGE = 'registry.example.com/team/agent@sha256:0123';
 
@@ -24,11 +24,11 @@ itConforms('container', async (surroundings) => {
   return { driver, artifact: { kind: 'image', imageUri: IMAGE } };
 });
 
-let cluster: StandInCluster | undefined;
+let cluster: FakeCluster | undefined;
 afterAll(() => cluster?.close());
 
 itConforms('kubernetes', async (surroundings) => {
-  cluster = await StandInCluster.start(AGENT, await grantedRules());
+  cluster = await FakeCluster.start(AGENT, await grantedRules());
   const driver = new KubernetesDriver({
     ...surroundings,
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),

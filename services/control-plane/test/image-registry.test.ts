@@ -174,7 +174,7 @@ describe('an image', () => {
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
     const answer = await push.send('PATCH', begun.headers.get('location')!, { body: new Uint8Array(LIMIT_BYTES + 1) });
     expect(await errorOf(answer)).toEqual([413, 'SIZE_INVALID']);
-    expect(await readdir(join(test.folder, 'scratch'))).toEqual([]);
+    expect(await readdir(join(test.folder, 'temporary'))).toEqual([]);
     expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
   });
 

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT } from './support/stand-in-engine.ts';
 
-let cluster: StandInCluster;
+let cluster: FakeCluster;
 let platform: TestPlatform;
 let folder: string;
 beforeAll(async () => {
-  cluster = await StandInCluster.start(AGENT, await grantedRules());
+  cluster = await FakeCluster.start(AGENT, await grantedRules());
   folder = await mkdtemp(join(tmpdir(), 'runyard-kubeconfig-'));
   await writeFile(join(folder, 'config'), cluster.kubeConfigFile());
   platform = await TestPlatform.start({ KUBERNETES_NAMESPACE: NAMESPACE, KUBECONFIG: join(folder, 'config') });

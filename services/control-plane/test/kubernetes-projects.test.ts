@@ -5,21 +5,21 @@ import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
+import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT } from './support/stand-in-engine.ts';
 
 let base: BaseRegistry;
-let cluster: StandInCluster;
+let cluster: FakeCluster;
 let platform: TestPlatform;
 let folder: string;
 beforeAll(async () => {
   const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
   [base, cluster, folder] = await Promise.all([
     BaseRegistry.start(),
-    grantedRules().then((rules) => StandInCluster.start(AGENT, rules, originOf)),
+    grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
     mkdtemp(join(tmpdir(), 'runyard-kubeconfig-')),
   ]);
   await writeFile(join(folder, 'config'), cluster.kubeConfigFile());

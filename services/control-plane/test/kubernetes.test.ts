@@ -12,18 +12,18 @@ import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../src/logs/revision-log.ts';
-import { readParts } from '../src/monitoring/part-readings.ts';
-import type { Rule } from './support/stand-in-cluster/api-server.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT } from './support/stand-in-engine.ts';
+import { sampleReplicas } from '../src/monitoring/replica-samples.ts';
+import type { Rule } from './support/fake-cluster/api-server.ts';
+import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT } from './support/fake-engine.ts';
 
 const SECRET = 'a value nobody may see';
 const DATABASE_URI = 'postgres://role:password@postgres.example.com/database';
 const TIMEOUT_MS = 30_000;
 
 let rules: Rule[];
-let cluster: StandInCluster;
+let cluster: FakeCluster;
 let folder: string;
 const drivers: KubernetesDriver[] = [];
 const started: RunningRevision[] = [];
@@ -31,7 +31,7 @@ const started: RunningRevision[] = [];
 beforeAll(async () => {
   rules = await grantedRules();
   [cluster, folder] = await Promise.all([
-    StandInCluster.start(AGENT, rules),
+    FakeCluster.start(AGENT, rules),
     mkdtemp(join(tmpdir(), 'runyard-kubernetes-')),
   ]);
 });
@@ -154,8 +154,8 @@ describe('the objects of a revision', () => {
     try {
       const spec = specOf({ resources: { max_scale: 4 } });
       const revision = await start(spec);
-      expect(revision.isScaledElsewhere).toBe(true);
-      await waitFor(() => revision.parts().filter(({ role, url }) => role === 'run-worker' && url).length === 3, {
+      expect(revision.isScaledByCluster).toBe(true);
+      await waitFor(() => revision.replicas().filter(({ role, url }) => role === 'run-worker' && url).length === 3, {
         timeoutMs: TIMEOUT_MS,
         what: 'three workers for 25 runs',
       });
@@ -178,9 +178,9 @@ describe('the objects of a revision', () => {
     const revision = await start(specOf());
     const containers = [{ usage: { cpu: '250m', memory: '64Mi' } }, { usage: { cpu: '1000000n', memory: '1024Ki' } }];
     cluster.api.podMetrics = () => cluster.objects('pods').map(({ metadata }) => ({ metadata, containers }));
-    const { parts } = await readParts([revision]);
+    const { replicas } = await sampleReplicas([revision]);
     cluster.api.podMetrics = undefined;
-    expect(parts.map(({ name, usage, figures }) => [name, usage, figures?.activeRuns])).toEqual([
+    expect(replicas.map(({ name, usage, metrics }) => [name, usage, metrics?.activeRuns])).toEqual([
       ['agent-api', { cpuCores: 0.251, memoryBytes: 65 * 2 ** 20 }, 1],
       ['run-worker', { cpuCores: 0.251, memoryBytes: 65 * 2 ** 20 }, 1],
     ]);
@@ -237,7 +237,7 @@ describe('a revision that fails to start reports why:', () => {
   });
 
   it('this service lacks a permission, or is unknown', async () => {
-    const withoutServices = await StandInCluster.start(
+    const withoutServices = await FakeCluster.start(
       AGENT,
       rules.filter(({ resources }) => !resources.includes('services')),
     );
@@ -264,11 +264,14 @@ describe('a cluster that is busy or forgets events', () => {
     cluster.store.compact();
     cluster.api.endWatches();
     revision.scale('run-worker', 2);
-    const second = () => revision.parts().filter(({ url }) => url).length === 3;
+    const second = () => revision.replicas().filter(({ url }) => url).length === 3;
     await waitFor(second, { timeoutMs: TIMEOUT_MS, what: 'the second worker' });
     revision.scale('run-worker', 1);
-    await waitFor(() => revision.parts().length === 2, { timeoutMs: TIMEOUT_MS, what: 'the end of the second worker' });
-    expect(revision.parts().map(({ name }) => name)).toEqual(['agent-api', 'run-worker-1']);
+    await waitFor(() => revision.replicas().length === 2, {
+      timeoutMs: TIMEOUT_MS,
+      what: 'the end of the second worker',
+    });
+    expect(revision.replicas().map(({ name }) => name)).toEqual(['agent-api', 'run-worker-1']);
   });
 });
 
@@ -300,7 +303,7 @@ describe('a control plane that has ended', () => {
     const revision = await start({ ...spec, secrets: { NO_DATABASE: '1' } });
     expect(
       revision
-        .parts()
+        .replicas()
         .map(({ name }) => name)
         .sort(),
     ).toEqual(expect.arrayContaining(['agent-api', 'run-worker']));

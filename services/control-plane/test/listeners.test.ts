@@ -22,7 +22,7 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
 import type { Prisma } from '../src/generated/client.ts';
-import { desiredOfListener } from '../src/listeners/desired-of-listener.ts';
+import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { RegistryAddress } from '../src/registry/registry-address.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
@@ -306,9 +306,9 @@ describe('a deployment', () => {
         return found;
       };
       const queries = { deployment: { findMany }, revision } as unknown as Queries;
-      const nothing = await desiredOfListener(database.prisma, listener.id, told);
-      expect(await desiredOfListener(queries, listener.id, told)).toEqual(nothing);
-      const next = await desiredOfListener(database.prisma, listener.id, told);
+      const nothing = await readDesiredState(database.prisma, listener.id, told);
+      expect(await readDesiredState(queries, listener.id, told)).toEqual(nothing);
+      const next = await readDesiredState(database.prisma, listener.id, told);
       expect(next.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
     } finally {
       await database.close();

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { objectNotes } from '../src/object-storage/object-notes.ts';
 import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
 import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
+import { pendingObjects } from '../src/object-storage/pending-objects.ts';
 import { openRemovals } from './support/object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -38,12 +38,12 @@ beforeEach(async () => {
 
 async function put(...keys: string[]): Promise<void> {
   for (const key of keys) {
-    await removals.announce(key);
+    await removals.record(key);
     objects.add(key);
   }
 }
-const keep = (...keys: string[]) => database.change((transaction) => objectNotes.keep(transaction, keys));
-const release = (...keys: string[]) => database.change((transaction) => objectNotes.release(transaction, keys));
+const keep = (...keys: string[]) => database.change((transaction) => pendingObjects.assignOwner(transaction, keys));
+const release = (...keys: string[]) => database.change((transaction) => pendingObjects.removeOwner(transaction, keys));
 const noted = async () => {
   const rows = await database.prisma.$queryRaw<{ key: string }[]>`SELECT key FROM object_removal ORDER BY key`;
   return rows.map(({ key }) => key);
@@ -99,7 +99,7 @@ it('an object that is about to get an owner is not removed', async () => {
   await put('a');
   await removals.abandon(['a']);
   await database.change(async (transaction) => {
-    await objectNotes.keep(transaction, ['a']);
+    await pendingObjects.assignOwner(transaction, ['a']);
     await removals.sweep();
   });
   expect([[...objects], await noted()]).toEqual([['a'], []]);

@@ -313,7 +313,7 @@ describe('a build reports why there is no image:', () => {
     const directory = await project({ data: randomBytes(LIMIT_BYTES).toString('base64') });
     expect(await failing(of, directory)).toMatch(/larger than 1000000 bytes, packed/);
     expect(await objects(of.deploymentId)).toEqual([]);
-    expect(await readdir(join(own.folder, 'scratch'))).toEqual([]);
+    expect(await readdir(join(own.folder, 'temporary'))).toEqual([]);
   });
 });
 

@@ -6,11 +6,11 @@ import type { Deployment, DeploymentList, Listener, LogPage } from '@runyard/con
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
+import { FakeCluster } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT } from './support/stand-in-engine.ts';
 
 let platform: TestPlatform;
 const dataPlanes: TestDataPlane[] = [];
@@ -176,7 +176,7 @@ describe('a remote data plane', () => {
   });
 
   it('of a cluster runs images in the namespace they name, keeps them running without itself, and removes them with their deployment', async () => {
-    const cluster = await StandInCluster.start(AGENT, await grantedRules());
+    const cluster = await FakeCluster.start(AGENT, await grantedRules());
     try {
       const KUBECONFIG = join(platform.folder, 'kubeconfig');
       await writeFile(KUBECONFIG, cluster.kubeConfigFile());

@@ -9,16 +9,16 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
 import { BaseRegistry, LOGIN, tarOf } from './support/base-registry.ts';
+import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
+import { grantedRules } from './support/fake-cluster/granted-rules.ts';
+import { AGENT } from './support/fake-engine.ts';
 import { ImageClient } from './support/image-pushing.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty, deploy, PROJECT } from './support/sources.ts';
-import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
-import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
-import { AGENT } from './support/stand-in-engine.ts';
 
 let base: BaseRegistry;
-let cluster: StandInCluster;
+let cluster: FakeCluster;
 let platform: TestPlatform;
 let dataPlane: TestDataPlane;
 let listener: Listener;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
   [base, cluster] = await Promise.all([
     BaseRegistry.start(),
-    grantedRules().then((rules) => StandInCluster.start(AGENT, rules, originOf)),
+    grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
   ]);
   platform = await TestPlatform.start({
     LISTENER_LEASE_SECONDS: '3',

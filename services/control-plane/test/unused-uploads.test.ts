@@ -57,7 +57,7 @@ beforeEach(() => {
     publicUrl: 'https://agents.example.com',
     ttlSeconds: 60,
     revisionsKept: 2,
-    scratchDir: tmpdir(),
+    temporaryFolder: tmpdir(),
     quota: { check: async () => undefined },
     sweepDuty: { isMine: async () => true, release: async () => undefined },
     logger: silentLogger,

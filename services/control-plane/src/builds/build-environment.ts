@@ -48,8 +48,8 @@ export async function buildEnvironment(
     ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),
     ...machine,
     ...registryVariables(registry),
-    ...picked(process.env, (name) => REGISTRY_SETTINGS.includes(name)),
-    ...picked(secrets, (name) => REGISTRY_SECRETS.test(name)),
+    ...pickVariables(process.env, (name) => REGISTRY_SETTINGS.includes(name)),
+    ...pickVariables(secrets, (name) => REGISTRY_SECRETS.test(name)),
     HOME: folders.home,
     TMPDIR: folders.home,
     CI: 'true',
@@ -101,8 +101,8 @@ const NPM_TIMEOUT_MS = 120_000;
 function npmSettings(): Promise<NpmSettings> {
   asked ??= promisify(execFile)('npm', ['config', 'get', 'registry', 'cafile'], { timeout: NPM_TIMEOUT_MS }).then(
     ({ stdout }) => ({
-      registry: withoutCredentials(settingIn(stdout, 'registry')),
-      cafile: isAbsolute(settingIn(stdout, 'cafile')) ? settingIn(stdout, 'cafile') : null,
+      registry: removeCredentials(parseSetting(stdout, 'registry')),
+      cafile: isAbsolute(parseSetting(stdout, 'cafile')) ? parseSetting(stdout, 'cafile') : null,
     }),
     () => {
       // The next build asks again.
@@ -114,11 +114,11 @@ function npmSettings(): Promise<NpmSettings> {
 }
 
 /** Reads a value from lines of `name=value`. npm prints `null` for a setting that is not set. */
-function settingIn(said: string, name: string): string {
+function parseSetting(said: string, name: string): string {
   return new RegExp(`^${name} *= *(.*)$`, 'm').exec(said)?.[1]?.trim() ?? '';
 }
 
-function withoutCredentials(text: string): string | null {
+function removeCredentials(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   url.username = '';
@@ -126,7 +126,10 @@ function withoutCredentials(text: string): string | null {
   return url.href;
 }
 
-function picked(from: Record<string, string | undefined>, isWanted: (name: string) => boolean): Record<string, string> {
+function pickVariables(
+  from: Record<string, string | undefined>,
+  isWanted: (name: string) => boolean,
+): Record<string, string> {
   const entries = Object.entries(from).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isWanted(entry[0]),
   );

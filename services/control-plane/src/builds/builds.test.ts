@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
-import { Slots } from '../reconciler/slots.ts';
+import { Semaphore } from '../reconciler/semaphore.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { BuildFailure } from './build-failure.ts';
@@ -35,7 +35,7 @@ function buildsOf(
     secrets: { open: () => [] } as unknown as SecretSets,
     referenced: new ReferencedSecrets(undefined),
     openLog: () => log as unknown as RevisionLog,
-    slots: new Slots(1),
+    semaphore: new Semaphore(1),
     timeoutMs: 10_000,
     minFreeBytes: 0,
     user: null,

@@ -9,7 +9,7 @@ import { secretMask } from '../logs/secret-mask.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
-import type { Slots } from '../reconciler/slots.ts';
+import type { Semaphore } from '../reconciler/semaphore.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { isImageSource } from '../sources/image-sources.ts';
@@ -20,7 +20,7 @@ import type { BuildSource } from './build-source.ts';
 import type { BuildUser } from './build-user.ts';
 import { Builder, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
-import { type OutagePauses, throughOutages } from './through-outages.ts';
+import { type OutagePauses, retryDuringOutages } from './retry-during-outages.ts';
 
 /** Opens the build source of a revision, by its kind of source. Kinds without an entry are not built. */
 export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
@@ -31,7 +31,7 @@ export interface BuildsOptions {
   secrets: SecretSets;
   referenced: Pick<ReferencedSecrets, 'read'>;
   openLog: OpenRevisionLog;
-  slots: Slots;
+  semaphore: Semaphore;
   /** Limits one build, and separately its waiting for the object storage. */
   timeoutMs: number;
   outagePauses?: OutagePauses;
@@ -49,7 +49,7 @@ export interface BuildsOptions {
 const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
 
 /**
- * Builds revisions. `slots` limits the builds of all deployments together; the caller builds one revision of a
+ * Builds revisions. `semaphore` limits the builds of all deployments together; the caller builds one revision of a
  * deployment at a time.
  */
 export class Builds {
@@ -88,13 +88,13 @@ export class Builds {
    * @throws BuildFailure when no image can be made of the project; ObjectStorageUnavailableError when the image cannot
    * be made now
    */
-  async ofFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
+  async useFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
     const { images, openLog } = this.#options;
     if (!images) return { kind: 'project', project };
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
-      return await images.ofFolder(revision, project, { say, signal });
+      return await images.makeFromFolder(revision, project, { say, signal });
     } catch (error) {
       if (error instanceof ObjectStorageUnavailableError) say(`${error.message}: trying again`);
       throw error;
@@ -116,7 +116,7 @@ export class Builds {
     revision: RolloutRevision,
     { signal, onBegin }: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
-    const { slots, openLog, images, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
+    const { semaphore, openLog, images, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
@@ -126,8 +126,8 @@ export class Builds {
         await onBegin();
         await this.#buildInTurn(deployment, revision, signal);
       };
-      const work = () => slots.run(signal, turn);
-      await throughOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
+      const work = () => semaphore.run(signal, turn);
+      await retryDuringOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
     } catch (error) {
       signal.throwIfAborted();
       // A build that waited in vain for its slot fails like one that began.

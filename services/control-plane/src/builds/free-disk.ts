@@ -2,7 +2,7 @@ import { withEnd } from '@runyard/deadline';
 import { freeBytes } from '../storage-quota/storage-quota.ts';
 import { BuildFailure } from './build-failure.ts';
 
-export interface DiskBound {
+export interface DiskLimit {
   folder: string;
   /** Free bytes that the disk with the folder must keep. */
   minFreeBytes: number;
@@ -18,7 +18,7 @@ const LOOK_MS = 500;
  */
 export async function withFreeDisk<T>(
   outer: AbortSignal,
-  { folder, minFreeBytes }: DiskBound,
+  { folder, minFreeBytes }: DiskLimit,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const isNearlyFull = async () => (await freeBytes(folder)) < minFreeBytes;

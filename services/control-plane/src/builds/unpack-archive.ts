@@ -40,7 +40,7 @@ export async function unpackArchive(
     filter: (path, entry) => {
       const found = entry as ReadEntry;
       files += 1;
-      const reason = files > limits.files ? `it holds more than ${limits.files} files` : faultOf(path, found);
+      const reason = files > limits.files ? `it holds more than ${limits.files} files` : findFault(path, found);
       if (reason !== undefined) refuse(reason);
       // No unpacked file may run as another user (setuid) or be inaccessible to its owner.
       found.mode = found.type === 'Directory' || (found.mode ?? 0) & 0o100 ? 0o755 : 0o644;
@@ -62,14 +62,14 @@ export async function unpackArchive(
     });
   } catch (error) {
     options.signal.throwIfAborted();
-    if (!fault && isOfTheArchive(error)) refuse((error as Error).message);
+    if (!fault && isArchiveError(error)) refuse((error as Error).message);
     throw fault ?? error;
   }
   if (fault) throw fault;
   if (files === 0) throw new BuildFailure('The archive is refused: it is empty.');
 }
 
-function faultOf(path: string, { type, linkpath }: ReadEntry): string | undefined {
+function findFault(path: string, { type, linkpath }: ReadEntry): string | undefined {
   const name = JSON.stringify(path.slice(0, 200));
   if (type === 'SymbolicLink' || type === 'Link') return `${name} is a link to ${JSON.stringify(linkpath ?? '')}`;
   if (type !== 'File' && type !== 'OldFile' && type !== 'ContiguousFile' && type !== 'Directory') {
@@ -80,7 +80,7 @@ function faultOf(path: string, { type, linkpath }: ReadEntry): string | undefine
 }
 
 /** Returns whether zlib or tar failed, as opposed to the disk or the network that the archive comes over. */
-function isOfTheArchive(error: unknown): boolean {
+function isArchiveError(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException & { tarCode?: string };
   return code.startsWith('Z_') || code.startsWith('TAR_') || 'tarCode' in (error as object);
 }

@@ -60,7 +60,7 @@ export class DeploymentDatabases {
   }
 
   /** Returns bytes and connections of each deployment's database. Deployments without a database are left out. */
-  async figures(deploymentIds: string[]): Promise<Map<string, { bytes: number; connections: number }>> {
+  async readMetrics(deploymentIds: string[]): Promise<Map<string, { bytes: number; connections: number }>> {
     const ofName = new Map(deploymentIds.map((id) => [nameOf(id), id]));
     const { rows } = await this.#asAdmin((client) =>
       client.query<{ name: string; bytes: string; connections: number }>(
@@ -80,7 +80,7 @@ export class DeploymentDatabases {
    * have.
    */
   async activateRevision(access: DatabaseAccess, revisionId: string): Promise<void> {
-    await connected(access.uri, (client) =>
+    await withConnection(access.uri, (client) =>
       client.query('UPDATE deployment SET active_revision = $1 WHERE active_revision IS DISTINCT FROM $1', [
         revisionId,
       ]),
@@ -88,7 +88,7 @@ export class DeploymentDatabases {
   }
 
   #asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    return connected(this.#adminUri, work);
+    return withConnection(this.#adminUri, work);
   }
 }
 
@@ -97,7 +97,7 @@ function nameOf(deploymentId: string): string {
   return `runyard_${deploymentId.replaceAll('-', '')}`;
 }
 
-async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withConnection<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString,
     application_name: 'runyard-control-plane',

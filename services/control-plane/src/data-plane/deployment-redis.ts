@@ -41,7 +41,7 @@ export class DeploymentRedis {
   readonly #options: DeploymentRedisOptions;
   readonly #redis: Redis;
   /** Passwords by deployment, of the users that this process maintains. */
-  readonly #wanted = new Map<string, string>();
+  readonly #passwords = new Map<string, string>();
 
   constructor(options: DeploymentRedisOptions) {
     this.#options = options;
@@ -54,13 +54,13 @@ export class DeploymentRedis {
       retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
     }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
     keepAlive(this.#redis);
-    this.#redis.on('ready', () => void this.#makeAgain());
+    this.#redis.on('ready', () => void this.#recreateUsers());
   }
 
   /** Resolves when Redis has all users that are wanted by now. */
   async untilReady(): Promise<void> {
     if (this.#redis.status !== 'ready') await once(this.#redis, 'ready');
-    await this.#makeAgain();
+    await this.#recreateUsers();
   }
 
   close(): void {
@@ -77,8 +77,8 @@ export class DeploymentRedis {
     const { adminUri, users } = this.#options;
     if (users === 'shared') return { uri: adminUri };
     const password = createHmac('sha256', secret).update(`redis/${deploymentId}`).digest('hex');
-    this.#wanted.set(deploymentId, password);
-    await this.#make([[deploymentId, password]]);
+    this.#passwords.set(deploymentId, password);
+    await this.#createUsers([[deploymentId, password]]);
     const uri = new URL(adminUri);
     uri.username = userOf(deploymentId);
     uri.password = password;
@@ -90,7 +90,7 @@ export class DeploymentRedis {
    * stay.
    */
   async remove(deploymentId: string): Promise<void> {
-    this.#wanted.delete(deploymentId);
+    this.#passwords.delete(deploymentId);
     // A new client waits until it is connected; the permanent one fails at once while disconnected.
     const redis = new Redis(this.#options.adminUri, {
       maxRetriesPerRequest: 1,
@@ -111,16 +111,16 @@ export class DeploymentRedis {
     }
   }
 
-  async #makeAgain(): Promise<void> {
-    const all = [...this.#wanted];
+  async #recreateUsers(): Promise<void> {
+    const all = [...this.#passwords];
     for (let start = 0; start < all.length; start += BATCH) {
-      await this.#make(all.slice(start, start + BATCH)).catch((error: unknown) => {
+      await this.#createUsers(all.slice(start, start + BATCH)).catch((error: unknown) => {
         this.#options.logger.error('Redis user creation failed', { error });
       });
     }
   }
 
-  async #make(users: [deploymentId: string, password: string][]): Promise<void> {
+  async #createUsers(users: [deploymentId: string, password: string][]): Promise<void> {
     // Every new connection creates all users.
     if (this.#redis.status !== 'ready') return;
     const pipeline = this.#redis.pipeline();

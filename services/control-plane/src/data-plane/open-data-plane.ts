@@ -6,21 +6,21 @@ import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
 import { ProcessDriver } from '../drivers/process/process-driver.ts';
 import { openProjectUsers } from '../drivers/process/project-users.ts';
-import type { GivesCredentials } from '../drivers/pull-credential.ts';
+import type { PullCredentialFactory } from '../drivers/pull-credential.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
 import { logSegments } from '../logs/log-segments.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { Autoscaler } from '../monitoring/autoscaler.ts';
 import { DeploymentMonitor, type DeploymentMonitorOptions } from '../monitoring/deployment-monitor.ts';
-import type { ScaleMemory } from '../monitoring/scale-memory.ts';
+import type { ScaleStore } from '../monitoring/scale-store.ts';
 import { DeploymentRollout } from '../reconciler/deployment-rollout.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
-import type { RolloutParts } from '../reconciler/rollout-parts.ts';
-import { Slots } from '../reconciler/slots.ts';
-import { AbandonedFiles, scratchFolders } from '../scratch/abandoned-files.ts';
+import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
+import { Semaphore } from '../reconciler/semaphore.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { AbandonedFiles, temporaryFolders } from '../temporary-files/abandoned-files.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 import { DeploymentDatabases } from './deployment-databases.ts';
 import { DeploymentRedis } from './deployment-redis.ts';
@@ -37,18 +37,18 @@ export interface DataPlaneOptions {
   ownership: Ownership;
   /** Milliseconds between sweeps over all deployments, which need no wake-up. */
   sweepMs: number;
-  store: RolloutParts['store'];
-  builds: RolloutParts['builds'];
+  store: RolloutDependencies['store'];
+  builds: RolloutDependencies['builds'];
   openLog: OpenRevisionLog;
   sealer: Sealer;
   secrets: SecretSets;
   referenced: ReferencedSecrets;
-  scales: ScaleMemory;
+  scales: ScaleStore;
   samples: DeploymentMonitorOptions['samples'];
   /** Milliseconds that samples are kept. */
   samplesMs: number;
   /** Provides the credentials for pulling deployments' images from the platform's registry. */
-  credentials: GivesCredentials;
+  credentials: PullCredentialFactory;
   /** Wraps the driver that runs projects. */
   guardProjects?(projects: Driver): Driver;
   /** Removes the files of a deleted deployment, except its logs. */
@@ -57,7 +57,7 @@ export interface DataPlaneOptions {
    * Returns how deployments end when this process stops. By default they get the whole configured grace, and those that
    * can run on without this process do.
    */
-  ending?(): { graceMs?: number; isReleased?: boolean };
+  stopOptions?(): { graceMs?: number; isReleased?: boolean };
 }
 
 export interface DataPlane {
@@ -85,14 +85,14 @@ export async function openDataPlane(
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
   const redis = new DeploymentRedis({ adminUri: config.DATA_REDIS_URI, users: config.DATA_REDIS_USERS, logger });
   lifecycle.onStop('Redis users', () => redis.close());
-  const abandoned = new AbandonedFiles({ folders: scratchFolders(dataDir), logger });
+  const abandoned = new AbandonedFiles({ folders: temporaryFolders(dataDir), logger });
   abandoned.start();
   lifecycle.onStop('abandoned files', () => abandoned.stop());
 
   const keeping = {
     openLog,
     running,
-    countsBefore: (deploymentId: string) => scales.of(deploymentId),
+    countsBefore: (deploymentId: string) => scales.find(deploymentId),
     logger,
     platform: platformSettings(config, options),
   };
@@ -105,7 +105,7 @@ export async function openDataPlane(
     agentApiEntry: config.AGENT_API_COMMAND,
     runWorkerEntry: config.RUN_WORKER_COMMAND,
   });
-  const parts: RolloutParts = {
+  const dependencies: RolloutDependencies = {
     store,
     driver: new DriversByArtifact({
       project: options.guardProjects?.(projects) ?? projects,
@@ -117,7 +117,7 @@ export async function openDataPlane(
     secrets,
     referenced,
     sealer,
-    startSlots: new Slots(config.CONCURRENT_STARTS),
+    startSemaphore: new Semaphore(config.CONCURRENT_STARTS),
     deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
     removeFiles: async (id) => {
       await rm(logSegments.folderOf(dataDir, id), { recursive: true, force: true });
@@ -127,7 +127,7 @@ export async function openDataPlane(
   };
   const reconciler = new Reconciler({
     store,
-    workOn: (id) => new DeploymentRollout(id, parts),
+    workOn: (id) => new DeploymentRollout(id, dependencies),
     ownership: options.ownership,
     sweepMs: options.sweepMs,
     logger,
@@ -144,7 +144,7 @@ export async function openDataPlane(
   });
   const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
   const stop = () => {
-    const { graceMs = stopMs, isReleased = true } = options.ending?.() ?? {};
+    const { graceMs = stopMs, isReleased = true } = options.stopOptions?.() ?? {};
     return reconciler.stop(graceMs, { release: isReleased });
   };
   lifecycle.onStop('deployments', stop, { timeoutMs: stopMs + STOP_MARGIN_MS });

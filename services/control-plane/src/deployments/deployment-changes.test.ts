@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedRevision, changedSourceConfig, checkCommit, needsRevision } from './deployment-changes.ts';
+import { changeRevisionSource, changeSourceConfig, checkCommit, needsRevision } from './deployment-changes.ts';
 
 describe('a change of a deployment', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('a change of a deployment', () => {
 
 describe('the source of a deployment', () => {
   const current = { project_path: '/srv/a', deployment_type: 'dev' as const };
-  const change = (fields: object) => changedSourceConfig('local_directory', current, fields);
+  const change = (fields: object) => changeSourceConfig('local_directory', current, fields);
 
   it.each([
     ['project_path', '/srv/b'],
@@ -50,10 +50,10 @@ describe('the source of a deployment', () => {
 
   it('has a URL of its own only for an external image', () => {
     const custom_url = 'https://x.example.com';
-    expect(changedSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
+    expect(changeSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
     expect(() => change({ custom_url })).toThrow("'source_config.custom_url' is read-only");
     for (const source of ['local_directory', 'external_docker'] as const) {
-      expect(changedSourceConfig(source, current, { custom_url }, [custom_url])).toEqual(current);
+      expect(changeSourceConfig(source, current, { custom_url }, [custom_url])).toEqual(current);
     }
   });
 
@@ -71,7 +71,7 @@ describe('the next revision', () => {
   const deployment = { source: 'internal_docker' };
 
   it('runs the same again when nothing else is named', () => {
-    expect(changedRevision(deployment, latest, { secrets: [] })).toEqual({
+    expect(changeRevisionSource(deployment, latest, { secrets: [] })).toEqual({
       revisionSource: 'internal_source',
       sourceRevisionConfig: uploaded,
     });
@@ -80,7 +80,7 @@ describe('the next revision', () => {
   it('keeps the fields of its own source only', () => {
     const next = { source_tarball_path: 'a/2.tar.gz' };
     expect(
-      changedRevision(deployment, latest, { revision_source: 'internal_source', source_revision_config: next }),
+      changeRevisionSource(deployment, latest, { revision_source: 'internal_source', source_revision_config: next }),
     ).toEqual({
       revisionSource: 'internal_source',
       sourceRevisionConfig: { ...next, langgraph_config_path: 'langgraph.json' },
@@ -89,14 +89,14 @@ describe('the next revision', () => {
 
   it("is of the deployment's source unless another is named", () => {
     const image_uri = 'registry.example.com/agent:2';
-    expect(changedRevision(deployment, latest, { source_revision_config: { image_uri } })).toEqual({
+    expect(changeRevisionSource(deployment, latest, { source_revision_config: { image_uri } })).toEqual({
       revisionSource: 'internal_docker',
       sourceRevisionConfig: { image_uri },
     });
   });
 
   it('comes from another source only with something of that to run', () => {
-    expect(() => changedRevision(deployment, latest, { revision_source: 'internal_docker', secrets: [] })).toThrow(
+    expect(() => changeRevisionSource(deployment, latest, { revision_source: 'internal_docker', secrets: [] })).toThrow(
       "'revision_source' is 'internal_docker'",
     );
   });
@@ -104,7 +104,7 @@ describe('the next revision', () => {
   it('determines the commit again', () => {
     const built = { repo_ref: 'main', langgraph_config_path: 'langgraph.json', repo_commit_sha: 'abc' };
     const pushed = { source: 'github', sourceRevisionConfig: built };
-    expect(changedRevision({ source: 'github' }, pushed, { secrets: [] }).sourceRevisionConfig).toEqual({
+    expect(changeRevisionSource({ source: 'github' }, pushed, { secrets: [] }).sourceRevisionConfig).toEqual({
       repo_ref: 'main',
       langgraph_config_path: 'langgraph.json',
     });

@@ -10,14 +10,14 @@ import type { Deployment, Revision } from '../generated/client.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
-import type { Decide } from './desired-state.ts';
-import { given } from './given.ts';
-import { keptResources } from './resource-rules.ts';
-import { IMMUTABLE, wrongSource } from './source-fields.ts';
-import type { WantedParts } from './wanted-parts.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
+import type { PlanChange } from './desired-state.ts';
+import { omitNulls } from './omit-nulls.ts';
+import { toStoredResources } from './resource-rules.ts';
+import { IMMUTABLE, invalidSource } from './source-fields.ts';
 
 /** The specification of a deployment after a change, and whether the change makes a revision. */
-export interface Desired {
+export interface DesiredSpec {
   revisionSource: DeploymentSource;
   sourceConfig: SourceConfig;
   sourceRevisionConfig: SourceRevisionConfig;
@@ -33,12 +33,12 @@ export function needsRevision(patch: DeploymentPatch): boolean {
     patch.secrets != null ||
     patch.secret_references != null ||
     patch.source_config?.resource_spec != null ||
-    Object.keys(withoutComputed(patch.source_revision_config)).length > 0
+    Object.keys(removeComputedFields(patch.source_revision_config)).length > 0
   );
 }
 
 /** @throws InvalidFieldError that names a field of a new revision in a change that makes none */
-function checkMakesNone(patch: DeploymentPatch): void {
+function checkNoRevisionFields(patch: DeploymentPatch): void {
   const field = (['revision_source', 'tracked_packages'] as const).find((each) => patch[each] != null);
   if (field === undefined) return;
   const msg = `It is of a new revision, which nothing else here makes: POST it to the deployment's revisions`;
@@ -52,20 +52,20 @@ function checkMakesNone(patch: DeploymentPatch): void {
  * @param options.urls the deployment's current URLs: sending one back changes nothing
  * @throws BadRequestError for another `custom_url` where the platform chooses it
  */
-export function keptSourceConfig(
+export function toStoredSourceConfig(
   source: DeploymentSource,
   config: SourceConfig | null | undefined,
   { isRemote = config?.listener_id != null, urls = [] }: { isRemote?: boolean; urls?: readonly (string | null)[] } = {},
 ): SourceConfig {
-  const { custom_url: wanted, resource_spec: resources, ...fields } = given(config);
+  const { custom_url: wanted, resource_spec: resources, ...fields } = omitNulls(config);
   const isChanged = wanted != null && !urls.includes(wanted);
   // A custom URL is only for external images and remote deployments.
   if (isChanged && source !== 'external_docker' && !isRemote) {
-    throw wrongSource(`'source_config.custom_url' is read-only for the source '${source}'`);
+    throw invalidSource(`'source_config.custom_url' is read-only for the source '${source}'`);
   }
   return {
     ...fields,
-    ...(resources ? { resource_spec: keptResources(resources) } : {}),
+    ...(resources ? { resource_spec: toStoredResources(resources) } : {}),
     ...(isChanged ? { custom_url: wanted } : {}),
   };
 }
@@ -74,16 +74,16 @@ export function keptSourceConfig(
  * @param urls the deployment's current URLs
  * @throws BadRequestError when a field that is immutable or read-only would change
  */
-export function changedSourceConfig(
+export function changeSourceConfig(
   source: DeploymentSource,
   current: SourceConfig,
   change: SourceConfig | null | undefined,
   urls: readonly (string | null)[] = [],
 ): SourceConfig {
-  const fields = keptSourceConfig(source, change, { isRemote: current.listener_id != null, urls });
+  const fields = toStoredSourceConfig(source, change, { isRemote: current.listener_id != null, urls });
   for (const field of IMMUTABLE) {
     if (fields[field] !== undefined && JSON.stringify(fields[field]) !== JSON.stringify(current[field])) {
-      throw wrongSource(`'source_config.${field}' cannot change`);
+      throw invalidSource(`'source_config.${field}' cannot change`);
     }
   }
   return { ...current, ...fields };
@@ -95,18 +95,18 @@ export function changedSourceConfig(
  *
  * @throws BadRequestError when `revision_source` names another source, and the patch has no field of it
  */
-export function changedRevision(
+export function changeRevisionSource(
   deployment: Pick<Deployment, 'source'>,
   latest: Pick<Revision, 'source' | 'sourceRevisionConfig'>,
   patch: DeploymentPatch,
-): Pick<Desired, 'revisionSource' | 'sourceRevisionConfig'> {
-  const fields = withoutComputed(patch.source_revision_config);
+): Pick<DesiredSpec, 'revisionSource' | 'sourceRevisionConfig'> {
+  const fields = removeComputedFields(patch.source_revision_config);
   const byDefault = Object.keys(fields).length > 0 ? deployment.source : latest.source;
   const revisionSource = patch.revision_source ?? (byDefault as DeploymentSource);
-  const current = withoutComputed(latest.sourceRevisionConfig as SourceRevisionConfig);
+  const current = removeComputedFields(latest.sourceRevisionConfig as SourceRevisionConfig);
   const isOther = revisionSource !== latest.source;
   if (isOther && patch.revision_source != null && isEmpty(revisionSource, fields)) {
-    throw wrongSource(
+    throw invalidSource(
       `'revision_source' is '${revisionSource}', and 'source_revision_config' has nothing of it to run`,
     );
   }
@@ -118,15 +118,15 @@ export function changedRevision(
  * @throws BadRequestError for another commit, as a build uses the current commit of its branch or tag
  */
 export function checkCommit(config: SourceRevisionConfig | null | undefined, shown?: string | null): void {
-  const { repo_commit_sha: named } = given(config);
+  const { repo_commit_sha: named } = omitNulls(config);
   if (named !== undefined && named !== shown) {
-    throw wrongSource("'source_revision_config.repo_commit_sha' is read-only: name a branch or a tag by 'repo_ref'");
+    throw invalidSource("'source_revision_config.repo_commit_sha' is read-only: name a branch or a tag by 'repo_ref'");
   }
 }
 
 /** Removes the commit, which a build determines anew. */
-export function withoutComputed(config: SourceRevisionConfig | null | undefined): SourceRevisionConfig {
-  const { repo_commit_sha: _found, ...fields } = given(config);
+export function removeComputedFields(config: SourceRevisionConfig | null | undefined): SourceRevisionConfig {
+  const { repo_commit_sha: _found, ...fields } = omitNulls(config);
   return fields;
 }
 
@@ -135,12 +135,12 @@ export function withoutComputed(config: SourceRevisionConfig | null | undefined)
  *
  * @param makesRevision default: whether the patch has a field that running processes cannot take up
  */
-export function changesOf(
-  { secrets, view }: Pick<WantedParts, 'secrets' | 'view'>,
+export function planPatch(
+  { secrets, view }: Pick<ChangeDependencies, 'secrets' | 'view'>,
   patch: DeploymentPatch,
   { makesRevision = needsRevision(patch) } = {},
-): Decide {
-  if (!makesRevision) checkMakesNone(patch);
+): PlanChange {
+  if (!makesRevision) checkNoRevisionFields(patch);
   if (patch.secrets) checkSecrets(patch.secrets);
   return (current, latest) => {
     const source = current.source as DeploymentSource;
@@ -152,8 +152,8 @@ export function changesOf(
       checkReferences(references, patch.secrets ?? secrets.open(current.id, current.sealedSecrets));
     }
     return {
-      ...(makesRevision ? changedRevision(current, latest, patch) : revisionOf(latest)),
-      sourceConfig: changedSourceConfig(source, config, patch.source_config, view.shownUrlsOf(current)),
+      ...(makesRevision ? changeRevisionSource(current, latest, patch) : sourceOfRevision(latest)),
+      sourceConfig: changeSourceConfig(source, config, patch.source_config, view.shownUrlsOf(current)),
       sealedSecrets: patch.secrets ? secrets.seal(current.id, patch.secrets) : current.sealedSecrets,
       secretReferences: references,
       trackedPackages: patch.tracked_packages ?? latest.trackedPackages,
@@ -163,9 +163,9 @@ export function changesOf(
 }
 
 /** Returns the specification that repeats an earlier revision, including the commit that was built. */
-export function repetitionOf(revision: Revision): Desired {
+export function redeploySpec(revision: Revision): DesiredSpec {
   return {
-    ...revisionOf(revision),
+    ...sourceOfRevision(revision),
     sourceConfig: revision.sourceConfig as SourceConfig,
     sealedSecrets: revision.sealedSecrets,
     secretReferences: revision.secretReferences as unknown as SecretReference[],
@@ -174,9 +174,9 @@ export function repetitionOf(revision: Revision): Desired {
   };
 }
 
-function revisionOf(
+function sourceOfRevision(
   revision: Pick<Revision, 'source' | 'sourceRevisionConfig'>,
-): Pick<Desired, 'revisionSource' | 'sourceRevisionConfig'> {
+): Pick<DesiredSpec, 'revisionSource' | 'sourceRevisionConfig'> {
   return {
     revisionSource: revision.source as DeploymentSource,
     sourceRevisionConfig: revision.sourceRevisionConfig as SourceRevisionConfig,

@@ -18,43 +18,49 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
-import { placed } from '../listeners/placement.ts';
+import { placeDeployment } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
-import { changesOf, checkCommit, type Desired, keptSourceConfig, withoutComputed } from './deployment-changes.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
+import {
+  checkCommit,
+  type DesiredSpec,
+  planPatch,
+  removeComputedFields,
+  toStoredSourceConfig,
+} from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
-import { existing } from './desired-state.ts';
+import { requireDeployment } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
-import { storedConfiguration } from './stored-configuration.ts';
-import type { WantedParts } from './wanted-parts.ts';
+import { toStoredConfiguration } from './stored-configuration.ts';
 
 /** Removing processes and a small database takes about a second, so a caller who waits finds the deployment deleted. */
 const DELETE_WAIT_MS = 10_000;
 
 /** Records what callers want of deployments as desired state, which the reconciler then establishes. */
 export class DeploymentService {
-  readonly #parts: WantedParts;
+  readonly #dependencies: ChangeDependencies;
 
-  constructor(parts: WantedParts) {
-    this.#parts = parts;
+  constructor(dependencies: ChangeDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
     const tenant = tenantOf(caller, 'deployments:read');
-    const rows = await deploymentStore.list(this.#parts.database.prisma, tenant, filter, page);
+    const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, filter, page);
     return {
-      resources: rows.map((row) => this.#parts.view.deployment(row, caller)),
+      resources: rows.map((row) => this.#dependencies.view.deployment(row, caller)),
       offset: page.offset + rows.length,
     };
   }
 
   async get(caller: Principal, id: string): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:read');
-    return this.#parts.view.deployment(
-      existing(await deploymentStore.find(this.#parts.database.prisma, tenant, id), id),
+    return this.#dependencies.view.deployment(
+      requireDeployment(await deploymentStore.find(this.#dependencies.database.prisma, tenant, id), id),
       caller,
     );
   }
@@ -63,50 +69,50 @@ export class DeploymentService {
     const tenant = tenantOf(caller, 'deployments:create');
     if (body.name == null && body.agent == null) throw nameMissing();
     const id = uuidv7();
-    const described = this.#firstDesired(id, body);
-    const { sourceConfig, ...place } = await placed(
-      this.#parts.database.prisma,
+    const described = this.#makeFirstSpec(id, body);
+    const { sourceConfig, ...place } = await placeDeployment(
+      this.#dependencies.database.prisma,
       tenant,
       body.source,
       described.sourceConfig,
     );
     const desired = { ...described, sourceConfig };
-    await this.#parts.desired.check(this.#parts.database.prisma, tenant, id, body.source, desired);
+    await this.#dependencies.desired.check(this.#dependencies.database.prisma, tenant, id, body.source, desired);
 
-    const created = await this.#parts.database.change(async (transaction) => {
+    const created = await this.#dependencies.database.change(async (transaction) => {
       // The lock keeps two concurrent creations from choosing the same name or slug.
       await lockFor(transaction, 'deployment names');
-      const name = await freeName(transaction, tenant, body);
+      const name = await chooseName(transaction, tenant, body);
       const row = {
         ...tenant,
         id,
         name,
-        slug: await freeSlug(transaction, name, id),
-        customHost: await this.#parts.desired.claimHost(transaction, id, desired.sourceConfig),
+        slug: await chooseSlug(transaction, name, id),
+        customHost: await this.#dependencies.desired.reserveHost(transaction, id, desired.sourceConfig),
         source: body.source,
         agentId: body.agent?.agent_id ?? null,
         agentEnvironment: body.agent?.environment ?? null,
         ...place,
         createdBy: caller.identity,
       };
-      return this.#parts.view.deployment(await insert(transaction, row, desired), caller);
+      return this.#dependencies.view.deployment(await insert(transaction, row, desired), caller);
     }, keyed);
-    this.#parts.rollouts.changed(id);
+    this.#dependencies.rollouts.changed(id);
     return created;
   }
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const decide = changesOf(this.#parts, patch);
-    return this.#parts.desired.change(tenant, id, decide, ({ deployment }) =>
-      this.#parts.view.deployment(deployment, caller),
+    const decide = planPatch(this.#dependencies, patch);
+    return this.#dependencies.desired.change(tenant, id, decide, ({ deployment }) =>
+      this.#dependencies.view.deployment(deployment, caller),
     );
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
-    await this.#parts.database.change(async (transaction) => {
-      const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
+    await this.#dependencies.database.change(async (transaction) => {
+      const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) return;
       const deleted = await transaction.deployment.update({
         where: { id },
@@ -119,8 +125,8 @@ export class DeploymentService {
       });
       await deploymentEvents.deleted(transaction, deleted);
     });
-    this.#parts.rollouts.changed(id);
-    await this.#parts.rollouts.removed(id, DELETE_WAIT_MS);
+    this.#dependencies.rollouts.changed(id);
+    await this.#dependencies.rollouts.waitUntilRemoved(id, DELETE_WAIT_MS);
   }
 
   /**
@@ -145,19 +151,19 @@ export class DeploymentService {
     return { deleted, failed: failures.map(({ id, reason }) => ({ id, detail: (reason as AppError).message })) };
   }
 
-  #firstDesired(id: string, body: DeploymentCreate): Desired {
+  #makeFirstSpec(id: string, body: DeploymentCreate): DesiredSpec {
     const [secrets, references] = [body.secrets ?? [], body.secret_references ?? []];
     checkSecrets(secrets);
     checkReferences(references, secrets);
     checkCommit(body.source_revision_config);
     return {
       revisionSource: body.source,
-      sourceConfig: { deployment_type: 'dev', ...keptSourceConfig(body.source, body.source_config) },
+      sourceConfig: { deployment_type: 'dev', ...toStoredSourceConfig(body.source, body.source_config) },
       sourceRevisionConfig: {
         ...(body.source === 'local_directory' ? { langgraph_config_path: 'langgraph.json' } : {}),
-        ...withoutComputed(body.source_revision_config),
+        ...removeComputedFields(body.source_revision_config),
       },
-      sealedSecrets: this.#parts.secrets.seal(id, secrets),
+      sealedSecrets: this.#dependencies.secrets.seal(id, secrets),
       secretReferences: references,
       trackedPackages: [],
       makesRevision: true,
@@ -183,13 +189,13 @@ type NewDeployment = Tenant &
 async function insert(
   transaction: Prisma.TransactionClient,
   row: NewDeployment,
-  desired: Desired,
+  desired: DesiredSpec,
 ): Promise<DeploymentRow> {
   const revisionId = uuidv7();
   const deployment = await transaction.deployment.create({
     data: {
       ...row,
-      ...storedConfiguration(desired),
+      ...toStoredConfiguration(desired),
       sealedSecrets: desired.sealedSecrets,
       status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
       latestRevisionId: revisionId,
@@ -211,7 +217,7 @@ async function insert(
  *
  * @throws BadRequestError when the name is taken; ConflictError when the agent has a deployment in the environment
  */
-async function freeName(
+async function chooseName(
   transaction: Prisma.TransactionClient,
   tenant: Tenant,
   { name, agent }: DeploymentCreate,
@@ -230,7 +236,7 @@ const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field require
 /**
  * Returns a slug that is unique in the whole platform. It is never a uuid, because paths accept ids in place of slugs.
  */
-async function freeSlug(transaction: Prisma.TransactionClient, name: string, id: string): Promise<string> {
+async function chooseSlug(transaction: Prisma.TransactionClient, name: string, id: string): Promise<string> {
   const slug = slugOf(name);
   const isTaken = isUuid(slug) || (await deploymentStore.isSlugTaken(transaction, slug));
   return isTaken ? distinctSlugOf(name, id) : slug;

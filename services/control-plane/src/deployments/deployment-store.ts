@@ -57,13 +57,13 @@ export const deploymentStore = {
         AND: [
           filter.name === undefined ? {} : { name: toSqlText(filter.name) },
           filter.nameContains
-            ? { name: { contains: literally(toSqlText(filter.nameContains)), mode: 'insensitive' } }
+            ? { name: { contains: escapeLikePattern(toSqlText(filter.nameContains)), mode: 'insensitive' } }
             : {},
           filter.status ? { status: filter.status } : {},
-          filter.deploymentType ? ofType(filter.deploymentType) : {},
+          filter.deploymentType ? filterType(filter.deploymentType) : {},
           filter.ids ? { id: { in: filter.ids } } : {},
           filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },
-          filter.isRemote === undefined ? {} : onlyRemote(filter.isRemote),
+          filter.isRemote === undefined ? {} : filterRemote(filter.isRemote),
           filter.tagValueIds ? { id: { in: [] } } : {},
           filter.agentId === undefined ? {} : { agentId: toSqlText(filter.agentId) },
           filter.agentEnvironment === undefined ? {} : { agentEnvironment: toSqlText(filter.agentEnvironment) },
@@ -71,7 +71,7 @@ export const deploymentStore = {
       },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: page.limit,
-      skip: skipOf(page),
+      skip: checkOffset(page),
     });
   },
 
@@ -110,12 +110,12 @@ export const deploymentStore = {
     return queries.revision.findMany({
       where: {
         deploymentId,
-        deployment: { ...tenant, ...(isRemote === undefined ? {} : onlyRemote(isRemote)) },
+        deployment: { ...tenant, ...(isRemote === undefined ? {} : filterRemote(isRemote)) },
         ...(statuses ? { status: { in: statuses } } : {}),
       },
       orderBy: { number: 'desc' },
       take: page.limit,
-      skip: skipOf(page),
+      skip: checkOffset(page),
     });
   },
 
@@ -124,20 +124,20 @@ export const deploymentStore = {
   },
 };
 
-function skipOf(page: Page): number {
+function checkOffset(page: Page): number {
   return Math.min(page.offset, OFFSET_MAX);
 }
 
 /** Selects deployments that a listener runs or, when false, the platform itself. */
-function onlyRemote(isRemote: boolean): Prisma.DeploymentWhereInput {
+function filterRemote(isRemote: boolean): Prisma.DeploymentWhereInput {
   return { listenerId: isRemote ? { not: null } : null };
 }
 
-function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {
+function filterType(type: DeploymentType): Prisma.DeploymentWhereInput {
   return { sourceConfig: { path: ['deployment_type'], equals: type } };
 }
 
 /** Escapes the wildcards of LIKE, which Prisma leaves as they are. */
-function literally(text: string): string {
+function escapeLikePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

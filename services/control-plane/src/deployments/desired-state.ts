@@ -5,39 +5,39 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { computeOf } from '../listeners/placement.ts';
+import { findCompute } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import type { Tenant } from './caller-scope.ts';
-import type { Desired } from './deployment-changes.ts';
+import type { DesiredSpec } from './deployment-changes.ts';
 import { deploymentStore } from './deployment-store.ts';
 import type { HostNames } from './host-names.ts';
-import { wrongSource } from './source-fields.ts';
+import { invalidSource } from './source-fields.ts';
 import { checkSourceRules } from './source-rules.ts';
-import { storedConfiguration } from './stored-configuration.ts';
+import { toStoredConfiguration } from './stored-configuration.ts';
 
 /** Establishes the desired state. Callers notify it of changes after their commit. */
 export interface Rollouts {
   /** Notifies that something about the deployment changed. */
   changed(deploymentId: string): void;
   /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
-  removed(deploymentId: string, timeoutMs: number): Promise<void>;
+  waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void>;
 }
 
-export interface Changed {
+export interface DeploymentChange {
   deployment: Deployment;
   /** The revision that the change made, if any. */
   revision: Revision | null;
 }
 
 /** Plans a change from the current deployment and its latest revision. Called with the deployment's row locked. */
-export type Decide = (
+export type PlanChange = (
   current: Deployment,
   latest: Revision,
   transaction: Prisma.TransactionClient,
-) => Promise<Desired> | Desired;
+) => Promise<DesiredSpec> | DesiredSpec;
 
 /** Stores the desired state of deployments, one change of a deployment at a time, and notifies the roll-outs. */
 export class DesiredState {
@@ -68,17 +68,17 @@ export class DesiredState {
   async change<Answer>(
     tenant: Tenant,
     id: string,
-    decide: Decide,
-    answerOf: (changed: Changed) => Answer,
+    planChange: PlanChange,
+    answerOf: (changed: DeploymentChange) => Answer,
     keyed?: KeyedRequest,
   ): Promise<Answer> {
     const answer = await this.#database.change(async (transaction) => {
-      const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
+      const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
       const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
-      const desired = await decide(current, latest, transaction);
+      const desired = await planChange(current, latest, transaction);
       await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
-      const customHost = await this.claimHost(transaction, id, desired.sourceConfig);
+      const customHost = await this.reserveHost(transaction, id, desired.sourceConfig);
       return answerOf(await write(transaction, current, desired, customHost));
     }, keyed);
     this.#rollouts.changed(id);
@@ -90,12 +90,12 @@ export class DesiredState {
    *
    * @throws BadRequestError when another deployment has the host
    */
-  async claimHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
+  async reserveHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
     const host = this.#hosts.customHostOf(config);
     if (host === null) return null;
     await lockFor(transaction, 'deployment names');
     if (!(await deploymentStore.isHostTaken(transaction, host, { id }))) return host;
-    throw wrongSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
+    throw invalidSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
   }
 
   /** @throws BadRequestError when the deployment cannot run as specified */
@@ -104,10 +104,10 @@ export class DesiredState {
     tenant: Tenant,
     deploymentId: string,
     source: DeploymentSource,
-    desired: Desired,
+    desired: DesiredSpec,
   ): Promise<void> {
     const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
-    const remote = await computeOf(queries, tenant, config);
+    const remote = await findCompute(queries, tenant, config);
     const compute = remote ?? { computeType: null, pods: this.#sourceRules.pods ?? null };
     checkSourceRules({ source, revisionSource, config, revisionConfig, ...compute });
     // For a remote deployment, the data plane reads the references, in its own environment.
@@ -121,9 +121,9 @@ export class DesiredState {
 async function write(
   transaction: Prisma.TransactionClient,
   current: Deployment,
-  { makesRevision, revisionSource, trackedPackages, ...desired }: Desired,
+  { makesRevision, revisionSource, trackedPackages, ...desired }: DesiredSpec,
   customHost: string | null,
-): Promise<Changed> {
+): Promise<DeploymentChange> {
   const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
   const isFirstToRun =
     makesRevision && current.status === 'UNUSED' && !isEmpty(revisionSource, desired.sourceRevisionConfig);
@@ -132,7 +132,7 @@ async function write(
     where: { id: current.id },
     data: {
       sealedSecrets: desired.sealedSecrets,
-      ...storedConfiguration(desired),
+      ...toStoredConfiguration(desired),
       latestRevisionId: revisionId,
       ...(isFirstToRun ? { status: 'AWAITING_DATABASE' } : {}),
       ...(isMoved ? { customHost, routeVersion: { increment: 1 } } : {}),
@@ -150,7 +150,7 @@ async function write(
 }
 
 /** Answers alike for a deployment of another workspace and one that does not exist. */
-export function existing(row: Deployment | null, id: string): Deployment {
+export function requireDeployment(row: Deployment | null, id: string): Deployment {
   if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`);
   return row;
 }

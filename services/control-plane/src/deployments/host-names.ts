@@ -1,7 +1,7 @@
 import type { SourceConfig } from '@runyard/contracts';
 import { ConfigError } from '@runyard/service-kit';
 import type { Deployment } from '../generated/client.ts';
-import { wrongSource } from './source-fields.ts';
+import { invalidSource } from './source-fields.ts';
 
 export interface HostNamesOptions {
   /** The base URL of the gateway for clients. */
@@ -67,9 +67,9 @@ export class HostNames {
   customHostOf({ custom_url: url, listener_id: listenerId }: SourceConfig): string | null {
     if (url == null || listenerId != null || !isRoot(url)) return null;
     const host = hostOf(new URL(url));
-    if (!this.#isGivenAway(host)) return null;
-    if (!this.mayBeTaken(host)) {
-      throw wrongSource(`the host of 'source_config.custom_url' is the platform's: ${host}`);
+    if (!this.#isCustomDomain(host)) return null;
+    if (!this.isAllowedHost(host)) {
+      throw invalidSource(`the host of 'source_config.custom_url' is the platform's: ${host}`);
     }
     return host;
   }
@@ -78,12 +78,12 @@ export class HostNames {
    * Returns whether deployments may claim this host under the platform's current settings. Earlier settings may have
    * allowed it.
    */
-  mayBeTaken(host: string): boolean {
+  isAllowedHost(host: string): boolean {
     const isPlatforms = host === this.#publicHost || (this.#domain !== undefined && isAtOrBelow(host, this.#domain));
-    return this.#isGivenAway(host) && !isPlatforms;
+    return this.#isCustomDomain(host) && !isPlatforms;
   }
 
-  #isGivenAway(host: string): boolean {
+  #isCustomDomain(host: string): boolean {
     return this.#customDomains.some((domain) => isAtOrBelow(host, domain));
   }
 }

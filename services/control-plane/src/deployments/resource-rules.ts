@@ -1,16 +1,16 @@
 import type { ComputeType, ResourceSpec } from '@runyard/contracts';
 import { InvalidFieldError } from '@runyard/service-kit';
-import { faultOfPodWishes, type PodRules } from '../drivers/kubernetes/pod-wishes.ts';
-import { given } from './given.ts';
+import { findPodOverrideFault, type PodRules } from '../drivers/kubernetes/pod-overrides.ts';
+import { omitNulls } from './omit-nulls.ts';
 
 /**
  * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it
  * access to what belongs to others.
  */
-const NEVER_TAKEN = /^(redis_.*|db_.*|volumes|volume_mounts|init_containers|sidecars|service_account_name)$/;
+const UNSUPPORTED = /^(redis_.*|db_.*|volumes|volume_mounts|init_containers|sidecars|service_account_name)$/;
 
 /** Fields of pods that deployments in a cluster may choose, within the operator's rules. */
-const OF_PODS: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
+const POD_FIELDS: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
 
 /** Pairs of fields of which the first must not exceed the second. */
 const ORDERED = [
@@ -37,12 +37,12 @@ export interface ResourceRules {
 export function checkResources(spec: ResourceSpec, { computeType, pods }: ResourceRules): void {
   const wanted = Object.entries(spec).filter(([, value]) => value != null) as [keyof ResourceSpec, unknown][];
   for (const [name] of wanted) {
-    if (NEVER_TAKEN.test(name)) throw refuseField(name, 'No data plane takes it: leave it out');
-    if (OF_PODS.includes(name) && pods === null && computeType !== 'k8s') {
+    if (UNSUPPORTED.test(name)) throw refuseField(name, 'No data plane takes it: leave it out');
+    if (POD_FIELDS.includes(name) && pods === null && computeType !== 'k8s') {
       throw refuseField(name, 'It is for deployments that run in a Kubernetes cluster: leave it out');
     }
   }
-  const fault = pods && faultOfPodWishes(spec, pods);
+  const fault = pods && findPodOverrideFault(spec, pods);
   if (fault) throw refuseField(fault.field, fault.message);
   for (const [low, high] of ORDERED) {
     const [least, most] = [spec[low], spec[high]];
@@ -55,8 +55,8 @@ function refuseField(field: keyof ResourceSpec, message: string): InvalidFieldEr
 }
 
 /** Returns the resources as they are stored: without nulls, and with cores rounded to one decimal. */
-export function keptResources(spec: ResourceSpec): ResourceSpec {
-  const entries = Object.entries(given(spec)).map(([name, value]) => [
+export function toStoredResources(spec: ResourceSpec): ResourceSpec {
+  const entries = Object.entries(omitNulls(spec)).map(([name, value]) => [
     name,
     typeof value === 'number' && /cpu/.test(name) ? Math.round(value * 10) / 10 : value,
   ]);

@@ -14,7 +14,7 @@ export const IMMUTABLE = [
 /** Fields of every source. */
 const COMMON = ['deployment_type', 'resource_spec', 'custom_url'] as const;
 /** Fields of sources that run as images, which a listener may run. */
-const ELSEWHERE = ['listener_id', 'listener_config'] as const;
+const REMOTE = ['listener_id', 'listener_config'] as const;
 const COMMANDS = ['install_command', 'build_command'] as const;
 
 /**
@@ -28,13 +28,13 @@ const FIELDS: Readonly<
   >
 > = {
   github: {
-    deployment: ['integration_id', 'repo_url', 'build_on_push', ...COMMANDS, ...ELSEWHERE],
+    deployment: ['integration_id', 'repo_url', 'build_on_push', ...COMMANDS, ...REMOTE],
     revision: ['repo_ref', 'repo_commit_sha', 'langgraph_config_path'],
   },
-  external_docker: { deployment: [...COMMANDS, ...ELSEWHERE], revision: ['image_uri'] },
-  internal_docker: { deployment: [...COMMANDS, ...ELSEWHERE], revision: ['image_uri'] },
+  external_docker: { deployment: [...COMMANDS, ...REMOTE], revision: ['image_uri'] },
+  internal_docker: { deployment: [...COMMANDS, ...REMOTE], revision: ['image_uri'] },
   internal_source: {
-    deployment: [...COMMANDS, ...ELSEWHERE],
+    deployment: [...COMMANDS, ...REMOTE],
     revision: ['source_tarball_path', 'langgraph_config_path'],
   },
   local_directory: { deployment: ['project_path', 'listener_id'], revision: ['langgraph_config_path'] },
@@ -54,7 +54,8 @@ export function checkFields(
 function refuseOthers(given: object, allowed: readonly string[], place: { name: string; source: string }): void {
   const known = new Set(allowed);
   const other = Object.keys(given).find((field) => ALL.has(field) && !known.has(field));
-  if (other !== undefined) throw wrongSource(`'${place.name}.${other}' must be null for the source '${place.source}'`);
+  if (other !== undefined)
+    throw invalidSource(`'${place.name}.${other}' must be null for the source '${place.source}'`);
 }
 
 /** All known fields. Unknown ones are accepted, as newer clients may send them. */
@@ -64,6 +65,6 @@ const ALL: ReadonlySet<string> = new Set([
 ]);
 
 /** Makes the error for an invalid source configuration. The message is for the caller. */
-export function wrongSource(message: string): BadRequestError {
+export function invalidSource(message: string): BadRequestError {
   return new BadRequestError(`Source configuration error: ${message}.`);
 }

@@ -1,8 +1,8 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
+import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
-import { checkFields, wrongSource } from './source-fields.ts';
+import { checkFields, invalidSource } from './source-fields.ts';
 
 /** The sources of a deployment and of its revision, with their configurations. */
 export interface SourceState {
@@ -42,19 +42,21 @@ function checkRepository({ repo_url: url }: SourceConfig): void {
   if (url == null) throw missing('source_config.repo_url', 'github');
   // The URL is stored and shown as it is, so it must not contain a password.
   if (URL.canParse(url) && new URL(url).password) {
-    throw wrongSource("'source_config.repo_url' must not hold a password");
+    throw invalidSource("'source_config.repo_url' must not hold a password");
   }
 }
 
 function checkRepositoryRevision({ source, config, revisionConfig }: SourceState): void {
   if (source !== 'github') {
-    throw wrongSource(`'revision_source' cannot be 'github' for the source '${source}', which names no repository`);
+    throw invalidSource(`'revision_source' cannot be 'github' for the source '${source}', which names no repository`);
   }
   const { repo_ref: ref, langgraph_config_path: path } = revisionConfig;
   if (ref == null) return;
   if (path == null) throw missing('source_revision_config.langgraph_config_path', 'github');
   if (config.build_on_push && ref.startsWith('refs/tags/')) {
-    throw wrongSource("'source_config.build_on_push' is for branches, and 'source_revision_config.repo_ref' is a tag");
+    throw invalidSource(
+      "'source_config.build_on_push' is for branches, and 'source_revision_config.repo_ref' is a tag",
+    );
   }
 }
 
@@ -73,23 +75,23 @@ const RUN_BY: Readonly<Record<ComputeType, readonly DeploymentSource[]>> = {
 function checkPlacement({ revisionSource: source, config, computeType: type }: SourceState): void {
   const { listener_id: listener, listener_config: placement, custom_url: url } = config;
   if (type !== null && !RUN_BY[type].includes(source)) {
-    throw wrongSource(`the source '${source}' cannot be run by a listener of the compute type '${type}'`);
+    throw invalidSource(`the source '${source}' cannot be run by a listener of the compute type '${type}'`);
   }
   if (listener == null && placement?.k8s_namespace != null) {
-    throw wrongSource("'source_config.listener_config' must be null without 'source_config.listener_id'");
+    throw invalidSource("'source_config.listener_config' must be null without 'source_config.listener_id'");
   }
   if (url != null && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    throw wrongSource("'source_config.custom_url' must be an http or https URL");
+    throw invalidSource("'source_config.custom_url' must be an http or https URL");
   }
 }
 
 function checkConfigPath(path: string): void {
   const parts = path.split(/[\\/]/);
   if (path.startsWith('/') || parts.includes('..')) {
-    throw wrongSource("'source_revision_config.langgraph_config_path' must be inside the project's folder");
+    throw invalidSource("'source_revision_config.langgraph_config_path' must be inside the project's folder");
   }
 }
 
 function missing(field: string, source: DeploymentSource): Error {
-  return wrongSource(`'${field}' is required for the source '${source}'`);
+  return invalidSource(`'${field}' is required for the source '${source}'`);
 }

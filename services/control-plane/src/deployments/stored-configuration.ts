@@ -2,14 +2,14 @@ import { SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/co
 import Type from 'typebox';
 import { Clean } from 'typebox/value';
 import type { Prisma } from '../generated/client.ts';
-import type { Desired } from './deployment-changes.ts';
+import type { DesiredSpec } from './deployment-changes.ts';
 
 const SecretReferences = Type.Array(SecretReference);
 
-type Configuration = Pick<Desired, 'sourceConfig' | 'sourceRevisionConfig' | 'secretReferences'>;
+type Configuration = Pick<DesiredSpec, 'sourceConfig' | 'sourceRevisionConfig' | 'secretReferences'>;
 
 /** Returns a deployment's configuration as it is stored, without fields that the contract does not know. */
-export function storedConfiguration(desired: Configuration): {
+export function toStoredConfiguration(desired: Configuration): {
   sourceConfig: Prisma.InputJsonObject;
   sourceRevisionConfig: Prisma.InputJsonObject;
   secretReferences: Prisma.InputJsonArray;

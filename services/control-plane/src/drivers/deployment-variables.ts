@@ -28,7 +28,7 @@ export interface PlatformSettings {
   };
 }
 
-export interface PartVariables {
+export interface ReplicaVariables {
   /** Variables without secrets. */
   env: Record<string, string>;
   secrets: Record<string, string>;
@@ -41,18 +41,18 @@ const GRACE_SECONDS_MAX = 3600;
  *
  * @param own variables of the deployment and its project; some of them tune the platform's services
  */
-export function partVariables(
+export function replicaVariables(
   spec: RevisionSpec,
   own: Record<string, string>,
   platform: PlatformSettings,
   role: 'agent-api' | 'run-worker',
-): PartVariables {
+): ReplicaVariables {
   const heapMb = heapMbOf(spec.resources, role);
   return {
     env: {
       LOG_LEVEL: platform.logLevel,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
-      ...picked(own, TUNABLE_VARIABLES),
+      ...pickVariables(own, TUNABLE_VARIABLES),
       LOG_JSON: 'true',
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       DEPLOYMENT_ID: spec.deploymentId,
@@ -104,7 +104,7 @@ function heapMbOf(resources: ResourceSpec, role: 'agent-api' | 'run-worker'): nu
   return role === 'agent-api' ? resources.memory_mb : (resources.queue_memory_mb ?? resources.memory_mb);
 }
 
-function picked(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
+function pickVariables(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
   const entries = names.map((name) => [name, from[name]] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

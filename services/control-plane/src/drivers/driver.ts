@@ -47,9 +47,9 @@ export interface StartOptions {
 }
 
 /** A snapshot of one process of a revision. */
-export interface RunningPart {
+export interface RunningReplica {
   role: Role;
-  /** Unique among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
   name: string;
   /** The base URL while it is healthy; null while it is not. */
   url: string | null;
@@ -57,7 +57,7 @@ export interface RunningPart {
   pid: number | null;
   /** How many times it ended unexpectedly and was restarted. */
   restarts: number;
-  /** Returns the resource usage of a part that is no process of this machine; null when it is unknown. */
+  /** Returns the resource usage of a replica that is no process of this machine; null when it is unknown. */
   measure?(): Promise<MeasuredUsage | null>;
 }
 
@@ -75,14 +75,14 @@ export interface RunningRevision {
   /** True when it is draining; then it gets no new processes. */
   readonly isDraining: boolean;
   /** True when it keeps running when this process ends. */
-  readonly outlivesUs?: boolean;
+  readonly outlivesProcess?: boolean;
   /** True when the cluster decides the number of processes within the bounds. */
-  readonly isScaledElsewhere?: boolean;
+  readonly isScaledByCluster?: boolean;
   /** True when the project authenticates its callers itself. */
   readonly hasCustomAuth: boolean;
   /** Base URLs of healthy agent-api processes. */
   readonly upstreams: string[];
-  parts(): RunningPart[];
+  replicas(): RunningReplica[];
   /** Returns the number of processes of a role, including those that are starting. */
   countOf(role: Role): number;
   /** Starts more processes of a role, or drains and ends the newest ones. */
@@ -98,13 +98,13 @@ export interface RunningRevision {
 /** Runs revisions: as processes or containers of this machine, or in a cluster. */
 export interface Driver {
   /**
-   * Starts a revision and resolves when all its parts are healthy. When it rejects, nothing of it is left running.
+   * Starts a revision and resolves when all its replicas are healthy. When it rejects, nothing of it is left running.
    *
    * @throws StartFailure when the revision itself is at fault
    */
   start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
   /** True when revisions of this kind keep running when this process ends. Then their routes stay too. */
-  outlivesUs?(kind: Artifact['kind']): boolean;
+  outlivesProcess?(kind: Artifact['kind']): boolean;
 }
 
 /** The revision cannot be started. The message is for its owner. */

@@ -12,7 +12,7 @@ export class DriversByArtifact implements Driver {
     return this.#drivers[spec.artifact.kind].start(spec, options);
   }
 
-  outlivesUs(kind: Artifact['kind']): boolean {
-    return this.#drivers[kind].outlivesUs?.(kind) ?? false;
+  outlivesProcess(kind: Artifact['kind']): boolean {
+    return this.#drivers[kind].outlivesProcess?.(kind) ?? false;
   }
 }

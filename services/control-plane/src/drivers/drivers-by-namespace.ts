@@ -2,9 +2,9 @@ import type { RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
 import type { ImageDriver } from './open-image-driver.ts';
 
 export interface DriversByNamespaceOptions {
-  /** The driver of `usualNamespace`, for deployments that name no namespace. */
-  usual: ImageDriver;
-  usualNamespace: string;
+  /** The driver of `defaultNamespace`, for deployments that name no namespace. */
+  defaultDriver: ImageDriver;
+  defaultNamespace: string;
   open(namespace: string): Promise<ImageDriver>;
 }
 
@@ -15,14 +15,14 @@ export class DriversByNamespace implements ImageDriver {
 
   constructor(options: DriversByNamespaceOptions) {
     this.#options = options;
-    this.#drivers.set(options.usualNamespace, Promise.resolve(options.usual));
+    this.#drivers.set(options.defaultNamespace, Promise.resolve(options.defaultDriver));
   }
 
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     return (await this.#in(spec.namespace)).start(spec, options);
   }
 
-  outlivesUs(): boolean {
+  outlivesProcess(): boolean {
     return true;
   }
 
@@ -34,7 +34,7 @@ export class DriversByNamespace implements ImageDriver {
     for (const driver of this.#drivers.values()) await (await driver).close?.();
   }
 
-  #in(namespace = this.#options.usualNamespace): Promise<ImageDriver> {
+  #in(namespace = this.#options.defaultNamespace): Promise<ImageDriver> {
     const driver = this.#drivers.get(namespace) ?? this.#options.open(namespace);
     this.#drivers.set(namespace, driver);
     return driver;

@@ -5,8 +5,8 @@ import type { Driver } from './driver.ts';
 import { DriversByNamespace } from './drivers-by-namespace.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
 import { kubernetesVariables, podRulesOf } from './kubernetes/settings.ts';
-import type { KeepingOptions } from './process/launcher.ts';
-import type { GivesCredentials } from './pull-credential.ts';
+import type { SupervisionOptions } from './process/launcher.ts';
+import type { PullCredentialFactory } from './pull-credential.ts';
 
 const Settings = Type.Object({
   ...containerVariables,
@@ -26,12 +26,12 @@ export interface ImageDriver extends Driver {
  */
 export async function openImageDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; credentials: GivesCredentials },
+  options: SupervisionOptions & { platform: PlatformSettings; holder: string; credentials: PullCredentialFactory },
 ): Promise<ImageDriver> {
-  const { KUBERNETES_NAMESPACE: usualNamespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
-  if (usualNamespace === undefined) return openContainerDriver(config, options);
+  const { KUBERNETES_NAMESPACE: defaultNamespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
+  if (defaultNamespace === undefined) return openContainerDriver(config, options);
   const { DATA_DIR: dataDir, SCALE_DOWN_SECONDS: coolDownSeconds } = config;
   const open = (namespace: string) =>
     openKubernetesDriver({ ...options, namespace, dataDir, rules: podRulesOf(config), autoscaler, coolDownSeconds });
-  return new DriversByNamespace({ usual: await open(usualNamespace), usualNamespace, open });
+  return new DriversByNamespace({ defaultDriver: await open(defaultNamespace), defaultNamespace, open });
 }

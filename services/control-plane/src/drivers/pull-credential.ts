@@ -10,7 +10,7 @@ export interface PullCredential {
    * True when it is an earlier credential, because the platform, which is also the registry, cannot be reached at the
    * moment.
    */
-  isOfBefore?: boolean;
+  isEarlier?: boolean;
 }
 
 /**
@@ -19,11 +19,11 @@ export interface PullCredential {
  * @throws StartFailure when the image belongs to another deployment, or no credential was available when the signal
  * aborted
  */
-export type CredentialFor = (
+export type FindPullCredential = (
   revision: Pick<RevisionSpec, 'deploymentId' | 'revisionId'>,
   imageUri: string,
   signal: AbortSignal,
 ) => Promise<PullCredential | undefined>;
 
 /** Makes a source of credentials that are valid for at most this time. */
-export type GivesCredentials = (lifetimeMs: number) => CredentialFor;
+export type PullCredentialFactory = (lifetimeMs: number) => FindPullCredential;

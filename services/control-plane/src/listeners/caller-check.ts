@@ -8,9 +8,9 @@ import {
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
+import { requireDataPlane } from './data-plane-principal.ts';
 import type { ListenerLeases } from './listener-leases.ts';
-import { existingListener } from './listener-service.ts';
-import { speakerOf } from './speaker.ts';
+import { requireListener } from './listener-service.ts';
 
 export interface CallerCheckOptions {
   leases: ListenerLeases;
@@ -38,9 +38,9 @@ export class CallerCheck {
 
   /** @throws NotFoundError for a deployment of another listener; UnavailableError when org-access cannot be reached */
   async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
-    const tenant = speakerOf(caller);
+    const tenant = requireDataPlane(caller);
     const [, deploymentId] = question.audience.split(':');
-    await this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
+    await this.#leases.runAsOwner(tenant, { id, epoch }, async (transaction) => {
       if (deploymentId === undefined) return;
       const where = { id: deploymentId, listenerId: id };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
@@ -61,8 +61,8 @@ export class CallerCheck {
   }
 
   async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
-    const tenant = speakerOf(caller);
-    existingListener(await this.#leases.find(tenant, id), id);
+    const tenant = requireDataPlane(caller);
+    requireListener(await this.#leases.find(tenant, id), id);
     const { status, body } = await this.#ask('GET', '/.well-known/jwks.json');
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));
     return body;

@@ -17,10 +17,10 @@ import type { Registry } from '../registry/registry.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import type { Signals } from '../signals.ts';
-import { type DesiredParts, desiredOfListener } from './desired-of-listener.ts';
+import { requireDataPlane } from './data-plane-principal.ts';
+import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
 import type { ListenerLeases } from './listener-leases.ts';
-import { signalOf } from './placed-rollouts.ts';
-import { speakerOf } from './speaker.ts';
+import { signalOf } from './rollout-dispatcher.ts';
 
 /** A data plane's request for its desired state. */
 export interface DesiredStateRequest {
@@ -33,7 +33,7 @@ export interface DesiredStateRequest {
 /** Answers the requests and reports of data planes. Each learns only of its listener's deployments. */
 export class DataPlaneService {
   readonly #leases: ListenerLeases;
-  readonly #told: DesiredParts;
+  readonly #stateDependencies: DesiredStateDependencies;
   readonly #signals: Signals;
   readonly #samples: SampleStore;
   readonly #copies: CopiedLogs;
@@ -53,7 +53,7 @@ export class DataPlaneService {
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
-    this.#told = { secrets: options.secrets, registry: options.registry.address };
+    this.#stateDependencies = { secrets: options.secrets, registry: options.registry.address };
     this.#signals = options.signals;
     this.#samples = options.samples;
     this.#copies = options.copies;
@@ -62,7 +62,7 @@ export class DataPlaneService {
   }
 
   async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
-    return this.#leases.take(speakerOf(caller), id, request);
+    return this.#leases.take(requireDataPlane(caller), id, request);
   }
 
   /** Returns undefined when the wait has ended without a change. */
@@ -72,13 +72,13 @@ export class DataPlaneService {
     { epoch, since, waitMs }: DesiredStateRequest,
     signal: AbortSignal,
   ): Promise<ListenerDesiredState | undefined> {
-    const tenant = speakerOf(caller);
+    const tenant = requireDataPlane(caller);
     const until = performance.now() + waitMs;
     const listening = this.#signals.listen(signalOf(id));
     try {
       while (!signal.aborted) {
-        const state = await this.#leases.speak(tenant, { id, epoch }, (transaction) =>
-          desiredOfListener(transaction, id, this.#told),
+        const state = await this.#leases.runAsOwner(tenant, { id, epoch }, (transaction) =>
+          readDesiredState(transaction, id, this.#stateDependencies),
         );
         if (state.resource_version !== since) return state;
         const leftMs = until - performance.now();
@@ -93,8 +93,8 @@ export class DataPlaneService {
 
   async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
     const { epoch, revision_id: revisionId, status } = report;
-    const { deploymentId, ...answer } = await this.#leases.speak(
-      speakerOf(caller),
+    const { deploymentId, ...answer } = await this.#leases.runAsOwner(
+      requireDataPlane(caller),
       { id, epoch },
       async (transaction) => {
         const find = () =>
@@ -123,40 +123,42 @@ export class DataPlaneService {
     { epoch, status }: DeploymentReport,
   ): Promise<void> {
     const { listenerId, deploymentId } = ids;
-    const tenant = speakerOf(caller);
+    const tenant = requireDataPlane(caller);
     const speaker = { id: listenerId, epoch };
     const where = { id: deploymentId, listenerId };
     if (status === 'DELETED') {
       // The removal may be slow or fail, so it runs outside the transaction. The deployment is deleted only after it.
-      const deleted = await this.#leases.speak(tenant, speaker, (transaction) => toBeRemoved(transaction, where));
+      const deleted = await this.#leases.runAsOwner(tenant, speaker, (transaction) =>
+        isDeletionRequested(transaction, where),
+      );
       if (deleted) await this.#removeContent(deploymentId);
     }
-    await this.#leases.speak(tenant, speaker, async (transaction) => {
-      if (status === 'READY') return ready(transaction, where);
-      if (await removed(transaction, where)) await this.#copies.removeDeployment(deploymentId);
+    await this.#leases.runAsOwner(tenant, speaker, async (transaction) => {
+      if (status === 'READY') return markReady(transaction, where);
+      if (await deleteRemoved(transaction, where)) await this.#copies.removeDeployment(deploymentId);
     });
   }
 
   async reportMetrics(caller: Principal, id: string, { epoch, samples }: MetricsReport): Promise<void> {
-    const own = await this.#leases.speak(speakerOf(caller), { id, epoch }, (transaction) =>
+    const own = await this.#leases.runAsOwner(requireDataPlane(caller), { id, epoch }, (transaction) =>
       transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } }),
     );
     const ids = new Set(own.map((each) => each.id));
-    const taken = samples.map(({ deployment_id, point: { time, ...figures } }) => ({
+    const taken = samples.map(({ deployment_id, point: { time, ...metrics } }) => ({
       deploymentId: deployment_id.toLowerCase(),
       takenAt: new Date(time),
-      figures,
+      metrics,
     }));
     await this.#samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
   }
 }
 
-interface Reported {
+interface ReportedDeployment {
   id: string;
   listenerId: string;
 }
 
-async function ready(transaction: Prisma.TransactionClient, where: Reported): Promise<void> {
+async function markReady(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<void> {
   if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
   await transaction.deployment.updateMany({
     where: { ...where, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
@@ -164,7 +166,7 @@ async function ready(transaction: Prisma.TransactionClient, where: Reported): Pr
   });
 }
 
-async function toBeRemoved(transaction: Prisma.TransactionClient, where: Reported): Promise<boolean> {
+async function isDeletionRequested(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<boolean> {
   const deleted = { ...where, deleteRequestedAt: { not: null } };
   return (await transaction.deployment.findFirst({ where: deleted, select: { id: true } })) !== null;
 }
@@ -175,12 +177,12 @@ async function toBeRemoved(transaction: Prisma.TransactionClient, where: Reporte
  * @returns false when the row did not exist any more, which is no error, as reports may be repeated
  * @throws NotFoundError when the deployment must not be deleted
  */
-async function removed(transaction: Prisma.TransactionClient, where: Reported): Promise<boolean> {
+async function deleteRemoved(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
   if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
   return count > 0;
 }
 
-function missing({ id }: Reported): NotFoundError {
+function missing({ id }: ReportedDeployment): NotFoundError {
   return new NotFoundError(`Deployment ID ${id} not found.`);
 }

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { tenantOf } from '../deployments/caller-scope.ts';
-import { existingListener } from './listener-service.ts';
+import { requireListener } from './listener-service.ts';
 import { listenerStore } from './listener-store.ts';
 
 const PREFIX = 'rld_';
@@ -53,7 +53,7 @@ export class ListenerKeys {
     const key = PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
     const id = uuidv7();
     const createdAt = await this.#database.change(async (transaction) => {
-      existingListener(await listenerStore.findForChange(transaction, tenant, listenerId), listenerId);
+      requireListener(await listenerStore.findForChange(transaction, tenant, listenerId), listenerId);
       await transaction.$executeRaw`
         UPDATE listener_key SET expires_at = least(expires_at, now() + make_interval(secs => ${keep_former_seconds ?? 0}))
         WHERE listener_id = ${listenerId}::uuid`;
@@ -69,7 +69,7 @@ export class ListenerKeys {
 
   async list(caller: Principal, listenerId: string): Promise<ListenerKey[]> {
     const tenant = tenantOf(caller, 'deployments:read');
-    existingListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
+    requireListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
     const { rows } = await this.#pool.query<KeyRow>(
       `SELECT id, created_at AS "createdAt", expires_at AS "expiresAt" FROM listener_key
        WHERE listener_id = $1 AND (expires_at IS NULL OR expires_at > now())
@@ -81,7 +81,7 @@ export class ListenerKeys {
 
   async revoke(caller: Principal, { listenerId, keyId }: { listenerId: string; keyId: string }): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:update');
-    existingListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
+    requireListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
     const { rowCount } = await this.#pool.query('DELETE FROM listener_key WHERE id = $1 AND listener_id = $2', [
       keyId,
       listenerId,

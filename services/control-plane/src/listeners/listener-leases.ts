@@ -3,9 +3,9 @@ import { ConflictError } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
 import { type Listener, Prisma } from '../generated/client.ts';
-import { existingListener } from './listener-service.ts';
+import { restoreStatuses } from './lease-expiry-watch.ts';
+import { requireListener } from './listener-service.ts';
 import { listenerStore } from './listener-store.ts';
-import { heard } from './silence.ts';
 
 /**
  * Leases listeners to data planes: one connection of one data plane at a time represents a listener. Each connection
@@ -30,11 +30,11 @@ export class ListenerLeases {
     const { instance_id: instanceId, version } = request;
     const publicUrl = request.public_url?.replace(/\/+$/, '') ?? null;
     const epoch = await this.#database.change(async (transaction) => {
-      const listener = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();
       // A process with the same instance id is the same data plane after a restart. Its former process has ended or
       // will be refused.
-      if (isHeld && listener.instanceId !== instanceId.toLowerCase()) throw stale(id);
+      if (isHeld && listener.instanceId !== instanceId.toLowerCase()) throw leaseConflict(id);
       const taken = await transaction.listener.update({
         where: { id },
         data: {
@@ -47,7 +47,7 @@ export class ListenerLeases {
         },
       });
       await transaction.deployment.updateMany({ where: { listenerId: id }, data: { dataPlaneUrl: publicUrl } });
-      await heard(transaction, id);
+      await restoreStatuses(transaction, id);
       return taken.epoch;
     });
     return { epoch, lease_seconds: this.#leaseMs / 1000 };
@@ -58,16 +58,16 @@ export class ListenerLeases {
    *
    * @throws NotFoundError; ConflictError when the epoch is not the latest
    */
-  async speak<T>(
+  async runAsOwner<T>(
     tenant: Tenant,
     { id, epoch }: { id: string; epoch: number },
     work: (transaction: Prisma.TransactionClient, listener: Listener) => Promise<T>,
   ): Promise<T> {
     return this.#database.change(async (transaction) => {
-      const listener = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
-      if (listener.epoch !== epoch) throw stale(id);
+      const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      if (listener.epoch !== epoch) throw leaseConflict(id);
       await transaction.listener.update({ where: { id }, data: this.#renewed() });
-      await heard(transaction, id);
+      await restoreStatuses(transaction, id);
       return work(transaction, listener);
     });
   }
@@ -78,6 +78,6 @@ export class ListenerLeases {
   }
 }
 
-function stale(id: string): ConflictError {
+function leaseConflict(id: string): ConflictError {
   return new ConflictError(`Another data plane holds the lease of listener ${id}.`);
 }

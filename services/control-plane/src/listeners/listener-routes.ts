@@ -23,7 +23,7 @@ import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { ListenerKeys } from './listener-keys.ts';
 import type { ListenerService } from './listener-service.ts';
-import type { PullTokens } from './pull-tokens.ts';
+import type { PullTokenIssuer } from './pull-token-issuer.ts';
 import type { ReportedLogs } from './reported-logs.ts';
 
 /** Answers with secrets must not be cached. */
@@ -35,7 +35,7 @@ export interface ListenerServices {
   dataPlanes: DataPlaneService;
   callers: CallerCheck;
   logs: ReportedLogs;
-  pullTokens: PullTokens;
+  pullTokens: PullTokenIssuer;
 }
 
 export function listenerRoutes(

@@ -41,13 +41,13 @@ export class ListenerService {
 
   async get(caller: Principal, id: string): Promise<Listener> {
     const tenant = tenantOf(caller, 'deployments:read');
-    return viewOf(existingListener(await listenerStore.find(this.#database.prisma, tenant, id), id));
+    return viewOf(requireListener(await listenerStore.find(this.#database.prisma, tenant, id), id));
   }
 
   /** @throws ConflictError when the workspace has a listener for this cluster or machine */
   async create(caller: Principal, body: ListenerCreate, keyed?: KeyedRequest): Promise<Listener> {
     const tenant = tenantOf(caller, 'deployments:create');
-    const computeConfig = checkedConfig(body.compute_type, body.compute_config);
+    const computeConfig = parseConfig(body.compute_type, body.compute_config);
     const computeId = toSqlText(body.compute_id);
     return this.#database.change(async (transaction) => {
       const data = {
@@ -69,16 +69,14 @@ export class ListenerService {
   async patch(caller: Principal, id: string, patch: ListenerPatch): Promise<Listener> {
     const tenant = tenantOf(caller, 'deployments:update');
     return this.#database.change(async (transaction) => {
-      const current = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const current = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const computeType = current.computeType as ComputeType;
       return viewOf(
         await transaction.listener.update({
           where: { id },
           data: {
             ...(patch.version == null ? {} : { version: patch.version }),
-            ...(patch.compute_config == null
-              ? {}
-              : { computeConfig: checkedConfig(computeType, patch.compute_config) }),
+            ...(patch.compute_config == null ? {} : { computeConfig: parseConfig(computeType, patch.compute_config) }),
           },
         }),
       );
@@ -88,22 +86,23 @@ export class ListenerService {
   /** @throws ConflictError while the listener has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
-    const deleted = await this.#database.change((transaction) => this.#toForget(transaction, tenant, id));
+    const deleted = await this.#database.change((transaction) => this.#lockForDeletion(transaction, tenant, id));
     // The removal may be slow, so no lock is held meanwhile.
     for (const deploymentId of deleted) await this.#removeContent(deploymentId);
     await this.#database.change(async (transaction) => {
       // No data plane will report the end of these deployments any more.
-      for (const each of await this.#toForget(transaction, tenant, id)) await this.#copies.removeDeployment(each);
+      for (const each of await this.#lockForDeletion(transaction, tenant, id))
+        await this.#copies.removeDeployment(each);
       await transaction.deployment.deleteMany({ where: { listenerId: id } });
       await transaction.listener.delete({ where: { id } });
     });
   }
 
   /** Locks the listener and returns the ids of its deployments. @throws ConflictError unless all are being deleted */
-  async #toForget(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<string[]> {
+  async #lockForDeletion(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<string[]> {
     // The lock keeps others from adding a deployment to the listener.
     await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR UPDATE`;
-    existingListener(await listenerStore.find(transaction, tenant, id), id);
+    requireListener(await listenerStore.find(transaction, tenant, id), id);
     const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
     if (left > 0) {
       const count = left === 1 ? 'a deployment: delete it' : `${left} deployments: delete them`;
@@ -115,12 +114,12 @@ export class ListenerService {
 }
 
 /** Answers alike for a listener of another workspace and one that does not exist. */
-export function existingListener(row: ListenerRow | null, id: string): ListenerRow {
+export function requireListener(row: ListenerRow | null, id: string): ListenerRow {
   if (!row) throw new NotFoundError(`Listener ID ${id} not found.`);
   return row;
 }
 
-function checkedConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
+function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
   const field = `'compute_config.k8s_namespaces'`;
   if (type !== 'k8s') {
     if (namespaces != null) throw new BadRequestError(`${field} must be null for the compute type '${type}'.`);

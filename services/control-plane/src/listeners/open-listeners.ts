@@ -12,31 +12,31 @@ import type { Registry } from '../registry/registry.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { Signals } from '../signals.ts';
 import { CallerCheck } from './caller-check.ts';
+import { acceptListenerKeys } from './data-plane-principal.ts';
 import { DataPlaneService } from './data-plane-service.ts';
+import { LeaseExpiryWatch } from './lease-expiry-watch.ts';
 import { ListenerKeys } from './listener-keys.ts';
 import { ListenerLeases } from './listener-leases.ts';
 import { listenerRoutes } from './listener-routes.ts';
 import { ListenerService } from './listener-service.ts';
-import { PlacedBuild } from './placed-build.ts';
-import { PlacedBuildStore } from './placed-build-store.ts';
-import { PlacedRollouts } from './placed-rollouts.ts';
-import { PullTokens } from './pull-tokens.ts';
+import { PullTokenIssuer } from './pull-token-issuer.ts';
+import { RemoteBuild } from './remote-build.ts';
+import { RemoteBuildStore } from './remote-build-store.ts';
 import { ReportedLogs } from './reported-logs.ts';
-import { SilenceWatch } from './silence.ts';
-import { knowingListenerKeys } from './speaker.ts';
+import { RolloutDispatcher } from './rollout-dispatcher.ts';
 
 export interface Listeners {
   /** Notifies the process that runs a deployment, local or remote. */
   rollouts: Rollouts;
   routes(keys: IdempotencyKeys): BoundOperation[];
   /** Authenticates listener keys, and other callers with `others`. */
-  knowing(others: PrincipalVerifier): PrincipalVerifier;
+  acceptKeys(others: PrincipalVerifier): PrincipalVerifier;
 }
 
 /** Opens all parts for remote data planes and registers what has to be closed. */
 export function openListeners(
   config: Config,
-  parts: {
+  dependencies: {
     database: Database;
     secrets: SecretSets;
     samples: SampleStore;
@@ -53,24 +53,24 @@ export function openListeners(
     logger: Logger;
   },
 ): Listeners {
-  const { database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger } = parts;
+  const { database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger } = dependencies;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
   // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits of data planes', () => signals.drain());
-  const silence = new SilenceWatch({ database, leaseMs, logger });
+  const silence = new LeaseExpiryWatch({ database, leaseMs, logger });
   silence.start();
   lifecycle.onStop('lease expiry watch', () => silence.stop());
-  const store = new PlacedBuildStore(database, (deploymentId) => rollouts.built(deploymentId));
+  const store = new RemoteBuildStore(database, (deploymentId) => rollouts.notifyBuilt(deploymentId));
   const builds = new Reconciler({
     store,
-    workOn: (id) => new PlacedBuild(id, { store, builds: parts.builds, logger }),
+    workOn: (id) => new RemoteBuild(id, { store, builds: dependencies.builds, logger }),
     ownership,
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,
   });
-  const rollouts = new PlacedRollouts({ prisma: database.prisma, here, builds, signals, logger });
+  const rollouts = new RolloutDispatcher({ prisma: database.prisma, here, builds, signals, logger });
   builds.start();
   lifecycle.onStop('builds for data planes', () => builds.stop(0));
   const leases = new ListenerLeases({ database, leaseMs });
@@ -80,13 +80,13 @@ export function openListeners(
     listenerKeys,
     listeners: new ListenerService({ database, copies, removeContent }),
     dataPlanes: new DataPlaneService({ leases, secrets, registry, signals, samples, copies, builds, removeContent }),
-    pullTokens: new PullTokens({ leases, registry }),
+    pullTokens: new PullTokenIssuer({ leases, registry }),
     logs: new ReportedLogs({ leases, copies }),
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
   };
   return {
     rollouts,
     routes: (keys) => listenerRoutes(services, keys),
-    knowing: (others) => knowingListenerKeys(listenerKeys, others),
+    acceptKeys: (others) => acceptListenerKeys(listenerKeys, others),
   };
 }

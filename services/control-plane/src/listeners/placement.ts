@@ -1,8 +1,8 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
-import { wrongSource } from '../deployments/source-fields.ts';
-import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
+import { invalidSource } from '../deployments/source-fields.ts';
+import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
 
@@ -22,7 +22,7 @@ export interface Placement {
  * @throws BadRequestError when the workspace has no such listener, the listener has no such namespace, or one has to be
  * named
  */
-export async function placed(
+export async function placeDeployment(
   queries: Queries,
   tenant: Tenant,
   source: DeploymentSource,
@@ -30,11 +30,11 @@ export async function placed(
 ): Promise<Placement> {
   const { listener_id: id, listener_config: wanted, ...fields } = config;
   if (id == null) {
-    if (source === 'external_docker') await checkNoneNeeded(queries, tenant);
+    if (source === 'external_docker') await checkNoListenerRequired(queries, tenant);
     return { sourceConfig: config, listenerId: null, dataPlaneUrl: null };
   }
-  const listener = await existing(queries, tenant, id);
-  const namespace = namespaceOn(listener, wanted?.k8s_namespace ?? null);
+  const listener = await requireListener(queries, tenant, id);
+  const namespace = chooseNamespace(listener, wanted?.k8s_namespace ?? null);
   const sourceConfig = {
     ...fields,
     listener_id: listener.id,
@@ -44,13 +44,13 @@ export async function placed(
 }
 
 /** Returns the compute type and pod rules of a deployment's listener; null when the platform runs it itself. */
-export async function computeOf(
+export async function findCompute(
   queries: Queries,
   tenant: Tenant,
   { listener_id: id }: SourceConfig,
 ): Promise<{ computeType: ComputeType; pods: PodRules | null } | null> {
   if (id == null) return null;
-  const { computeType, podRules } = await existing(queries, tenant, id);
+  const { computeType, podRules } = await requireListener(queries, tenant, id);
   const rules = podRules as ReportedPodRules | null;
   return {
     computeType: computeType as ComputeType,
@@ -58,30 +58,30 @@ export async function computeOf(
   };
 }
 
-async function existing(queries: Queries, tenant: Tenant, id: string): Promise<Listener> {
+async function requireListener(queries: Queries, tenant: Tenant, id: string): Promise<Listener> {
   const listener = await listenerStore.find(queries, tenant, id.toLowerCase());
-  if (!listener) throw wrongSource(`Listener ID ${id} not found`);
+  if (!listener) throw invalidSource(`Listener ID ${id} not found`);
   return listener;
 }
 
 /** Returns the namespace to run in. A listener with a single namespace has it as the default. */
-function namespaceOn(listener: Listener, wanted: string | null): string | null {
+function chooseNamespace(listener: Listener, wanted: string | null): string | null {
   if (listener.computeType !== ('k8s' satisfies ComputeType)) {
     if (wanted === null) return null;
-    throw wrongSource(`${NAMESPACE} must be null for the compute type '${listener.computeType}'`);
+    throw invalidSource(`${NAMESPACE} must be null for the compute type '${listener.computeType}'`);
   }
   const namespaces = listenerStore.namespacesOf(listener);
   const namespace = wanted ?? (namespaces.length === 1 ? namespaces[0] : undefined);
   if (namespace === undefined || !namespaces.includes(namespace)) {
-    throw wrongSource(`${NAMESPACE} must be one of ${namespaces.map((each) => `'${each}'`).join(', ')}`);
+    throw invalidSource(`${NAMESPACE} must be one of ${namespaces.map((each) => `'${each}'`).join(', ')}`);
   }
   return namespace;
 }
 
 /** A workspace with listeners for images runs its images there, so one of them has to be named. */
-async function checkNoneNeeded(queries: Queries, tenant: Tenant): Promise<void> {
+async function checkNoListenerRequired(queries: Queries, tenant: Tenant): Promise<void> {
   const ids = await listenerStore.idsForImages(queries, tenant);
   if (ids.length === 0) return;
   const list = ids.map((id) => `'${id}'`).join(', ');
-  throw wrongSource(`'source_config.listener_id' is required for workspace with available listener IDs: [${list}]`);
+  throw invalidSource(`'source_config.listener_id' is required for workspace with available listener IDs: [${list}]`);
 }

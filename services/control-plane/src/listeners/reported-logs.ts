@@ -3,8 +3,8 @@ import { InvalidFieldError, NotFoundError, type Principal } from '@runyard/servi
 import { type CopiedLogs, FileFull } from '../logs/copied-logs.ts';
 import { timeOfId } from '../logs/entry-ids.ts';
 import type { StoredEntry } from '../logs/log-entry.ts';
+import { requireDataPlane } from './data-plane-principal.ts';
 import type { ListenerLeases } from './listener-leases.ts';
-import { speakerOf } from './speaker.ts';
 
 /** Stores log lines that data planes report of their listener's revisions. They are read like all other logs. */
 export class ReportedLogs {
@@ -21,17 +21,17 @@ export class ReportedLogs {
    * or too many
    */
   async report(caller: Principal, id: string, report: LogReport): Promise<LogReportAnswer> {
-    const tenant = speakerOf(caller);
-    mustRise(report);
+    const tenant = requireDataPlane(caller);
+    checkAscending(report);
     const { epoch, type: kind, first_id: firstId, after, entries } = report;
     const revisionId = report.revision_id.toLowerCase();
     // The listener's row is locked, so no other request appends to these copies meanwhile.
-    return this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
+    return this.#leases.runAsOwner(tenant, { id, epoch }, async (transaction) => {
       const where = { id: revisionId, deployment: { listenerId: id } };
       const revision = await transaction.revision.findFirst({ where, select: { deploymentId: true } });
       if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
       const owner = { deploymentId: revision.deploymentId, revisionId, kind };
-      const part = { firstId, after, entries: entries.map(storedOf) };
+      const part = { firstId, after, entries: entries.map(toStoredEntry) };
       const lastId = await this.#copies.append(owner, part).catch((error: unknown) => {
         throw error instanceof FileFull ? new InvalidFieldError(['body', 'entries'], error.message) : error;
       });
@@ -40,7 +40,7 @@ export class ReportedLogs {
   }
 }
 
-function mustRise({ first_id, after, entries }: LogReport): void {
+function checkAscending({ first_id, after, entries }: LogReport): void {
   let before = after;
   for (const [index, { id }] of entries.entries()) {
     if (id < first_id || (before !== null && id <= before)) {
@@ -54,7 +54,16 @@ function mustRise({ first_id, after, entries }: LogReport): void {
 }
 
 /** The timestamp is the time in the entry's id. */
-function storedOf({ id, level, message, source, run_id, thread_id, graph_id, fields }: ReportedLogEntry): StoredEntry {
+function toStoredEntry({
+  id,
+  level,
+  message,
+  source,
+  run_id,
+  thread_id,
+  graph_id,
+  fields,
+}: ReportedLogEntry): StoredEntry {
   return {
     id,
     timestamp: new Date(timeOfId(id)).toISOString(),

@@ -1,7 +1,7 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import type { Logger } from '@runyard/service-kit';
 import { HourlySweep } from '../duties/hourly-sweep.ts';
-import { unlessGone } from '../files/unless-gone.ts';
+import { ignoreMissing } from '../files/ignore-missing.ts';
 import { LOG_KINDS, type LogSegment, logSegments } from './log-segments.ts';
 
 export interface LogRetentionOptions {
@@ -71,5 +71,5 @@ export class LogRetention extends HourlySweep {
 }
 
 async function removeIfEmpty(folder: string): Promise<void> {
-  if ((await unlessGone(readdir(folder)))?.length === 0) await rmdir(folder).catch(() => undefined); // A writer may have filled it.
+  if ((await ignoreMissing(readdir(folder)))?.length === 0) await rmdir(folder).catch(() => undefined); // A writer may have filled it.
 }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LogType } from '@runyard/contracts';
-import { unlessGone } from '../files/unless-gone.ts';
+import { ignoreMissing } from '../files/ignore-missing.ts';
 
 export const LOG_KINDS: readonly LogType[] = LogType.anyOf.map((branch) => branch.const);
 
@@ -64,11 +64,11 @@ export const logSegments = {
     namesIn(logSegments.folderOf(dataDir, deploymentId)),
 
   /** Returns null when the file was removed meanwhile. */
-  stats: (segment: LogSegment): Promise<Stats | null> => unlessGone(stat(segment.path)),
+  stats: (segment: LogSegment): Promise<Stats | null> => ignoreMissing(stat(segment.path)),
 
-  remove: (segment: LogSegment): Promise<unknown> => unlessGone(unlink(segment.path)),
+  remove: (segment: LogSegment): Promise<unknown> => ignoreMissing(unlink(segment.path)),
 };
 
 async function namesIn(folder: string): Promise<string[]> {
-  return (await unlessGone(readdir(folder))) ?? [];
+  return (await ignoreMissing(readdir(folder))) ?? [];
 }

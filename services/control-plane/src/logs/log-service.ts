@@ -8,7 +8,7 @@ import { logSegments } from './log-segments.ts';
 import { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from './read-logs.ts';
 import { parseRequestTime } from './request-time.ts';
 
-export interface WantedLog {
+export interface LogSelection {
   deploymentId: string;
   /** Undefined: the logs of all revisions. */
   revisionId?: string;
@@ -29,12 +29,12 @@ export class LogService {
 
   async read(
     caller: Principal,
-    wanted: WantedLog,
+    selection: LogSelection,
     request: LogRequest & { run_id?: string },
     place: 'body' | 'query',
   ): Promise<LogPage> {
-    await mustBeReadable(this.#database.prisma, caller, wanted);
-    const { deploymentId, revisionId, kind } = wanted;
+    await mustBeReadable(this.#database.prisma, caller, selection);
+    const { deploymentId, revisionId, kind } = selection;
     const revisionIds = revisionId ? [revisionId] : await logSegments.revisionsOf(this.#dataDir, deploymentId);
     const query = queryOf(request, place);
     const segments = await Promise.all(

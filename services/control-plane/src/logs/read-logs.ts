@@ -44,7 +44,7 @@ export async function readLogs(segments: LogSegment[], query: LogQuery): Promise
   const range = rangeOf(query);
   const { limit, scanBytesMax = SCAN_BYTES_MAX } = query;
   const passes = filterOf(query);
-  const merged = new MergedLines(await withinRange(segments, range), query.order);
+  const merged = new MergedLines(await findInRange(segments, range), query.order);
   const found: FoundEntries = { entries: [], lastId: query.after ?? null, isEnd: false };
   try {
     let bytesBefore = 0;
@@ -102,7 +102,7 @@ interface BoundedSegment extends LogSegment {
   lastId: string;
 }
 
-async function withinRange(segments: LogSegment[], { from, to }: IdRange): Promise<BoundedSegment[]> {
+async function findInRange(segments: LogSegment[], { from, to }: IdRange): Promise<BoundedSegment[]> {
   const within: BoundedSegment[] = [];
   for (const segment of segments) {
     if (segment.firstId >= to) continue;

@@ -84,7 +84,7 @@ class SegmentedLog implements RevisionLog {
   #lost = 0;
   #brokenUntil = 0;
   #isClosed = false;
-  #tidying: Promise<void> = Promise.resolve();
+  #removingOld: Promise<void> = Promise.resolve();
   readonly #recent: StoredEntry[] = [];
 
   constructor(owner: LogOwner, options: SegmentedLogOptions) {
@@ -94,7 +94,7 @@ class SegmentedLog implements RevisionLog {
 
   write(line: string, { level = 'INFO', source }: WriteOptions): void {
     const { mask, logger } = this.#options;
-    const content = masked(parseLine(line, level), mask);
+    const content = maskContent(parseLine(line, level), mask);
     logger.debug(`${source}: ${content.message}`);
     const isLost = !this.#isWritable();
     if (this.#lost > 0 && !isLost) {
@@ -113,8 +113,8 @@ class SegmentedLog implements RevisionLog {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await ended(this.#file);
-    await this.#tidying;
+    await closeFile(this.#file);
+    await this.#removingOld;
   }
 
   #isWritable(): boolean {
@@ -140,7 +140,7 @@ class SegmentedLog implements RevisionLog {
 
   /** Begins a file. After a failure the next attempt comes `BROKEN_MS` later. */
   #begin(firstId: string, bytes: number): void {
-    const written = ended(this.#file);
+    const written = closeFile(this.#file);
     this.#file = undefined;
     this.#bytes = bytes;
     this.#begunAt = Date.now();
@@ -158,23 +158,23 @@ class SegmentedLog implements RevisionLog {
       this.#break(error);
     }
     // Bytes that are not on the disk yet would not be counted.
-    this.#tidying = Promise.all([this.#tidying, written])
+    this.#removingOld = Promise.all([this.#removingOld, written])
       .then(async () => void (await keepWithinLimit(this.#options.dataDir, this.#owner)))
-      .catch((error: unknown) => this.#complain(error));
+      .catch((error: unknown) => this.#warn(error));
   }
 
   #break(error: unknown): void {
     this.#brokenUntil = Date.now() + BROKEN_MS;
-    this.#complain(error);
+    this.#warn(error);
   }
 
-  #complain(error: unknown): void {
+  #warn(error: unknown): void {
     this.#options.logger.warn('revision log not written', { error });
   }
 }
 
 /** Masks before it cuts, so that no half of a value is left at the cut. */
-function masked(content: LineContent, mask: (text: string) => string): LineContent {
+function maskContent(content: LineContent, mask: (text: string) => string): LineContent {
   const { level, fields, message: text, ...run } = content;
   const message = cut(mask(text));
   const rest = { level, message, ...(maskDeep(run, mask) as typeof run) };
@@ -195,7 +195,7 @@ function cut(text: string): string {
   return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT)}…` : text;
 }
 
-async function ended(file: WriteStream | undefined): Promise<void> {
+async function closeFile(file: WriteStream | undefined): Promise<void> {
   if (!file || file.destroyed) return;
   await new Promise<void>((resolve) => {
     file.once('close', () => resolve());

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import type { LogOrder } from '@runyard/contracts';
-import { unlessGone } from '../files/unless-gone.ts';
+import { ignoreMissing } from '../files/ignore-missing.ts';
 import type { LogSegment } from './log-segments.ts';
 
 const BLOCK_BYTES = 64 * 1024;
@@ -21,10 +21,10 @@ export async function* segmentLines(
   order: LogOrder,
   onRead: (bytes: number) => void,
 ): AsyncGenerator<SegmentLine> {
-  const file = await unlessGone(open(segment.path, 'r'));
+  const file = await ignoreMissing(open(segment.path, 'r'));
   if (!file) return;
   try {
-    for await (const line of order === 'asc' ? forwards(file, onRead) : backwards(file, onRead)) {
+    for await (const line of order === 'asc' ? readForwards(file, onRead) : readBackwards(file, onRead)) {
       yield* lineOf(line);
     }
   } finally {
@@ -44,7 +44,7 @@ export async function linesFrom(
   from: number,
   bytes: number,
 ): Promise<{ lines: SegmentLine[]; position: number }> {
-  const file = await unlessGone(open(segment.path, 'r'));
+  const file = await ignoreMissing(open(segment.path, 'r'));
   if (!file) return { lines: [], position: from };
   try {
     let block: Buffer;
@@ -61,7 +61,7 @@ export async function linesFrom(
   }
 }
 
-async function* forwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* readForwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for (let position = 0; ; ) {
     const block = await read(file, position, BLOCK_BYTES);
@@ -74,7 +74,7 @@ async function* forwards(file: FileHandle, onRead: (bytes: number) => void): Asy
   }
 }
 
-async function* backwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* readBackwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   let position = (await file.stat()).size;
   /** The text before the lines yielded so far. */
   let rest: Buffer = Buffer.alloc(0);

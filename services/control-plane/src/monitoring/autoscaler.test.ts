@@ -2,11 +2,11 @@ import { silentLogger } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { Autoscaler } from './autoscaler.ts';
-import { figuresBetween } from './deployment-figures.ts';
+import { computeMetrics } from './deployment-metrics.ts';
 
 const MINUTE_MS = 60_000;
 const idle = {
-  ...figuresBetween(undefined, { atMs: 0, parts: [] }, undefined),
+  ...computeMetrics(undefined, { atMs: 0, replicas: [] }, undefined),
   run_worker_cpu_cores: 0,
   run_worker_memory_bytes: 0,
 };
@@ -21,7 +21,7 @@ function revision(resources: RunningRevision['resources'], isDraining = false) {
     hasCustomAuth: false,
     upstreams: [],
     isDraining,
-    parts: () => [],
+    replicas: () => [],
     countOf: (role) => counts[role],
     scale: (role, count) => {
       counts[role] = count;

@@ -1,8 +1,8 @@
 import type { Logger } from '@runyard/service-kit';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { type Role, scaleBounds } from '../drivers/scale-bounds.ts';
-import type { DeploymentFigures } from './deployment-figures.ts';
-import type { ScaleMemory } from './scale-memory.ts';
+import type { DeploymentMetricValues } from './deployment-metrics.ts';
+import type { ScaleStore } from './scale-store.ts';
 import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
 
 const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
@@ -10,34 +10,34 @@ const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
 /** Scales each deployment's processes by load, within its bounds. */
 export class Autoscaler {
   readonly #coolDownMs: number;
-  readonly #scales: Pick<ScaleMemory, 'keep'> | undefined;
+  readonly #scales: Pick<ScaleStore, 'store'> | undefined;
   readonly #logger: Logger;
   /** Earlier recommendations of each revision, dropped with it. */
   readonly #earlier = new WeakMap<RunningRevision, Map<Role, Recommendation[]>>();
 
   /** @param options.scales keeps the counts over a restart */
-  constructor(options: { coolDownMs: number; scales?: Pick<ScaleMemory, 'keep'>; logger: Logger }) {
+  constructor(options: { coolDownMs: number; scales?: Pick<ScaleStore, 'store'>; logger: Logger }) {
     this.#coolDownMs = options.coolDownMs;
     this.#scales = options.scales;
     this.#logger = options.logger;
   }
 
   /** Scales the serving revision. Draining revisions end anyway. */
-  apply(revisions: RunningRevision[], figures: DeploymentFigures, nowMs: number): void {
+  apply(revisions: RunningRevision[], metrics: DeploymentMetricValues, nowMs: number): void {
     if (revisions.length !== 1) return; // During a roll-out two revisions share the load.
     const revision = revisions[0]!;
-    if (!revision.isDraining && !revision.isScaledElsewhere)
-      for (const role of ROLES) this.#applyTo(revision, role, figures, nowMs);
+    if (!revision.isDraining && !revision.isScaledByCluster)
+      for (const role of ROLES) this.#applyTo(revision, role, metrics, nowMs);
   }
 
-  #applyTo(revision: RunningRevision, role: Role, figures: DeploymentFigures, nowMs: number): void {
+  #applyTo(revision: RunningRevision, role: Role, metrics: DeploymentMetricValues, nowMs: number): void {
     const { resources } = revision;
     const bounds = scaleBounds(resources, role);
     if (bounds.min === bounds.max) return;
     const earlier = this.#earlier.get(revision) ?? new Map<Role, Recommendation[]>();
     this.#earlier.set(revision, earlier);
     const current = revision.countOf(role);
-    const load = loadOf(figures, role);
+    const load = loadOf(metrics, role);
     const { count, recommendations } = decideScale({
       nowMs,
       current,
@@ -52,16 +52,16 @@ export class Autoscaler {
     const { deploymentId, revisionId } = revision;
     this.#logger.info('deployment scaled', { deploymentId, revisionId, role, from: current, to: count, ...load });
     revision.scale(role, count);
-    this.#scales?.keep(deploymentId, role, count);
+    this.#scales?.store(deploymentId, role, count);
   }
 }
 
-function loadOf(figures: DeploymentFigures, role: Role): Load {
+function loadOf(metrics: DeploymentMetricValues, role: Role): Load {
   return role === 'agent-api'
-    ? { cpuCores: figures.agent_api_cpu_cores, memoryBytes: figures.agent_api_memory_bytes, pendingRuns: null }
+    ? { cpuCores: metrics.agent_api_cpu_cores, memoryBytes: metrics.agent_api_memory_bytes, pendingRuns: null }
     : {
-        cpuCores: figures.run_worker_cpu_cores,
-        memoryBytes: figures.run_worker_memory_bytes,
-        pendingRuns: figures.pending_runs,
+        cpuCores: metrics.run_worker_cpu_cores,
+        memoryBytes: metrics.run_worker_memory_bytes,
+        pendingRuns: metrics.pending_runs,
       };
 }

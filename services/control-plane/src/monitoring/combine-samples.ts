@@ -1,12 +1,12 @@
-import type { DeploymentFigures } from './deployment-figures.ts';
+import type { DeploymentMetricValues } from './deployment-metrics.ts';
 
-interface Taken {
+interface TimedMetrics {
   takenAt: Date;
-  figures: DeploymentFigures;
+  metrics: DeploymentMetricValues;
 }
 
 /** Metrics that count since the previous sample. All others are values at a time. */
-const COUNTED: ReadonlySet<string> = new Set([
+const COUNTERS: ReadonlySet<string> = new Set([
   'restarts',
   'runs_succeeded',
   'runs_failed',
@@ -14,14 +14,14 @@ const COUNTED: ReadonlySet<string> = new Set([
   'request_errors',
 ]);
 /** Metrics whose mean says nothing, so that the highest value is shown. */
-const WORST: ReadonlySet<string> = new Set([
+const MAXIMA: ReadonlySet<string> = new Set([
   'run_latency_ms_p50',
   'run_latency_ms_p95',
   'request_latency_ms_p50',
   'request_latency_ms_p95',
 ]);
 
-type Name = keyof DeploymentFigures;
+type Name = keyof DeploymentMetricValues;
 
 interface Sum {
   total: number;
@@ -31,7 +31,7 @@ interface Sum {
 
 interface Step {
   takenAt: Date;
-  figures: DeploymentFigures;
+  metrics: DeploymentMetricValues;
   sums: Map<Name, Sum>;
 }
 
@@ -48,11 +48,11 @@ export class CombinedSamples {
   }
 
   /** Adds a sample. They have to come in order of time. */
-  add({ takenAt, figures }: Taken): void {
+  add({ takenAt, metrics }: TimedMetrics): void {
     const number = Math.floor(takenAt.getTime() / this.#stepMs);
-    const step: Step = { takenAt, figures, sums: this.#steps.get(number)?.sums ?? new Map() };
+    const step: Step = { takenAt, metrics, sums: this.#steps.get(number)?.sums ?? new Map() };
     this.#steps.set(number, step);
-    for (const [name, value] of Object.entries(figures) as [Name, number | null][]) {
+    for (const [name, value] of Object.entries(metrics) as [Name, number | null][]) {
       if (value === null) continue;
       const { total, count, highest } = step.sums.get(name) ?? { total: 0, count: 0, highest: -Infinity };
       step.sums.set(name, { total: total + value, count: count + 1, highest: Math.max(highest, value) });
@@ -60,11 +60,11 @@ export class CombinedSamples {
   }
 
   /** Returns the combined samples, each with the time of its last sample. */
-  all(): Taken[] {
-    return [...this.#steps.values()].map(({ takenAt, figures, sums }) => {
-      const names = Object.keys(figures) as Name[];
+  all(): TimedMetrics[] {
+    return [...this.#steps.values()].map(({ takenAt, metrics, sums }) => {
+      const names = Object.keys(metrics) as Name[];
       const combined = Object.fromEntries(names.map((name) => [name, combinedValue(name, sums.get(name))]));
-      return { takenAt, figures: combined as DeploymentFigures };
+      return { takenAt, metrics: combined as DeploymentMetricValues };
     });
   }
 }
@@ -72,6 +72,6 @@ export class CombinedSamples {
 /** Returns null when none of the samples had the value. */
 function combinedValue(name: Name, sum: Sum | undefined): number | null {
   if (!sum) return null;
-  if (WORST.has(name)) return sum.highest;
-  return COUNTED.has(name) ? sum.total : sum.total / sum.count;
+  if (MAXIMA.has(name)) return sum.highest;
+  return COUNTERS.has(name) ? sum.total : sum.total / sum.count;
 }

@@ -3,13 +3,13 @@ import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts'
 import type { RunningRevision } from '../drivers/driver.ts';
 import type { RunningRevisions } from '../drivers/running-revisions.ts';
 import type { Autoscaler } from './autoscaler.ts';
-import { type DatabaseFigures, type DeploymentFigures, figuresBetween } from './deployment-figures.ts';
-import { type Reading, readParts } from './part-readings.ts';
+import { computeMetrics, type DatabaseMetrics, type DeploymentMetricValues } from './deployment-metrics.ts';
+import { type ReplicaSamples, sampleReplicas } from './replica-samples.ts';
 import type { SampleStore } from './sample-store.ts';
 
 export interface DeploymentMonitorOptions {
   running: RunningRevisions;
-  databases: Pick<DeploymentDatabases, 'figures'>;
+  databases: Pick<DeploymentDatabases, 'readMetrics'>;
   samples: Pick<SampleStore, 'insert' | 'removeBefore'>;
   autoscaler: Pick<Autoscaler, 'apply'>;
   metrics: Metrics;
@@ -25,13 +25,13 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 /** Samples the deployments that run under this process every few seconds, stores the samples and scales by them. */
 export class DeploymentMonitor {
   readonly #options: DeploymentMonitorOptions;
-  readonly #readings = new Map<string, Reading>();
-  readonly #latest = new Map<string, DeploymentFigures>();
-  #databases = new Map<string, DatabaseFigures>();
+  readonly #samples = new Map<string, ReplicaSamples>();
+  readonly #latest = new Map<string, DeploymentMetricValues>();
+  #databases = new Map<string, DatabaseMetrics>();
   #databasesReadAt = -Infinity;
   #prunedAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #sampling: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: DeploymentMonitorOptions) {
@@ -41,7 +41,7 @@ export class DeploymentMonitor {
 
   start(): void {
     this.#timer = setTimeout(() => {
-      this.#looking = this.look()
+      this.#sampling = this.sampleDeployments()
         .catch((error: unknown) => this.#options.logger.warn('deployment sampling failed', { error }))
         .finally(() => {
           if (!this.#isStopped) this.start();
@@ -52,23 +52,23 @@ export class DeploymentMonitor {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#sampling;
   }
 
-  async look(): Promise<void> {
+  async sampleDeployments(): Promise<void> {
     const { running, samples, autoscaler } = this.#options;
     const deployments = running.byDeployment();
     await this.#readDatabases([...deployments.keys()]);
     this.#forgetAllBut(deployments);
     const taken = await Promise.all(
       [...deployments].map(async ([deploymentId, revisions]) => {
-        const reading = await readParts(revisions);
-        const before = this.#readings.get(deploymentId);
-        const figures = figuresBetween(before, reading, this.#databases.get(deploymentId));
-        this.#readings.set(deploymentId, reading);
-        this.#latest.set(deploymentId, figures);
-        if (!this.#isStopped) autoscaler.apply(revisions, figures, reading.atMs);
-        return { deploymentId, takenAt: new Date(reading.atMs), figures };
+        const reading = await sampleReplicas(revisions);
+        const before = this.#samples.get(deploymentId);
+        const metrics = computeMetrics(before, reading, this.#databases.get(deploymentId));
+        this.#samples.set(deploymentId, reading);
+        this.#latest.set(deploymentId, metrics);
+        if (!this.#isStopped) autoscaler.apply(revisions, metrics, reading.atMs);
+        return { deploymentId, takenAt: new Date(reading.atMs), metrics };
       }),
     );
     await samples.insert(taken);
@@ -80,7 +80,7 @@ export class DeploymentMonitor {
     if (ids.length === 0 || performance.now() - this.#databasesReadAt < DATABASES_EVERY_MS) return;
     this.#databasesReadAt = performance.now();
     try {
-      this.#databases = await databases.figures(ids);
+      this.#databases = await databases.readMetrics(ids);
     } catch (error) {
       this.#databases = new Map();
       logger.warn('deployment database sampling failed', { error });
@@ -95,9 +95,9 @@ export class DeploymentMonitor {
   }
 
   #forgetAllBut(deployments: Map<string, RunningRevision[]>): void {
-    for (const id of this.#readings.keys()) {
+    for (const id of this.#samples.keys()) {
       if (deployments.has(id)) continue;
-      this.#readings.delete(id);
+      this.#samples.delete(id);
       this.#latest.delete(id);
     }
   }
@@ -105,11 +105,11 @@ export class DeploymentMonitor {
   /** Publishes the newest metrics at this service's own `/metrics`. */
   #report(): void {
     const { metrics } = this.#options;
-    const gauge = (name: keyof DeploymentFigures, help: string) =>
+    const gauge = (name: keyof DeploymentMetricValues, help: string) =>
       metrics.gauge(`runyard_deployment_${name}`, help, ['deployment_id'], (each) => {
         each.reset();
-        for (const [deployment_id, figures] of this.#latest) {
-          const value = figures[name];
+        for (const [deployment_id, metrics] of this.#latest) {
+          const value = metrics[name];
           if (value !== null) each.set({ deployment_id }, value);
         }
       });

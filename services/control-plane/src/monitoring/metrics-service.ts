@@ -44,7 +44,7 @@ export class MetricsService {
       step_seconds: Math.round(stepMs / 1000),
       points: combined
         .all()
-        .map(({ takenAt, figures }): DeploymentMetricsPoint => ({ time: takenAt.toISOString(), ...figures })),
+        .map(({ takenAt, metrics }): DeploymentMetricsPoint => ({ time: takenAt.toISOString(), ...metrics })),
     };
   }
 }

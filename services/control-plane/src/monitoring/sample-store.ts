@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import type { DeploymentFigures } from './deployment-figures.ts';
+import type { DeploymentMetricValues } from './deployment-metrics.ts';
 
 export interface Sample {
   deploymentId: string;
   takenAt: Date;
-  figures: DeploymentFigures;
+  metrics: DeploymentMetricValues;
 }
 
 /** About two megabytes. */
@@ -30,7 +30,7 @@ export class SampleStore {
       [
         samples.map((sample) => sample.deploymentId),
         samples.map((sample) => sample.takenAt),
-        samples.map((sample) => JSON.stringify(sample.figures)),
+        samples.map((sample) => JSON.stringify(sample.metrics)),
       ],
     );
   }
@@ -41,8 +41,8 @@ export class SampleStore {
    */
   async *between(deploymentId: string, from: Date, to: Date): AsyncGenerator<Omit<Sample, 'deploymentId'>[]> {
     for (let after: Date | null = null; ; ) {
-      const { rows }: pg.QueryResult<{ takenAt: Date; figures: DeploymentFigures }> = await this.#pool.query(
-        `SELECT taken_at AS "takenAt", figures FROM deployment_sample
+      const { rows }: pg.QueryResult<{ takenAt: Date; metrics: DeploymentMetricValues }> = await this.#pool.query(
+        `SELECT taken_at AS "takenAt", figures AS metrics FROM deployment_sample
          WHERE deployment_id = $1 AND taken_at BETWEEN $2 AND $3 AND ($4::timestamptz IS NULL OR taken_at > $4)
          ORDER BY taken_at LIMIT $5`,
         [deploymentId, from, to, after, PAGE_ROWS],

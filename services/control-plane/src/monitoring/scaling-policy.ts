@@ -54,18 +54,18 @@ export function decideScale(input: {
 }): Decision {
   const { nowMs, current, bounds, load, capacity, coolDownMs, earlier } = input;
   const wanted = Math.max(
-    ofShare(load.cpuCores, capacity.cpuCores, CPU_TARGET, current),
-    ofShare(load.memoryBytes, capacity.memoryBytes, MEMORY_TARGET, current),
+    countForTarget(load.cpuCores, capacity.cpuCores, CPU_TARGET, current),
+    countForTarget(load.memoryBytes, capacity.memoryBytes, MEMORY_TARGET, current),
     Math.ceil((load.pendingRuns ?? 0) / PENDING_RUNS_PER_WORKER),
   );
-  const recommendation = { atMs: nowMs, count: within(wanted, bounds) };
+  const recommendation = { atMs: nowMs, count: clampToBounds(wanted, bounds) };
   // Processes that run at the first decision may have been needed just before it, so their count is the first
   // recommendation.
   const known = earlier.length > 0 ? earlier : [{ atMs: nowMs, count: current }];
   const recommendations = [...known.filter(({ atMs }) => nowMs - atMs < coolDownMs), recommendation];
   const stepped = Math.min(recommendation.count, Math.max(2 * current, current + STEP_UP_MIN));
   const floor = Math.min(current, Math.max(...recommendations.map(({ count }) => count)));
-  return { count: within(Math.max(stepped, floor), bounds), recommendations };
+  return { count: clampToBounds(Math.max(stepped, floor), bounds), recommendations };
 }
 
 export function capacityOf(resources: ResourceSpec, role: Role): Capacity {
@@ -75,12 +75,12 @@ export function capacityOf(resources: ResourceSpec, role: Role): Capacity {
   return { cpuCores: cores ?? DEFAULT_CPU_CORES, memoryBytes: (mebibytes ?? DEFAULT_MEMORY_MB) * MEBIBYTE };
 }
 
-function ofShare(used: number | null, ofOne: number, target: number, current: number): number {
+function countForTarget(used: number | null, ofOne: number, target: number, current: number): number {
   if (used === null) return current;
   const ratio = used / (ofOne * current * target);
   return Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(ratio * current);
 }
 
-function within(count: number, { min, max }: ScaleBounds): number {
+function clampToBounds(count: number, { min, max }: ScaleBounds): number {
   return Math.min(Math.max(count, min), max);
 }

@@ -3,7 +3,7 @@ import { UnavailableError } from '@runyard/service-kit';
 
 /** org-access answers within milliseconds or not at all. */
 const TIMEOUT_MS = 3_000;
-const conforming = validatorOf(ReachResponse);
+const validateResponse = validatorOf(ReachResponse);
 
 /** Asks org-access about the owners of tokens, because tokens outlive their owners' keys. */
 export class IdentityReach {
@@ -25,7 +25,7 @@ export class IdentityReach {
    *
    * @throws UnavailableError when org-access cannot be reached
    */
-  isThere(question: Omit<ReachRequest, 'workspace_id'>): Promise<boolean> {
+  exists(question: Omit<ReachRequest, 'workspace_id'>): Promise<boolean> {
     return this.#ask(question);
   }
 
@@ -40,7 +40,7 @@ export class IdentityReach {
         body: JSON.stringify(question),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      const answer = conforming(await response.json());
+      const answer = validateResponse(await response.json());
       if (!response.ok || !answer.ok) throw new Error(`org-access answers ${response.status}`);
       return answer.value.reaches;
     } catch (cause) {

@@ -27,7 +27,7 @@ import { TokenVault } from './tokens/token-vault.ts';
 /** Opens the OAuth broker: returns its operations and registers what has to be closed. */
 export function openOAuthBroker(
   config: Config,
-  parts: {
+  dependencies: {
     database: Database;
     bus: EventBus;
     sealer: Sealer;
@@ -36,7 +36,7 @@ export function openOAuthBroker(
     logger: Logger;
   },
 ): BoundOperation[] {
-  const { database, bus, sealer, keys, lifecycle, logger } = parts;
+  const { database, bus, sealer, keys, lifecycle, logger } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());

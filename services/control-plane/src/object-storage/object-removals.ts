@@ -1,8 +1,8 @@
 import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { objectNotes } from './object-notes.ts';
 import { type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
+import { pendingObjects } from './pending-objects.ts';
 
 export interface ObjectRemovalsOptions {
   database: Pick<Database, 'prisma'>;
@@ -32,7 +32,7 @@ export function startObjectRemovals(
   return removals;
 }
 
-/** Removes pending objects (object-notes.ts), at once or when the storage is available again. */
+/** Removes pending objects (pending-objects.ts), at once or when the storage is available again. */
 export class ObjectRemovals {
   readonly #options: ObjectRemovalsOptions;
   readonly #rounds: DutyRounds;
@@ -57,8 +57,8 @@ export class ObjectRemovals {
   }
 
   /** Records that an object will be uploaded with this key, which no object ever had. */
-  announce(key: string): Promise<void> {
-    return objectNotes.announce(this.#options.database.prisma, key);
+  record(key: string): Promise<void> {
+    return pendingObjects.record(this.#options.database.prisma, key);
   }
 
   /**
@@ -67,7 +67,7 @@ export class ObjectRemovals {
    */
   async abandon(keys: readonly string[]): Promise<void> {
     const { database, logger } = this.#options;
-    await objectNotes.abandon(database.prisma, keys).catch((error: unknown) => {
+    await pendingObjects.abandon(database.prisma, keys).catch((error: unknown) => {
       logger.warn('objects not marked for removal, will be removed in a day', { objects: keys.length, error });
     });
   }
@@ -77,7 +77,7 @@ export class ObjectRemovals {
     const { database, logger } = this.#options;
     if (keys.length === 0) return;
     try {
-      await this.#removeAll(await objectNotes.begin(database.prisma, { keys, limit: keys.length }));
+      await this.#removeAll(await pendingObjects.begin(database.prisma, { keys, limit: keys.length }));
     } catch (error) {
       logger.warn('object removal failed, will retry', { objects: keys.length, error });
     }
@@ -91,7 +91,7 @@ export class ObjectRemovals {
   async sweep(): Promise<void> {
     let after = '';
     while (!this.#rounds.isClosing) {
-      const keys = await objectNotes.begin(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
+      const keys = await pendingObjects.begin(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
       await this.#removeAll(keys);
       const last = keys.at(-1);
       if (last === undefined || keys.length < SWEEP_BATCH) return;
@@ -120,7 +120,7 @@ export class ObjectRemovals {
         const [error] = failures;
         logger.warn('object removal refused', { objects: failures.length, error });
       }
-      if (removed.length > 0) await objectNotes.forget(database.prisma, removed);
+      if (removed.length > 0) await pendingObjects.forget(database.prisma, removed);
     }
   }
 }

@@ -25,7 +25,7 @@ export interface S3Settings {
 }
 
 /** Milliseconds without data after which a request is given up and repeated. */
-const SILENT_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 
 /** Stores objects in a bucket of Amazon S3 or a compatible server. */
 export class S3Storage implements ObjectStorage {
@@ -44,7 +44,7 @@ export class S3Storage implements ObjectStorage {
       // Not every server supports the newer checksums, which change the framing of bodies.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: 5_000, socketTimeout: SILENT_MS },
+      requestHandler: { connectionTimeout: 5_000, socketTimeout: IDLE_TIMEOUT_MS },
     });
   }
 
@@ -53,7 +53,7 @@ export class S3Storage implements ObjectStorage {
     const Body = createReadStream(file);
     const command = new PutObjectCommand({ ...this.#named(path), Body, ContentLength: size });
     try {
-      await answered(this.#client.send(command, signal ? { abortSignal: signal } : {}));
+      await mapUnavailable(this.#client.send(command, signal ? { abortSignal: signal } : {}));
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
@@ -65,7 +65,7 @@ export class S3Storage implements ObjectStorage {
   async open(path: string, signal?: AbortSignal): Promise<Readable | null> {
     const command = new GetObjectCommand(this.#named(path));
     try {
-      const { Body } = await answered(this.#client.send(command, signal ? { abortSignal: signal } : {}));
+      const { Body } = await mapUnavailable(this.#client.send(command, signal ? { abortSignal: signal } : {}));
       return readable(Body as Readable);
     } catch (error) {
       signal?.throwIfAborted();
@@ -75,17 +75,17 @@ export class S3Storage implements ObjectStorage {
   }
 
   async remove(path: string): Promise<void> {
-    await answered(this.#client.send(new DeleteObjectCommand(this.#named(path))));
+    await mapUnavailable(this.#client.send(new DeleteObjectCommand(this.#named(path))));
   }
 
   async removeBelow(prefix: string): Promise<void> {
     for (;;) {
-      const { Contents = [], IsTruncated } = await answered(
+      const { Contents = [], IsTruncated } = await mapUnavailable(
         this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix + prefix })),
       );
       const found = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
       if (found.length > 0) {
-        const { Errors = [] } = await answered(
+        const { Errors = [] } = await mapUnavailable(
           this.#client.send(
             new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: found, Quiet: true } }),
           ),
@@ -105,7 +105,7 @@ export class S3Storage implements ObjectStorage {
   }
 }
 
-async function answered<T>(asked: Promise<T>): Promise<T> {
+async function mapUnavailable<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {

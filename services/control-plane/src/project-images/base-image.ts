@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { BuildFailure } from '../builds/build-failure.ts';
 import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
 import { digestOf } from '../registry/digest.ts';
-import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parsed } from './image-content.ts';
+import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parseJson } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 
 /** The current image that projects are put on. */
@@ -42,7 +42,7 @@ export async function openBaseImage(
   if (size > CONFIG_LIMIT_BYTES) throw new BuildFailure(`The configuration of ${name} is larger than any image's`);
   const content = await buffer(await source.blob(manifest.config.digest, signal));
   checkDigest(content, manifest.config.digest, name);
-  const config = parsed(ImageConfig, content, `The configuration of ${name}`);
+  const config = parseJson(ImageConfig, content, `The configuration of ${name}`);
   const architecture = ARCHITECTURES[arch()] ?? arch();
   if (config.os !== 'linux' || config.architecture !== architecture) {
     const machine = `${config.os}/${config.architecture}`;
@@ -77,18 +77,18 @@ async function manifestFor(
   const content = await source.manifest(version, signal);
   const digest = digestOf(content);
   if (version.includes(':')) checkDigest(content, version, name);
-  if (!isIndex(content)) return { digest, manifest: parsed(ImageManifest, content, `The manifest of ${name}`) };
-  const { manifests } = parsed(ImageIndex, content, `The manifest of ${name}`);
+  if (!isIndex(content)) return { digest, manifest: parseJson(ImageManifest, content, `The manifest of ${name}`) };
+  const { manifests } = parseJson(ImageIndex, content, `The manifest of ${name}`);
   const architecture = ARCHITECTURES[arch()] ?? arch();
   const found = manifests.find(({ platform }) => platform?.os === 'linux' && platform.architecture === architecture);
   if (!found) throw new BuildFailure(`${name} is not there for linux/${architecture}`);
   const chosen = await source.manifest(found.digest, signal);
   checkDigest(chosen, found.digest, name);
-  return { digest: found.digest, manifest: parsed(ImageManifest, chosen, `The manifest of ${name}`) };
+  return { digest: found.digest, manifest: parseJson(ImageManifest, chosen, `The manifest of ${name}`) };
 }
 
 function isIndex(content: Buffer): boolean {
-  return 'manifests' in parsed(Type.Object({}), content, 'What the registry gives');
+  return 'manifests' in parseJson(Type.Object({}), content, 'What the registry gives');
 }
 
 /** @throws BuildFailure when the content does not have the digest */

@@ -10,7 +10,7 @@ export interface ProjectLayer {
   diffId: string;
 }
 
-export interface ImageWishes {
+export interface ImageOverrides {
   layer: ProjectLayer;
   /** Variables that the image's containers have beside those of the base. */
   env: Record<string, string>;
@@ -25,7 +25,7 @@ const BASE_DIGEST = 'org.opencontainers.image.base.digest';
  * Composes an image of the base and one more layer, which is its working directory, and returns its configuration and
  * its manifest. Equal inputs give equal bytes.
  */
-export function composeImage(base: BaseImage, { layer, env, annotations }: ImageWishes) {
+export function composeImage(base: BaseImage, { layer, env, annotations }: ImageOverrides) {
   const { config: own, rootfs, history, ...machine } = base.config;
   const kept = (own?.Env ?? []).filter((variable) => !(variable.split('=', 1)[0]! in env));
   const created = base.config.created ?? new Date(0).toISOString();

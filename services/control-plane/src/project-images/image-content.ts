@@ -52,7 +52,7 @@ export function ociLayerType(mediaType: string): string {
 }
 
 /** @throws BuildFailure when the value does not conform to the schema */
-export function parsed<S extends TSchema>(schema: S, bytes: Buffer, what: string): Static<S> {
+export function parseJson<S extends TSchema>(schema: S, bytes: Buffer, what: string): Static<S> {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));

@@ -24,7 +24,7 @@ const Settings = Type.Object({
 });
 export type ProjectImageSettings = Static<typeof Settings>;
 
-export interface ProjectImageParts {
+export interface ProjectImageDependencies {
   database: Database;
   storage: PartStorage;
   registry: Pick<Registry, 'address'>;
@@ -34,8 +34,11 @@ export interface ProjectImageParts {
 }
 
 /** Opens the images of projects that run in a cluster or on a remote data plane. @throws ConfigError */
-export function openRevisionImages(config: ProjectImageSettings, parts: ProjectImageParts): RevisionImages {
-  const { database, storage, registry, quota, lifecycle, logger } = parts;
+export function openRevisionImages(
+  config: ProjectImageSettings,
+  dependencies: ProjectImageDependencies,
+): RevisionImages {
+  const { database, storage, registry, quota, lifecycle, logger } = dependencies;
   const store = new ProjectImageStore(database);
   const baseLayers = new BaseLayers({ store, storage, logger });
   baseLayers.start();
@@ -43,28 +46,28 @@ export function openRevisionImages(config: ProjectImageSettings, parts: ProjectI
   const { address } = registry;
   const limitBytes = config.REGISTRY_BLOB_LIMIT_BYTES;
   const images = new ProjectImages({ store, storage, baseLayers, address, limitBytes, quota });
-  return new RevisionImages(images, openBaseOf(config, parts));
+  return new RevisionImages(images, openBaseOf(config, dependencies));
 }
 
-function openBaseOf(config: ProjectImageSettings, parts: ProjectImageParts): OpenBase | undefined {
+function openBaseOf(config: ProjectImageSettings, dependencies: ProjectImageDependencies): OpenBase | undefined {
   const { PROJECT_BASE_IMAGE: name } = config;
   if (name === undefined) return undefined;
   const reference = parseImageReference(name);
   if (!reference) throw new ConfigError([`PROJECT_BASE_IMAGE: ${name} is no name of an image.`]);
-  const { database, storage, registry } = parts;
+  const { database, storage, registry } = dependencies;
   const source = registry.address.holds(name)
     ? new OwnRegistrySource(reference.repository, new RegistryStore(database), storage.objects)
-    : sourceElsewhere(config, reference, parts);
+    : openRemoteSource(config, reference, dependencies);
   return (signal) => openBaseImage(name, source, reference.version, signal);
 }
 
 /**
  * The operator has named the registry, so it may be in any network. Addresses that the registry names are restricted.
  */
-function sourceElsewhere(
+function openRemoteSource(
   config: ProjectImageSettings,
   reference: ImageReference,
-  { lifecycle }: ProjectImageParts,
+  { lifecycle }: ProjectImageDependencies,
 ): ImageSource {
   const { OUTBOUND_ALLOWED_NETWORKS: allowedNetworks = [] } = config;
   const { PROJECT_BASE_IMAGE_USERNAME: username, PROJECT_BASE_IMAGE_PASSWORD: password } = config;

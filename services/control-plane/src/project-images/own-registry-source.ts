@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { BuildFailure } from '../builds/build-failure.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
-import { readParts } from '../registry/blob-parts.ts';
+import { readBlob } from '../registry/blob-parts.ts';
 import { REGISTRY_SEGMENT } from '../registry/registry-address.ts';
 import type { RegistryStore, Repository } from '../registry/registry-store.ts';
 import type { ImageSource } from './image-source.ts';
@@ -30,6 +30,6 @@ export class OwnRegistrySource implements ImageSource {
   async blob(digest: string): Promise<Readable> {
     const blob = await this.#store.findBlob(this.#repository.deploymentId, digest);
     if (!blob) throw new BuildFailure(`This platform's registry has no blob ${digest} any more`);
-    return readParts(this.#objects, blob.parts, { first: 0, last: blob.size - 1 });
+    return readBlob(this.#objects, blob.parts, { first: 0, last: blob.size - 1 });
   }
 }

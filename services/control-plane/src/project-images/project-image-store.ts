@@ -1,13 +1,13 @@
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { objectNotes } from '../object-storage/object-notes.ts';
+import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
-import { forgetBlobsOf, type LinkedManifest, linkedManifests, lockImages } from '../registry/deployment-images.ts';
 import { digestOf } from '../registry/digest.ts';
+import { deleteUnsharedBlobs, type LinkedManifest, listManifests, lockImages } from '../registry/linked-manifests.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
 import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';
 
-export interface KeptBlob {
+export interface StoredBlob {
   digest: string;
   size: number;
   parts: BlobPart[];
@@ -18,7 +18,7 @@ export interface NewImage {
   /** Digests of layers that are stored as base layers. */
   baseLayers: string[];
   /** The image's other blobs. */
-  blobs: KeptBlob[];
+  blobs: StoredBlob[];
   tags: string[];
 }
 
@@ -60,7 +60,7 @@ export class ProjectImageStore {
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
       if (shared.length < baseLayers.length) throw new Error('a layer of the base image is gone');
-      const rows = [...shared, ...blobs].map((blob) => ({ ...withoutUse(blob), deploymentId }));
+      const rows = [...shared, ...blobs].map((blob) => ({ ...toBlobRow(blob), deploymentId }));
       const select = { digest: true };
       const made = await transaction.registryBlob.createManyAndReturn({ data: rows, skipDuplicates: true, select });
       const content = Uint8Array.from(manifest);
@@ -71,10 +71,10 @@ export class ProjectImageStore {
       });
       await putTags(transaction, deploymentId, digest, tags);
       const added = new Set(made.map((blob) => blob.digest));
-      const partsOfAll = (each: KeptBlob[]) => each.flatMap(({ parts }) => parts);
-      await objectNotes.keep(transaction, keysOf(partsOfAll(blobs.filter((blob) => added.has(blob.digest)))));
+      const partsOfAll = (each: StoredBlob[]) => each.flatMap(({ parts }) => parts);
+      await pendingObjects.assignOwner(transaction, keysOf(partsOfAll(blobs.filter((blob) => added.has(blob.digest)))));
       const surplus = keysOf(partsOfAll(blobs.filter((blob) => !added.has(blob.digest))));
-      await objectNotes.release(transaction, surplus);
+      await pendingObjects.removeOwner(transaction, surplus);
       return surplus;
     });
   }
@@ -85,18 +85,21 @@ export class ProjectImageStore {
     return this.#database.change(async (transaction) => {
       await lockImages(transaction, deploymentId);
       const tags = await transaction.registryTag.findMany({ where: place });
-      const gone = tags.filter(({ tag }) => !isKept(tag)).map(({ tag }) => tag);
-      await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: gone } } });
+      const deleted = tags.filter(({ tag }) => !isKept(tag)).map(({ tag }) => tag);
+      await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: deleted } } });
       const digests = tags.filter(({ tag }) => isKept(tag)).map(({ digest }) => digest);
       const unnamed = { ...place, digest: { notIn: digests } };
       if ((await transaction.registryManifest.count({ where: unnamed })) === 0) return [];
       // The deployment's pushed images may share blobs with these.
-      const manifests = await linkedManifests(transaction, deploymentId);
+      const manifests = await listManifests(transaction, deploymentId);
       await transaction.registryManifest.deleteMany({ where: unnamed });
       const isKeptImage = ({ repository, digest }: LinkedManifest) =>
         repository !== PROJECT_REPOSITORY || digests.includes(digest);
-      const left = manifests.filter(isKeptImage);
-      return forgetBlobsOf(transaction, deploymentId, { gone: manifests.filter((each) => !isKeptImage(each)), left });
+      const remaining = manifests.filter(isKeptImage);
+      return deleteUnsharedBlobs(transaction, deploymentId, {
+        deleted: manifests.filter((each) => !isKeptImage(each)),
+        remaining,
+      });
     });
   }
 
@@ -110,13 +113,13 @@ export class ProjectImageStore {
   }
 
   /** Stores a base layer. @returns keys of its objects when another process was faster, so that they have no owner */
-  async addBaseLayer({ digest, size, parts }: KeptBlob): Promise<string[]> {
+  async addBaseLayer({ digest, size, parts }: StoredBlob): Promise<string[]> {
     const data = [{ digest, size, parts: toJson(parts) }];
     const keys = keysOf(parts);
     return this.#database.change(async (transaction) => {
       const { count } = await transaction.baseLayer.createMany({ data, skipDuplicates: true });
-      if (count > 0) await objectNotes.keep(transaction, keys);
-      else await objectNotes.release(transaction, keys);
+      if (count > 0) await pendingObjects.assignOwner(transaction, keys);
+      else await pendingObjects.removeOwner(transaction, keys);
       return count > 0 ? [] : keys;
     });
   }
@@ -129,7 +132,7 @@ export class ProjectImageStore {
           AND NOT EXISTS (SELECT 1 FROM registry_blob WHERE registry_blob.digest = base_layer.digest)
         RETURNING parts`;
       const keys = rows.flatMap(({ parts }) => keysOf(parts));
-      await objectNotes.release(transaction, keys);
+      await pendingObjects.removeOwner(transaction, keys);
       return keys;
     });
   }
@@ -152,7 +155,7 @@ async function putTags(
   }
 }
 
-function withoutUse({ digest, size, parts }: { digest: string; size: number | bigint; parts: unknown }) {
+function toBlobRow({ digest, size, parts }: { digest: string; size: number | bigint; parts: unknown }) {
   return { digest, size, parts: toJson(partsOf(parts)) };
 }
 

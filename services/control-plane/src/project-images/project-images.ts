@@ -89,7 +89,7 @@ export class ProjectImages {
     const { baseLayers, store, storage } = this.#options;
     say(`Making an image on ${base.name}`);
     const shared = await baseLayers.ensure(base, say, signal);
-    const { layer, part } = await this.#packed(deploymentId, project.directory, say, signal);
+    const { layer, part } = await this.#packProject(deploymentId, project.directory, say, signal);
     const { config, manifest } = composeImage(base, {
       layer,
       env: await variablesOf(project),
@@ -122,7 +122,7 @@ export class ProjectImages {
     await storage.removals.remove(await store.keepOnly(deploymentId, isKept));
   }
 
-  async #packed(
+  async #packProject(
     deploymentId: string,
     directory: string,
     say: (line: string) => void,

@@ -5,7 +5,7 @@ import type { BaseImage } from './base-image.ts';
 import type { ProjectImages } from './project-images.ts';
 
 /** A revision whose project runs as an image. */
-export interface Imaged {
+export interface ImageRevision {
   id: string;
   deploymentId: string;
 }
@@ -30,7 +30,7 @@ export class RevisionImages {
     this.#openBase = openBase;
   }
 
-  find({ deploymentId, id }: Imaged): Promise<ImageArtifact | null> {
+  find({ deploymentId, id }: ImageRevision): Promise<ImageArtifact | null> {
     return this.#images.find(deploymentId, id);
   }
 
@@ -42,7 +42,7 @@ export class RevisionImages {
    * @throws BuildFailure when there is no base
    */
   async begin(
-    { deploymentId, id }: Imaged,
+    { deploymentId, id }: ImageRevision,
     build: string,
     signal: AbortSignal,
   ): Promise<((project: LocalProject, say: (line: string) => void) => Promise<ImageArtifact>) | null> {
@@ -54,13 +54,13 @@ export class RevisionImages {
   }
 
   /** @throws ObjectStorageUnavailableError while images cannot be stored */
-  checkStorage({ deploymentId }: Imaged, signal: AbortSignal): Promise<void> {
+  checkStorage({ deploymentId }: ImageRevision, signal: AbortSignal): Promise<void> {
     return this.#images.checkStorage(deploymentId, signal);
   }
 
   /** Makes the image of a project that needs no build. */
-  async ofFolder(
-    { deploymentId, id }: Imaged,
+  async makeFromFolder(
+    { deploymentId, id }: ImageRevision,
     project: LocalProject,
     { say, signal }: { say: (line: string) => void; signal: AbortSignal },
   ): Promise<ImageArtifact> {

@@ -12,12 +12,12 @@ import { ObjectStorageUnavailableError } from '../object-storage/object-storage.
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { isImageSource } from '../sources/image-sources.ts';
+import { ActiveRevision, SHORT_GRACE_MS, type StopOptions } from './active-revision.ts';
 import { readMountPrefix } from './mount-prefix.ts';
-import { ensureStorage, type StorageAccess, specOf } from './revision-specs.ts';
-import { fail, RevisionEnded, reach, skipSuperseded, storageFor } from './revision-steps.ts';
-import type { RolloutParts } from './rollout-parts.ts';
+import { ensureStorage, makeSpec, type StorageAccess } from './revision-specs.ts';
+import { ensureStorageOrFail, failRevision, RevisionEnded, reachStatus, skipSuperseded } from './revision-steps.ts';
+import type { RolloutDependencies } from './rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
-import { Serving, SHORT_GRACE_MS, type StopOptions } from './serving.ts';
 
 /** The result of `step`: nothing to do, the deployment is deleted, or `step` has to be called again later. */
 export type StepResult = 'settled' | 'gone' | 'retry';
@@ -32,9 +32,9 @@ export type StepResult = 'settled' | 'gone' | 'retry';
  */
 export class DeploymentRollout {
   readonly #id: string;
-  readonly #parts: RolloutParts;
+  readonly #dependencies: RolloutDependencies;
   readonly #logger: Logger;
-  readonly #serving: Serving;
+  readonly #activeRevision: ActiveRevision;
   /** Aborts the current build or start. */
   #working = new AbortController();
   /** The revision of the current build or start. */
@@ -42,12 +42,17 @@ export class DeploymentRollout {
   /** True when the deployment's own database may name a revision that was not activated here after all. */
   #isActivationOpen = false;
 
-  constructor(id: string, parts: RolloutParts) {
+  constructor(id: string, dependencies: RolloutDependencies) {
     this.#id = id;
-    this.#parts = parts;
-    this.#logger = parts.logger.child({ deploymentId: id });
-    const { store } = parts;
-    this.#serving = new Serving({ deploymentId: id, store, onDrained: () => this.#tidy(), logger: this.#logger });
+    this.#dependencies = dependencies;
+    this.#logger = dependencies.logger.child({ deploymentId: id });
+    const { store } = dependencies;
+    this.#activeRevision = new ActiveRevision({
+      deploymentId: id,
+      store,
+      onDrained: () => this.#removeUnusedBuilds(),
+      logger: this.#logger,
+    });
   }
 
   /**
@@ -55,7 +60,7 @@ export class DeploymentRollout {
    * interrupted, or a newer one was created while it waits.
    */
   async notice(): Promise<void> {
-    const { store } = this.#parts;
+    const { store } = this.#dependencies;
     // Both are read before the queries, because the next step may begin meanwhile.
     const working = this.#working;
     const id = this.#workingOn;
@@ -70,54 +75,55 @@ export class DeploymentRollout {
   async step(): Promise<StepResult> {
     this.#working = new AbortController();
     this.#workingOn = undefined;
-    const deployment = await this.#parts.store.find(this.#id);
+    const deployment = await this.#dependencies.store.find(this.#id);
     if (!deployment) {
       await this.stop(SHORT_GRACE_MS);
       return 'gone';
     }
     if (deployment.deleteRequestedAt) return this.#remove();
 
-    const open = await skipSuperseded(this.#parts.store, await this.#parts.store.openRevisions(this.#id));
+    const open = await skipSuperseded(this.#dependencies.store, await this.#dependencies.store.openRevisions(this.#id));
     let result: StepResult = 'settled';
-    if (deployment.activeRevisionId && this.#serving.revisionId !== deployment.activeRevisionId) {
+    if (deployment.activeRevisionId && this.#activeRevision.revisionId !== deployment.activeRevisionId) {
       result = await this.#bringUp(deployment, deployment.activeRevisionId);
     }
     if (this.#isActivationOpen) await this.#reactivate(deployment);
     const next = open[0];
     if (next && !(await this.#rollOut(deployment, next))) result = 'retry';
     if (open.length > 1) return 'retry';
-    await this.#tidy();
+    await this.#removeUnusedBuilds();
     return result;
   }
 
   /** Ends every process of the deployment, without changing its desired state. */
   async stop(graceMs: number, options: StopOptions = {}): Promise<void> {
     // `stop` comes first, so that a revision that starts from now on is stopped too.
-    const stopped = this.#serving.stop(graceMs, options);
+    const stopped = this.#activeRevision.stop(graceMs, options);
     interrupt(this.#working);
     await stopped;
   }
 
   /** Starts the active revision after a restart of this service, or after a takeover from another process. */
   async #bringUp(deployment: RolloutDeployment, revisionId: string): Promise<StepResult> {
-    const { store, driver, builds } = this.#parts;
+    const { store, driver, builds } = this.#dependencies;
     const revision = await store.findRevision(revisionId);
-    if (this.#serving.isStopped) return 'settled';
+    if (this.#activeRevision.isStopped) return 'settled';
     // The stored upstreams belong to processes that have ended. Exceptions are a revision that serves here until this
     // one replaces it, and revisions that outlive their control plane.
-    const goesOn = revision !== null && driver.outlivesUs?.(builds.kindOf(revision.source));
-    if (this.#serving.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
+    const goesOn = revision !== null && driver.outlivesProcess?.(builds.kindOf(revision.source));
+    if (this.#activeRevision.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
-      const access = await ensureStorage(this.#parts, deployment);
+      const access = await ensureStorage(this.#dependencies, deployment);
       // The build may be on the disk of another machine, or lost.
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
-      await this.#parts.databases.activateRevision(access, revisionId);
-      if (await this.#serving.take(running)) this.#logger.info('active revision restarted', { revisionId });
+      await this.#dependencies.databases.activateRevision(access, revisionId);
+      if (await this.#activeRevision.replaceWith(running))
+        this.#logger.info('active revision restarted', { revisionId });
       return 'settled';
     } catch (error) {
-      if (this.#serving.isStopped || this.#working.signal.aborted) return 'settled';
+      if (this.#activeRevision.isStopped || this.#working.signal.aborted) return 'settled';
       this.#logger.error('active revision failed to start, will retry', { revisionId, error });
       return 'retry';
     }
@@ -125,16 +131,16 @@ export class DeploymentRollout {
 
   /** Lets the workers of the serving revision claim runs again, after another revision could not be activated. */
   async #reactivate(deployment: RolloutDeployment): Promise<void> {
-    const { revisionId } = this.#serving;
+    const { revisionId } = this.#activeRevision;
     if (revisionId === undefined) return;
-    const access = await ensureStorage(this.#parts, deployment);
-    await this.#parts.databases.activateRevision(access, revisionId);
+    const access = await ensureStorage(this.#dependencies, deployment);
+    await this.#dependencies.databases.activateRevision(access, revisionId);
     this.#isActivationOpen = false;
   }
 
   /** Returns false when the roll-out has to be tried again, because the failure was not the revision's. */
   async #rollOut(deployment: RolloutDeployment, revision: RolloutRevision): Promise<boolean> {
-    const { store } = this.#parts;
+    const { store } = this.#dependencies;
     this.#workingOn = revision.id;
     if (isEmpty(revision.source as DeploymentSource, revision.sourceRevisionConfig as SourceRevisionConfig)) {
       await store.moveRevision(revision, 'QUEUED');
@@ -143,25 +149,25 @@ export class DeploymentRollout {
     let access: StorageAccess;
     let running: RunningRevision;
     const interrupted = this.#working.signal;
-    const reached = (status: RevisionStatus) => reach(store, revision, status);
+    const reached = (status: RevisionStatus) => reachStatus(store, revision, status);
     try {
-      access = await storageFor(this.#parts, deployment, revision, this.#logger);
+      access = await ensureStorageOrFail(this.#dependencies, deployment, revision, this.#logger);
       await reached('QUEUED');
-      if (this.#parts.builds.isBuilt(revision.source)) await reached('AWAITING_BUILD');
+      if (this.#dependencies.builds.isBuilt(revision.source)) await reached('AWAITING_BUILD');
       await this.#build(deployment, revision, () => reached('BUILDING'));
       await reached('AWAITING_DEPLOY');
       const isFirst = deployment.activeRevisionId === null;
       running = await this.#start(revision, access, { isFirst, onBegin: () => reached('DEPLOYING') });
     } catch (error) {
       // The revision stays as it is: the next owner of the deployment continues, skips or deletes it.
-      if (interrupted.aborted || this.#serving.isStopped || error instanceof RevisionEnded) return true;
+      if (interrupted.aborted || this.#activeRevision.isStopped || error instanceof RevisionEnded) return true;
       // A build reports an unavailable storage itself, after it has waited for it.
       const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
       if (!(error instanceof BuildFailure) && isAway) {
         this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;
       }
-      await fail(store, revision, error, this.#logger);
+      await failRevision(store, revision, error, this.#logger);
       return true;
     }
     return this.#activate(revision, running, access);
@@ -173,15 +179,15 @@ export class DeploymentRollout {
     revision: RolloutRevision,
     onBegin = async (): Promise<void> => {},
   ): Promise<void> {
-    const { builds } = this.#parts;
+    const { builds } = this.#dependencies;
     if (!builds.isBuilt(revision.source)) return;
     if (hasReached(revision.status, 'AWAITING_DEPLOY') && (await builds.find(revision))) return;
     await builds.build(deployment, revision, { signal: this.#working.signal, onBegin });
   }
 
   async #activate(revision: RolloutRevision, running: RunningRevision, access: StorageAccess): Promise<boolean> {
-    const { databases, store } = this.#parts;
-    const replaced = this.#serving.revisionId;
+    const { databases, store } = this.#dependencies;
+    const replaced = this.#activeRevision.revisionId;
     let isActive: boolean;
     const mountPrefix = await readMountPrefix(running.upstreams, this.#working.signal);
     this.#isActivationOpen = true;
@@ -205,7 +211,7 @@ export class DeploymentRollout {
       return true;
     }
     const options = { isMountPrefixStored: mountPrefix !== undefined };
-    if (await this.#serving.take(running, options))
+    if (await this.#activeRevision.replaceWith(running, options))
       this.#logger.info('revision deployed', { revisionId: revision.id });
     return true;
   }
@@ -215,22 +221,22 @@ export class DeploymentRollout {
     access: StorageAccess,
     options: { isFirst: boolean; onBegin?: () => Promise<void> },
   ): Promise<RunningRevision> {
-    const { driver, startSlots, deployTimeoutMs } = this.#parts;
+    const { driver, startSemaphore, deployTimeoutMs } = this.#dependencies;
     const { signal } = this.#working;
-    const onUpstreams = () => this.#serving.moved(revision.id);
-    return startSlots.run(signal, async () => {
+    const onUpstreams = () => this.#activeRevision.updateRoute(revision.id);
+    return startSemaphore.run(signal, async () => {
       await options.onBegin?.();
-      const spec = await specOf(this.#parts, revision, access, { ...options, signal });
+      const spec = await makeSpec(this.#dependencies, revision, access, { ...options, signal });
       signal.throwIfAborted();
-      if (this.#serving.isStopped) throw new Error('stopped');
+      if (this.#activeRevision.isStopped) throw new Error('stopped');
       return driver.start(spec, { signal, timeoutMs: deployTimeoutMs, onUpstreams });
     });
   }
 
   /** Removes builds that no running, latest or unfinished revision needs. */
-  async #tidy(): Promise<void> {
-    const { store, builds } = this.#parts;
-    if (this.#serving.isDraining || this.#serving.isStopped) return;
+  async #removeUnusedBuilds(): Promise<void> {
+    const { store, builds } = this.#dependencies;
+    if (this.#activeRevision.isDraining || this.#activeRevision.isStopped) return;
     try {
       await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
     } catch (error) {
@@ -239,7 +245,7 @@ export class DeploymentRollout {
   }
 
   async #remove(): Promise<StepResult> {
-    const { store, databases, redis, removeFiles } = this.#parts;
+    const { store, databases, redis, removeFiles } = this.#dependencies;
     await this.stop(SHORT_GRACE_MS);
     try {
       await databases.drop(this.#id);

@@ -3,7 +3,7 @@ import { waitFor } from '@runyard/test-kit';
 import { expect, it, vi } from 'vitest';
 import { DeploymentRollout, type StepResult } from './deployment-rollout.ts';
 import { Reconciler } from './reconciler.ts';
-import type { RolloutParts } from './rollout-parts.ts';
+import type { RolloutDependencies } from './rollout-dependencies.ts';
 
 it('leases are renewed while the processes of a lost one are still ending', async () => {
   const asked: string[] = [];
@@ -29,9 +29,19 @@ it('leases are renewed while the processes of a lost one are still ending', asyn
     openRevisions: async () => [],
     revisionsInUse: async () => [],
   };
-  const parts = { store, builds: { keepOnly: async () => undefined }, logger: silentLogger } as unknown as RolloutParts;
-  const workOn = (id: string) => new DeploymentRollout(id, parts);
-  const reconciler = new Reconciler({ store: parts.store, workOn, ownership, sweepMs: 60_000, logger: silentLogger });
+  const dependencies = {
+    store,
+    builds: { keepOnly: async () => undefined },
+    logger: silentLogger,
+  } as unknown as RolloutDependencies;
+  const workOn = (id: string) => new DeploymentRollout(id, dependencies);
+  const reconciler = new Reconciler({
+    store: dependencies.store,
+    workOn,
+    ownership,
+    sweepMs: 60_000,
+    logger: silentLogger,
+  });
   reconciler.start();
   const times = (id: string) => asked.filter((each) => each === id).length;
   await waitFor(() => times('kept') > 0);

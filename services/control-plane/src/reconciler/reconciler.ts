@@ -1,9 +1,9 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
+import type { StopOptions } from './active-revision.ts';
 import type { StepResult } from './deployment-rollout.ts';
 import type { Ownership } from './ownership.ts';
 import type { RolloutStore } from './rollout-store.ts';
-import type { StopOptions } from './serving.ts';
 
 /** The work on one deployment, one step at a time. */
 export interface DeploymentWork {
@@ -28,7 +28,7 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
 /** One deployment that this process works on. */
-interface Owned {
+interface OwnedDeployment {
   work: DeploymentWork;
   /** The working loop while it runs. */
   working: Promise<void> | undefined;
@@ -47,7 +47,7 @@ interface Owned {
 export class Reconciler implements Rollouts {
   readonly #options: ReconcilerOptions;
   readonly #logger: Logger;
-  readonly #owned = new Map<string, Owned>();
+  readonly #owned = new Map<string, OwnedDeployment>();
   readonly #removalWaiters = new Map<string, (() => void)[]>();
   #sweepTimer: NodeJS.Timeout | undefined;
   #soonTimer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export class Reconciler implements Rollouts {
     void this.#takeUp(deploymentId);
   }
 
-  removed(deploymentId: string, timeoutMs: number): Promise<void> {
+  waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       const waiters = this.#removalWaiters.get(deploymentId) ?? [];
@@ -98,7 +98,7 @@ export class Reconciler implements Rollouts {
     clearInterval(this.#sweepTimer);
     clearTimeout(this.#soonTimer);
     await this.#sweeping;
-    await Promise.all([...this.#owned.keys()].map((id) => this.#letGo(id, graceMs, { release })));
+    await Promise.all([...this.#owned.keys()].map((id) => this.#stopAndRelease(id, graceMs, { release })));
     // Leases are renewed until here: while processes still run, no other owner may start theirs.
     clearInterval(this.#renewTimer);
   }
@@ -129,7 +129,7 @@ export class Reconciler implements Rollouts {
   }
 
   /** Aborts a pointless step at once, since builds and starts may take minutes. */
-  async #notice(id: string, owned: Owned): Promise<void> {
+  async #notice(id: string, owned: OwnedDeployment): Promise<void> {
     if (!owned.working) return;
     await owned.work.notice().catch((error: unknown) => {
       this.#logger.warn('deployment change check failed', { deploymentId: id, error });
@@ -158,11 +158,11 @@ export class Reconciler implements Rollouts {
     if (ids.length === 0 || this.#isStopping) return;
     for (const id of await this.#acquire(ids)) {
       if (this.#isStopping) await this.#release(id);
-      else this.#owned.set(id, newlyOwned(this.#options.workOn(id)));
+      else this.#owned.set(id, makeOwned(this.#options.workOn(id)));
     }
   }
 
-  #workOn(id: string, owned: Owned): void {
+  #workOn(id: string, owned: OwnedDeployment): void {
     // A lost deployment, including its route, may only be changed by its new owner.
     if (this.#isStopping || owned.isLost) return;
     owned.isAskedAgain = true;
@@ -171,7 +171,7 @@ export class Reconciler implements Rollouts {
     });
   }
 
-  async #work(id: string, owned: Owned): Promise<void> {
+  async #work(id: string, owned: OwnedDeployment): Promise<void> {
     while (owned.isAskedAgain && !this.#isStopping && !owned.isLost && this.#owned.get(id) === owned) {
       owned.isAskedAgain = false;
       clearTimeout(owned.retryTimer);
@@ -190,7 +190,7 @@ export class Reconciler implements Rollouts {
     }
   }
 
-  #retryLater(id: string, owned: Owned): void {
+  #retryLater(id: string, owned: OwnedDeployment): void {
     const inMs = Math.min(FIRST_RETRY_MS * 2 ** owned.retries, LONGEST_RETRY_MS);
     owned.retries += 1;
     owned.retryTimer = setTimeout(() => this.#workOn(id, owned), inMs);
@@ -203,7 +203,11 @@ export class Reconciler implements Rollouts {
     this.#removalWaiters.delete(id);
   }
 
-  async #letGo(id: string, graceMs: number, options: { keepRoute?: boolean; release: boolean }): Promise<void> {
+  async #stopAndRelease(
+    id: string,
+    graceMs: number,
+    options: { keepRoute?: boolean; release: boolean },
+  ): Promise<void> {
     const owned = this.#owned.get(id);
     if (!owned) return;
     clearTimeout(owned.retryTimer);
@@ -224,12 +228,12 @@ export class Reconciler implements Rollouts {
   }
 
   /** Ends everything of a deployment whose lease another process took while this one was suspended. */
-  async #lose(id: string, owned: Owned): Promise<void> {
+  async #lose(id: string, owned: OwnedDeployment): Promise<void> {
     // The lease may have been released meanwhile, or its loss found by another renewal.
     if (owned.isLost || this.#owned.get(id) !== owned) return;
     owned.isLost = true;
     this.#logger.error('deployment lease lost, ending its processes', { deploymentId: id });
-    await this.#letGo(id, 0, { keepRoute: true, release: true });
+    await this.#stopAndRelease(id, 0, { keepRoute: true, release: true });
   }
 
   /** Keeps the current leases when the database cannot be reached: then no other process can take one either. */
@@ -252,6 +256,6 @@ export class Reconciler implements Rollouts {
   }
 }
 
-function newlyOwned(work: DeploymentWork): Owned {
+function makeOwned(work: DeploymentWork): OwnedDeployment {
   return { work, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
 }

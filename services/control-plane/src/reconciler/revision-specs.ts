@@ -5,7 +5,7 @@ import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import { resourcesOf } from '../drivers/scale-bounds.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
-import type { RolloutParts } from './rollout-parts.ts';
+import type { RolloutDependencies } from './rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
 /** Connects to a deployment's database and Redis as its own users. */
@@ -15,17 +15,17 @@ export interface StorageAccess extends DatabaseAccess {
 
 /** Creates the deployment's database at its first use, and its Redis user. */
 export async function ensureStorage(
-  parts: Pick<RolloutParts, 'store' | 'databases' | 'redis' | 'sealer'>,
+  dependencies: Pick<RolloutDependencies, 'store' | 'databases' | 'redis' | 'sealer'>,
   deployment: RolloutDeployment,
 ): Promise<StorageAccess> {
-  const password = await ensureDatabase(parts, deployment);
-  const { uri: redisUri } = await parts.redis.ensure(deployment.id, password);
-  return { ...parts.databases.accessTo(deployment.id, password), redisUri };
+  const password = await ensureDatabase(dependencies, deployment);
+  const { uri: redisUri } = await dependencies.redis.ensure(deployment.id, password);
+  return { ...dependencies.databases.accessTo(deployment.id, password), redisUri };
 }
 
 /** Returns the password of the database's role. It is stored before the role gets it. */
 async function ensureDatabase(
-  { store, databases, sealer }: Pick<RolloutParts, 'store' | 'databases' | 'sealer'>,
+  { store, databases, sealer }: Pick<RolloutDependencies, 'store' | 'databases' | 'sealer'>,
   deployment: RolloutDeployment,
 ): Promise<string> {
   const { id, sealedDatabasePassword, status } = deployment;
@@ -35,10 +35,10 @@ async function ensureDatabase(
   }
   const sealed =
     sealedDatabasePassword ??
-    (await store.keepDatabasePassword(id, sealer.seal(DeploymentDatabases.makePassword(), place)));
+    (await store.storeDatabasePassword(id, sealer.seal(DeploymentDatabases.makePassword(), place)));
   const password = sealer.open(sealed, place);
   await databases.ensure(id, password);
-  await store.databaseIsReady(id);
+  await store.markDatabaseReady(id);
   return password;
 }
 
@@ -47,22 +47,22 @@ async function ensureDatabase(
  *
  * @throws BadRequestError when the project cannot be used; StartFailure when a referenced secret cannot be read
  */
-export async function specOf(
-  parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,
+export async function makeSpec(
+  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'referenced' | 'builds'>,
   revision: RolloutRevision,
   access: StorageAccess,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
 ): Promise<RevisionSpec> {
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
-  const own = parts.secrets.open(deploymentId, revision.sealedSecrets);
-  const secrets = [...own, ...(await referencedSecrets(parts, revision))];
+  const own = dependencies.secrets.open(deploymentId, revision.sealedSecrets);
+  const secrets = [...own, ...(await readReferencedSecrets(dependencies, revision))];
   return {
     deploymentId,
     revisionId: revision.id,
     isFirst,
     namespace: source.listener_config?.k8s_namespace ?? undefined,
-    artifact: await artifactOf(parts, revision, signal),
+    artifact: await findArtifact(dependencies, revision, signal),
     resources: resourcesOf(source),
     databaseUri: access.uri,
     redisUri: access.redisUri,
@@ -71,8 +71,8 @@ export async function specOf(
   };
 }
 
-async function referencedSecrets(
-  { store, referenced }: Pick<RolloutParts, 'store' | 'referenced'>,
+async function readReferencedSecrets(
+  { store, referenced }: Pick<RolloutDependencies, 'store' | 'referenced'>,
   revision: RolloutRevision,
 ): Promise<Secret[]> {
   const references = revision.secretReferences as unknown as SecretReference[];
@@ -80,8 +80,8 @@ async function referencedSecrets(
   return deployment ? referenced.read(deployment.workspaceId, references) : [];
 }
 
-async function artifactOf(
-  { builds }: Pick<RolloutParts, 'builds'>,
+async function findArtifact(
+  { builds }: Pick<RolloutDependencies, 'builds'>,
   revision: RolloutRevision,
   signal: AbortSignal,
 ): Promise<Artifact> {
@@ -97,5 +97,5 @@ async function artifactOf(
     ...(revision.sourceConfig as SourceConfig),
     ...(revision.sourceRevisionConfig as SourceRevisionConfig),
   };
-  return builds.ofFolder(revision, await openLocalDirectory(source), signal);
+  return builds.useFolder(revision, await openLocalDirectory(source), signal);
 }

@@ -6,7 +6,7 @@ import { StartFailure } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { ensureStorage, type StorageAccess } from './revision-specs.ts';
-import type { RolloutParts } from './rollout-parts.ts';
+import type { RolloutDependencies } from './rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 /** The revision was interrupted, skipped or finished meanwhile, so its roll-out stops. */
@@ -35,7 +35,11 @@ export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[
 }
 
 /** Moves the revision to the status, unless it has reached it already in another process. @throws RevisionEnded */
-export async function reach(store: RolloutStore, revision: RolloutRevision, status: RevisionStatus): Promise<void> {
+export async function reachStatus(
+  store: RolloutStore,
+  revision: RolloutRevision,
+  status: RevisionStatus,
+): Promise<void> {
   if (await store.moveRevision(revision, status)) return;
   const now = await store.findRevision(revision.id);
   if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
@@ -46,19 +50,19 @@ export async function reach(store: RolloutStore, revision: RolloutRevision, stat
  *
  * @throws RevisionEnded when it cannot be created, and never existed
  */
-export async function storageFor(
-  parts: RolloutParts,
+export async function ensureStorageOrFail(
+  dependencies: RolloutDependencies,
   deployment: RolloutDeployment,
   revision: RolloutRevision,
   logger: Logger,
 ): Promise<StorageAccess> {
   try {
-    return await ensureStorage(parts, deployment);
+    return await ensureStorage(dependencies, deployment);
   } catch (error) {
     if (isUnavailable(error)) throw error;
     logger.error('deployment storage creation failed', { error });
     const reason = sanitizeErrorText((error as Error).message);
-    await parts.store.moveRevision(
+    await dependencies.store.moveRevision(
       revision,
       'CREATE_FAILED',
       `Its database or Redis user could not be made: ${reason}`,
@@ -68,7 +72,7 @@ export async function storageFor(
 }
 
 /** Marks the revision as failed, whatever its status. */
-export async function fail(
+export async function failRevision(
   store: RolloutStore,
   revision: RolloutRevision,
   error: unknown,

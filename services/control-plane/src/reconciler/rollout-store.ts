@@ -29,7 +29,7 @@ export type RolloutRevision = Pick<
   | 'secretReferences'
 >;
 
-export interface Serving {
+export interface Activation {
   upstreams: string[];
   hasCustomAuth: boolean;
   /** The path below which the revision serves everything; null when it has none or it is not known yet. */
@@ -50,15 +50,15 @@ export interface RolloutStore {
    */
   revisionsInUse(deploymentId: string): Promise<RolloutRevision[]>;
   /** Stores the password unless there is one, and returns the stored one. */
-  keepDatabasePassword(id: string, sealed: string): Promise<string>;
-  databaseIsReady(id: string): Promise<void>;
+  storeDatabasePassword(id: string, sealed: string): Promise<string>;
+  markDatabaseReady(id: string): Promise<void>;
   /** Returns false when the revision's status does not allow the change, because another change was faster. */
   moveRevision(revision: RolloutRevision, to: RevisionStatus, message?: string | null): Promise<boolean>;
   /**
    * Makes the revision the active one. Returns false, and changes nothing, when it was interrupted or deleted
    * meanwhile.
    */
-  activate(revision: RolloutRevision, serving: Serving): Promise<boolean>;
+  activate(revision: RolloutRevision, activation: Activation): Promise<boolean>;
   /** Does nothing when the upstreams have not changed. */
   setUpstreams(id: string, upstreams: string[]): Promise<void>;
   /** Does nothing when the prefix has not changed, or the revision is not the active one. */
@@ -115,7 +115,7 @@ export class PostgresRolloutStore implements RolloutStore {
     });
   }
 
-  async keepDatabasePassword(id: string, sealed: string): Promise<string> {
+  async storeDatabasePassword(id: string, sealed: string): Promise<string> {
     return this.#database.change(async (transaction) => {
       await transaction.deployment.updateMany({
         where: { id, sealedDatabasePassword: null },
@@ -126,7 +126,7 @@ export class PostgresRolloutStore implements RolloutStore {
     });
   }
 
-  async databaseIsReady(id: string): Promise<void> {
+  async markDatabaseReady(id: string): Promise<void> {
     await this.#database.prisma.deployment.updateMany({
       where: { id, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
       data: { status: 'READY' },
@@ -137,14 +137,14 @@ export class PostgresRolloutStore implements RolloutStore {
     return this.#database.change((transaction) => moveRevision(transaction, revision, to, message));
   }
 
-  async activate(revision: RolloutRevision, serving: Serving): Promise<boolean> {
+  async activate(revision: RolloutRevision, activation: Activation): Promise<boolean> {
     return this.#database.change(async (transaction) => {
       // The event of the deletion has been written, so no later event may restore the route.
-      if (!(await isToStay(transaction, revision.deploymentId))) return false;
+      if (!(await isNotDeleted(transaction, revision.deploymentId))) return false;
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
       const before = await transaction.deployment.findUniqueOrThrow({ where: { id: revision.deploymentId } });
       const active = { activeRevisionId: revision.id, mountPrefixRevisionId: revision.id };
-      const after = await changeRoute(transaction, before.id, { ...active, ...serving });
+      const after = await changeRoute(transaction, before.id, { ...active, ...activation });
       if (after.hasCustomAuth !== before.hasCustomAuth) await deploymentEvents.authModeChanged(transaction, after);
       return true;
     });
@@ -153,14 +153,14 @@ export class PostgresRolloutStore implements RolloutStore {
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
     await this.#database.change(async (transaction) => {
       const row = await transaction.deployment.findUnique({ where: { id } });
-      if (!row || row.deleteRequestedAt || same(row.upstreams, upstreams)) return;
+      if (!row || row.deleteRequestedAt || isEqual(row.upstreams, upstreams)) return;
       await changeRoute(transaction, id, { upstreams });
     });
   }
 
   async setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void> {
     await this.#database.change(async (transaction) => {
-      if (!(await isToStay(transaction, id))) return;
+      if (!(await isNotDeleted(transaction, id))) return;
       const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
       if (row.activeRevisionId !== revisionId || routeOf(row).mount_prefix === mountPrefix) return;
       await changeRoute(transaction, id, { mountPrefix, mountPrefixRevisionId: revisionId });
@@ -174,7 +174,7 @@ export class PostgresRolloutStore implements RolloutStore {
 }
 
 /** Locks the deployment, so that the answer holds until the transaction ends. */
-async function isToStay(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
+async function isNotDeleted(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
   const rows = await transaction.$queryRaw<unknown[]>`
     SELECT 1 FROM deployment WHERE id = ${id}::uuid AND delete_requested_at IS NULL FOR UPDATE`;
   return rows.length > 0;
@@ -183,7 +183,7 @@ async function isToStay(transaction: Prisma.TransactionClient, id: string): Prom
 async function changeRoute(
   transaction: Prisma.TransactionClient,
   id: string,
-  data: Partial<Serving> & { activeRevisionId?: string; mountPrefixRevisionId?: string },
+  data: Partial<Activation> & { activeRevisionId?: string; mountPrefixRevisionId?: string },
 ): Promise<Deployment> {
   const row = await transaction.deployment.update({
     where: { id },
@@ -193,6 +193,6 @@ async function changeRoute(
   return row;
 }
 
-function same(one: readonly string[], other: readonly string[]): boolean {
+function isEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }

@@ -6,11 +6,11 @@ import type { HeldGrant, RegistryGrant } from './registry-tokens.ts';
 const BEARER_LIFETIME_MS = 15 * 60_000;
 
 /** Returns the grant of the request's token, which is a bearer token or the password of the well-known user. */
-export function grantOf({ parts, req }: Exchange): HeldGrant {
+export function grantOf({ dependencies, req }: Exchange): HeldGrant {
   const [scheme = '', value = ''] = (req.headers.authorization ?? '').split(' ');
   const token =
     scheme.toLowerCase() === 'bearer' ? value : scheme.toLowerCase() === 'basic' ? passwordOf(value) : undefined;
-  const grant = token === undefined ? null : parts.tokens.open(token);
+  const grant = token === undefined ? null : dependencies.tokens.open(token);
   if (grant) return grant;
   throw new RegistryError('UNAUTHORIZED', 'A push token of the deployment is needed.');
 }
@@ -26,7 +26,7 @@ export async function allow(
   grant: RegistryGrant,
   { deploymentId, name }: { deploymentId: string; name?: string },
 ): Promise<void> {
-  const { store } = exchange.parts;
+  const { store } = exchange.dependencies;
   // Only the platform itself writes to the repository of project images.
   const mayWrite = grant.mayPush && name !== PROJECT_REPOSITORY;
   const isItsOwn = grant.deploymentId === deploymentId && (grant.name === undefined || grant.name === name);
@@ -41,7 +41,7 @@ export async function allow(
 export function giveToken(exchange: Exchange, grant: HeldGrant): void {
   if (exchange.req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
   const lifetimeMs = Math.min(BEARER_LIFETIME_MS, grant.expiresAt - Date.now());
-  const token = exchange.parts.tokens.issue(grant, lifetimeMs);
+  const token = exchange.dependencies.tokens.issue(grant, lifetimeMs);
   const expires_in = Math.floor(lifetimeMs / 1000);
   send(exchange, 200, {
     headers: { 'cache-control': 'no-store' },

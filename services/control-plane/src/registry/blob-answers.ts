@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
 import { holdStreamBuffers, type Request } from '@runyard/service-kit';
 import { rangeOf } from './blobs.ts';
-import { rangeAsked, startOf } from './byte-range.ts';
+import { parseRange, startOf } from './byte-range.ts';
 import { type Exchange, queryOf, send, unsupported } from './exchange.ts';
 import { type Place, pathOf } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
@@ -10,12 +10,12 @@ import type { Upload } from './registry-store.ts';
 
 /** Sends a blob, or the requested range of it. */
 export async function sendBlob(
-  { parts, req, res }: Exchange,
+  { dependencies, req, res }: Exchange,
   { deploymentId, digest }: Place & { digest: string },
 ): Promise<void> {
-  const { size, open } = await parts.blobs.find(deploymentId, digest);
+  const { size, open } = await dependencies.blobs.find(deploymentId, digest);
   const isHead = req.method === 'HEAD';
-  const asked = isHead ? null : rangeAsked(req.headers.range, size);
+  const asked = isHead ? null : parseRange(req.headers.range, size);
   const range = asked ?? { first: 0, last: size - 1 };
   res.writeHead(asked ? 206 : 200, {
     'content-type': 'application/octet-stream',
@@ -33,7 +33,7 @@ export async function deleteBlob(
   exchange: Exchange,
   { deploymentId, digest }: Place & { digest: string },
 ): Promise<void> {
-  await exchange.parts.deletion.deleteBlob(deploymentId, digest);
+  await exchange.dependencies.deletion.deleteBlob(deploymentId, digest);
   send(exchange, 202);
 }
 
@@ -41,7 +41,7 @@ export async function deleteBlob(
 export async function answerUpload(exchange: Exchange, place: Place & { id: string }): Promise<void> {
   const { deploymentId, id } = place;
   const { method, headers } = exchange.req;
-  const { blobs } = exchange.parts;
+  const { blobs } = exchange.dependencies;
   if (id === '') {
     if (method === 'POST') return beginUpload(exchange, place);
     throw unsupported(exchange);
@@ -58,7 +58,7 @@ export async function answerUpload(exchange: Exchange, place: Place & { id: stri
       if (digest === undefined) throw new RegistryError('DIGEST_INVALID', 'The query says which digest it has.');
       const start = startOf(headers['content-range']);
       await blobs.finish(deploymentId, uploadId(id), { digest, body: bytesOf(exchange), start });
-      return sendBlobMade(exchange, place, digest);
+      return sendBlobCreated(exchange, place, digest);
     }
     case 'DELETE':
       await blobs.cancel(deploymentId, uploadId(id));
@@ -74,13 +74,13 @@ export async function answerUpload(exchange: Exchange, place: Place & { id: stri
  */
 async function beginUpload(exchange: Exchange, place: Place): Promise<void> {
   const { deploymentId } = place;
-  const { blobs } = exchange.parts;
+  const { blobs } = exchange.dependencies;
   const { digest, mount } = queryOf(exchange);
-  if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return sendBlobMade(exchange, place, mount);
+  if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return sendBlobCreated(exchange, place, mount);
   const upload = await blobs.begin(deploymentId);
   if (digest === undefined) return sendUpload(exchange, 202, place, upload);
   await blobs.finish(deploymentId, upload.id, { digest, body: bytesOf(exchange) });
-  sendBlobMade(exchange, place, digest);
+  sendBlobCreated(exchange, place, digest);
 }
 
 /**
@@ -93,7 +93,7 @@ function bytesOf({ req, res }: Exchange): Request {
   return req;
 }
 
-function sendBlobMade(exchange: Exchange, place: Place, digest: string): void {
+function sendBlobCreated(exchange: Exchange, place: Place, digest: string): void {
   const headers = { location: `${pathOf(place)}/blobs/${digest}`, 'docker-content-digest': digest };
   send(exchange, 201, { headers });
 }

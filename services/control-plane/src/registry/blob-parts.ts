@@ -27,33 +27,33 @@ export function keysOf(parts: readonly BlobPart[]): string[] {
 /** The storage for parts of blobs, and what an upload needs. */
 export interface PartStorage {
   objects: ObjectStorage;
-  removals: Pick<ObjectRemovals, 'announce' | 'abandon' | 'remove'>;
+  removals: Pick<ObjectRemovals, 'record' | 'abandon' | 'remove'>;
   /** Folder for bytes that are being received. */
-  scratch: string;
+  temporaryFolder: string;
 }
 
 /** The number of bytes that may come, and the error for more. */
-export interface PartBound {
+export interface SizeLimit {
   bytes: number;
   refusal: RegistryError;
 }
 
 /**
- * Writes a stream as one object. The object is removed unless it gets an owner within a day (`objectNotes.keep`).
+ * Writes a stream as one object. The object is removed unless it gets an owner within a day (`pendingObjects.keep`).
  *
  * @returns null for an empty stream
  * @throws RegistryError when the stream is longer than `bound`; then nothing is stored
  */
 export async function writePart(
-  { objects, removals, scratch }: PartStorage,
+  { objects, removals, temporaryFolder }: PartStorage,
   owner: string,
   body: Readable,
-  bound: PartBound,
+  bound: SizeLimit,
   signal?: AbortSignal,
 ): Promise<BlobPart | null> {
   const id = uuidv7();
   const key = `${imagesPrefix(owner)}${id}`;
-  const file = join(scratch, id);
+  const file = join(temporaryFolder, id);
   const hash = createHash('sha256');
   let size = 0;
   async function* counted(chunks: AsyncIterable<Buffer>) {
@@ -64,13 +64,13 @@ export async function writePart(
       yield chunk;
     }
   }
-  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
   try {
     // The request must not be destroyed with its body, because an error is answered on the same connection.
     const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     await pipeline(counted(bytes), createWriteStream(file, { mode: 0o600 }));
     if (size === 0) return null;
-    await removals.announce(key);
+    await removals.record(key);
     await objects.put(key, file, signal);
   } finally {
     await rm(file, { force: true });
@@ -79,7 +79,7 @@ export async function writePart(
 }
 
 /** Reads a blob's bytes from number `first` to `last`, both inclusive. */
-export function readParts(
+export function readBlob(
   objects: ObjectStorage,
   parts: readonly BlobPart[],
   { first, last }: { first: number; last: number },

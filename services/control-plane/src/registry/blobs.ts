@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { digestOfParts, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import { digestOfParts, type PartStorage, readBlob, type SizeLimit, writePart } from './blob-parts.ts';
 import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
@@ -36,7 +36,7 @@ export class Blobs {
   ): Promise<{ size: number; open(range: { first: number; last: number }): Readable }> {
     const blob = DIGEST.test(digest) ? await this.#store.findBlob(deploymentId, digest) : null;
     if (!blob) throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
-    return { size: blob.size, open: (range) => readParts(this.#storage.objects, blob.parts, range) };
+    return { size: blob.size, open: (range) => readBlob(this.#storage.objects, blob.parts, range) };
   }
 
   async exists(deploymentId: string, digest: string): Promise<boolean> {
@@ -59,12 +59,12 @@ export class Blobs {
   /** @param start the upload's size according to the client; undefined when the client does not send it */
   async append(deploymentId: string, id: string, body: Readable, start?: number): Promise<Upload> {
     const upload = await this.upload(deploymentId, id);
-    if (start !== undefined && start !== upload.size) throw outOfOrder(upload);
+    if (start !== undefined && start !== upload.size) throw outOfOrderUpload(upload);
     const part = await writePart(this.#storage, deploymentId, body, await this.#bound(deploymentId, upload));
     if (!part) return upload;
     if (!(await this.#store.extendUpload(deploymentId, upload, part))) {
       await this.#storage.removals.abandon([part.key]);
-      throw outOfOrder(await this.upload(deploymentId, id));
+      throw outOfOrderUpload(await this.upload(deploymentId, id));
     }
     return { ...upload, size: upload.size + part.size, parts: [...upload.parts, part] };
   }
@@ -89,7 +89,7 @@ export class Blobs {
     const surplus = await this.#store.finishUpload(deploymentId, upload, digest);
     if (surplus) return this.#storage.removals.remove(surplus);
     // Another request has finished or continued the upload.
-    if (!(await this.exists(deploymentId, digest))) throw outOfOrder(await this.upload(deploymentId, id));
+    if (!(await this.exists(deploymentId, digest))) throw outOfOrderUpload(await this.upload(deploymentId, id));
   }
 
   async cancel(deploymentId: string, id: string): Promise<void> {
@@ -97,7 +97,7 @@ export class Blobs {
     await this.#discard(deploymentId, id);
   }
 
-  async #bound(deploymentId: string, upload: Upload): Promise<PartBound> {
+  async #bound(deploymentId: string, upload: Upload): Promise<SizeLimit> {
     const bytes = this.#limitBytes - upload.size;
     const room = await this.#quota.room(deploymentId);
     // Image tools show this message and do not try again.
@@ -110,7 +110,7 @@ export class Blobs {
   }
 }
 
-function outOfOrder({ size }: Upload): RegistryError {
+function outOfOrderUpload({ size }: Upload): RegistryError {
   const message = `The next byte of this upload is number ${size}.`;
   return new RegistryError('BLOB_UPLOAD_INVALID', message, { range: rangeOf(size) });
 }

@@ -11,7 +11,7 @@ export interface ByteRange {
  *
  * @throws RegistryError when the range lies outside the content
  */
-export function rangeAsked(header: string | undefined, size: number): ByteRange | null {
+export function parseRange(header: string | undefined, size: number): ByteRange | null {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return null;
   // Without a first byte, the number counts bytes at the end.

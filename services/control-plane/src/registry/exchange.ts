@@ -7,7 +7,7 @@ import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { RegistryTokens } from './registry-tokens.ts';
 
-export interface RegistryParts {
+export interface RegistryDependencies {
   address: RegistryAddress;
   tokens: RegistryTokens;
   store: RegistryStore;
@@ -18,7 +18,7 @@ export interface RegistryParts {
 
 /** One request and its answer. */
 export interface Exchange {
-  parts: RegistryParts;
+  dependencies: RegistryDependencies;
   req: Request;
   res: Response;
 }

@@ -1,9 +1,9 @@
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
-import { deletionOf } from './deletions.ts';
-import { forgetBlobs, forgetBlobsOf, linkedManifests, lockImages } from './deployment-images.ts';
-import { namedImages } from './named-images.ts';
+import { deleteBlobs, deleteUnsharedBlobs, listManifests, lockImages } from './linked-manifests.ts';
+import { findNamedImages } from './named-images.ts';
+import { planDeletion } from './plan-deletion.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Repository } from './registry-store.ts';
 
@@ -22,22 +22,22 @@ export class ImageDeletion {
     this.#options = options;
   }
 
-  /** @param version a tag or a digest @throws RegistryError as `deletionOf` does */
+  /** @param version a tag or a digest @throws RegistryError as `planDeletion` does */
   async delete(repository: Repository, version: string): Promise<void> {
     const { database, removals, revisionsKept } = this.#options;
-    const keys = await database.change((transaction) => forget(transaction, repository, version, revisionsKept));
+    const keys = await database.change((transaction) => deleteImage(transaction, repository, version, revisionsKept));
     await removals.remove(keys);
   }
 
   /** @throws RegistryError BLOB_UNKNOWN, and DENIED while an image contains it */
   async deleteBlob(deploymentId: string, digest: string): Promise<void> {
     const { database, removals } = this.#options;
-    await removals.remove(await database.change((transaction) => forgetBlob(transaction, deploymentId, digest)));
+    await removals.remove(await database.change((transaction) => deleteUnusedBlob(transaction, deploymentId, digest)));
   }
 }
 
 /** Deletes a blob that no image contains. @returns keys of objects that have no owner any more */
-async function forgetBlob(
+async function deleteUnusedBlob(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
   digest: string,
@@ -47,7 +47,7 @@ async function forgetBlob(
   if (!(await transaction.registryBlob.findUnique({ where, select: { digest: true } }))) {
     throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
   }
-  const manifests = await linkedManifests(transaction, deploymentId);
+  const manifests = await listManifests(transaction, deploymentId);
   const user = manifests.find(({ blobs }) => blobs.includes(digest));
   if (user) {
     throw new RegistryError(
@@ -55,26 +55,26 @@ async function forgetBlob(
       `The image ${user.digest} consists of it, and takes it along when it is deleted.`,
     );
   }
-  return forgetBlobs(transaction, deploymentId, [digest]);
+  return deleteBlobs(transaction, deploymentId, [digest]);
 }
 
 /** @returns keys of objects that have no owner any more */
-async function forget(
+async function deleteImage(
   transaction: Prisma.TransactionClient,
   { deploymentId, name: repository }: Repository,
   version: string,
   revisionsKept: number,
 ): Promise<string[]> {
   await lockImages(transaction, deploymentId);
-  const { kept } = await namedImages(transaction, deploymentId, revisionsKept);
+  const { kept } = await findNamedImages(transaction, deploymentId, revisionsKept);
   const tags = await transaction.registryTag.findMany({ where: { deploymentId } });
-  const manifests = await linkedManifests(transaction, deploymentId);
-  const { gone, left, tags: withoutImage } = deletionOf({ manifests, tags }, kept, { repository, version });
+  const manifests = await listManifests(transaction, deploymentId);
+  const { deleted, remaining, tags: withoutImage } = planDeletion({ manifests, tags }, kept, { repository, version });
   // Manifests refer only to their own repository.
   const where = { deploymentId, repository };
   await transaction.registryTag.deleteMany({ where: { ...where, tag: { in: withoutImage.map(({ tag }) => tag) } } });
   await transaction.registryManifest.deleteMany({
-    where: { ...where, digest: { in: [...gone].map(({ digest }) => digest) } },
+    where: { ...where, digest: { in: [...deleted].map(({ digest }) => digest) } },
   });
-  return forgetBlobsOf(transaction, deploymentId, { gone, left });
+  return deleteUnsharedBlobs(transaction, deploymentId, { deleted, remaining });
 }

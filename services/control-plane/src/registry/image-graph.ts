@@ -1,5 +1,5 @@
 import { parseImageReference } from '../project-images/image-reference.ts';
-import type { LinkedManifest } from './deployment-images.ts';
+import type { LinkedManifest } from './linked-manifests.ts';
 import { REGISTRY_SEGMENT } from './registry-address.ts';
 
 /** A name for a manifest, which may move to another one. */
@@ -26,7 +26,7 @@ export interface ImageName {
  * Parses a name like `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>`. Returns null when it does not name an
  * image of a platform's registry.
  */
-export function imageNamed(uri: string): ImageName | null {
+export function parseImageName(uri: string): ImageName | null {
   const reference = parseImageReference(uri);
   const [segment, , ...name] = reference?.repository.split('/') ?? [];
   return reference && segment === REGISTRY_SEGMENT ? { repository: name.join('/'), version: reference.version } : null;
@@ -55,22 +55,22 @@ export class ImageGraph {
   }
 
   /** Returns the manifests with a tag. */
-  tagged(): LinkedManifest[] {
+  findTagged(): LinkedManifest[] {
     return this.#images.tags.flatMap(({ repository, digest }) => this.at(repository, digest) ?? []);
   }
 
   /** Returns the existing manifests that revisions name. */
-  named(uris: readonly string[]): LinkedManifest[] {
-    return uris.flatMap((uri) => this.#meant(imageNamed(uri)) ?? []);
+  findNamed(uris: readonly string[]): LinkedManifest[] {
+    return uris.flatMap((uri) => this.#resolve(parseImageName(uri)) ?? []);
   }
 
   /** Returns a list that contains the manifest, if any. */
-  listWith({ repository, digest }: LinkedManifest): LinkedManifest | undefined {
+  findListOf({ repository, digest }: LinkedManifest): LinkedManifest | undefined {
     return this.#images.manifests.find((each) => each.repository === repository && each.parts.includes(digest));
   }
 
   /** Returns the manifests with all their parts, recursively. */
-  consistingOf(manifests: Iterable<LinkedManifest>): Set<LinkedManifest> {
+  withParts(manifests: Iterable<LinkedManifest>): Set<LinkedManifest> {
     const found = new Set(manifests);
     for (const each of found) {
       for (const part of this.#partsOf(each)) found.add(part);
@@ -82,14 +82,14 @@ export class ImageGraph {
    * Returns the manifests with all their dependents, recursively: their parts and their referrers. Leaves out the
    * needed ones, and those that also depend on any other manifest.
    */
-  hangingOn(manifests: Iterable<LinkedManifest>, needed: Iterable<LinkedManifest>): Set<LinkedManifest> {
+  findDependents(manifests: Iterable<LinkedManifest>, needed: Iterable<LinkedManifest>): Set<LinkedManifest> {
     const hanging = this.#closure(manifests);
     const others = this.#images.manifests.filter((each) => !hanging.has(each));
     for (const each of this.#closure([...needed, ...others])) hanging.delete(each);
     return hanging;
   }
 
-  #meant(name: ImageName | null): LinkedManifest | undefined {
+  #resolve(name: ImageName | null): LinkedManifest | undefined {
     if (!name) return undefined;
     const { repository, version } = name;
     const tagged = this.#images.tags.find((each) => each.repository === repository && each.tag === version);

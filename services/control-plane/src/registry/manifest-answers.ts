@@ -1,15 +1,15 @@
 import { PayloadTooLargeError, readHeldBody } from '@runyard/service-kit';
 import { type Exchange, queryOf, send } from './exchange.ts';
 import { MANIFEST_LIMIT_BYTES } from './manifests.ts';
-import { linkToRest, pageAsked } from './pages.ts';
+import { nextPageLink, parsePage } from './pagination.ts';
 import { nameOf, type Place, pathOf } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 
 export async function sendManifest(
-  { parts, req, res }: Exchange,
+  { dependencies, req, res }: Exchange,
   { deploymentId, name, reference }: Place & { reference: string },
 ): Promise<void> {
-  const { digest, mediaType, content } = await parts.manifests.find({ deploymentId, name }, reference);
+  const { digest, mediaType, content } = await dependencies.manifests.find({ deploymentId, name }, reference);
   res.writeHead(200, {
     'content-type': mediaType,
     'content-length': content.length,
@@ -22,12 +22,12 @@ export async function takeManifest(
   exchange: Exchange,
   { deploymentId, name, reference }: Place & { reference: string },
 ): Promise<void> {
-  const { parts, req, res } = exchange;
+  const { dependencies, req, res } = exchange;
   const content = await readHeldBody(req, res, MANIFEST_LIMIT_BYTES).catch((error: unknown) => {
     throw error instanceof PayloadTooLargeError ? new RegistryError('SIZE_INVALID', error.message) : error;
   });
   const place = { deploymentId, name };
-  const { digest, subject } = await parts.manifests.put(place, reference, content, req.headers['content-type']);
+  const { digest, subject } = await dependencies.manifests.put(place, reference, content, req.headers['content-type']);
   send(exchange, 201, {
     headers: {
       location: `${pathOf(place)}/manifests/${digest}`,
@@ -43,7 +43,7 @@ export async function deleteManifest(
   exchange: Exchange,
   { deploymentId, name, reference }: Place & { reference: string },
 ): Promise<void> {
-  await exchange.parts.deletion.delete({ deploymentId, name }, reference);
+  await exchange.dependencies.deletion.delete({ deploymentId, name }, reference);
   send(exchange, 202);
 }
 
@@ -55,7 +55,7 @@ export async function sendReferrers(
   const { artifactType = '', last: after } = queryOf(exchange);
   const place = { deploymentId, name };
   const wanted = { artifactType: artifactType || undefined, after };
-  const { index, restAfter } = await exchange.parts.manifests.referrers(place, subject, wanted);
+  const { index, restAfter } = await exchange.dependencies.manifests.referrers(place, subject, wanted);
   const rest = new URLSearchParams({ last: restAfter ?? '' });
   if (artifactType) rest.set('artifactType', artifactType);
   const path = `${pathOf(place)}/referrers/${subject}`;
@@ -70,17 +70,17 @@ export async function sendReferrers(
 }
 
 export async function sendTags(exchange: Exchange, place: Place): Promise<void> {
-  const page = pageAsked(queryOf(exchange));
-  const tags = await exchange.parts.store.tags(place, page);
+  const page = parsePage(queryOf(exchange));
+  const tags = await exchange.dependencies.store.tags(place, page);
   if (tags === null) throw new RegistryError('NAME_UNKNOWN', 'Nothing was pushed by this name.');
-  const headers = linkToRest(`${pathOf(place)}/tags/list`, tags, page);
+  const headers = nextPageLink(`${pathOf(place)}/tags/list`, tags, page);
   send(exchange, 200, { headers, body: { name: nameOf(place), tags } });
 }
 
 /** Sends the names of the deployment's images. */
 export async function sendRepositories(exchange: Exchange, deploymentId: string): Promise<void> {
-  const page = pageAsked(queryOf(exchange));
-  const names = await exchange.parts.store.repositories(deploymentId, page);
+  const page = parsePage(queryOf(exchange));
+  const names = await exchange.dependencies.store.repositories(deploymentId, page);
   const repositories = names.map((name) => nameOf({ deploymentId, name }));
-  send(exchange, 200, { headers: linkToRest('/v2/_catalog', names, page), body: { repositories } });
+  send(exchange, 200, { headers: nextPageLink('/v2/_catalog', names, page), body: { repositories } });
 }

@@ -16,7 +16,7 @@ export interface NamedImages {
  *
  * @param revisionsKept the number of newest revisions that can be deployed again
  */
-export async function namedImages(
+export async function findNamedImages(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
   revisionsKept: number,

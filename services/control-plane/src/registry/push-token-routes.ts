@@ -27,7 +27,7 @@ async function issue(
   { address, tokens }: Registry,
   caller: Principal,
   deploymentId: string,
-  wishes: PushTokenRequest,
+  request: PushTokenRequest,
 ): Promise<PushToken> {
   const tenant = tenantOf(caller, 'deployments:update');
   const deployment = await deploymentStore.find(queries, tenant, deploymentId);
@@ -40,6 +40,6 @@ async function issue(
   return {
     token: tokens.issue({ deploymentId, mayPush: true }, LIFETIME_MS),
     registry_url: address.imagesOf(deploymentId),
-    ...(wishes.supports_registry_username && { username: REGISTRY_USER }),
+    ...(request.supports_registry_username && { username: REGISTRY_USER }),
   };
 }

@@ -2,7 +2,7 @@ import { outageOf } from '@runyard/database';
 import { ClientGoneError, type RequestHandler } from '@runyard/service-kit';
 import { allow, giveToken, grantOf } from './access.ts';
 import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
-import { type Exchange, isRead, type RegistryParts, send, unsupported } from './exchange.ts';
+import { type Exchange, isRead, type RegistryDependencies, send, unsupported } from './exchange.ts';
 import {
   deleteManifest,
   sendManifest,
@@ -19,7 +19,7 @@ import { RegistryError } from './registry-error.ts';
  * Serves the distribution specification over HTTP, as far as pushing, pulling and deleting images need it. Passes other
  * paths to the next handler.
  */
-export function registryHandler(parts: RegistryParts): RequestHandler {
+export function registryHandler(dependencies: RegistryDependencies): RequestHandler {
   return (req, res, next) => {
     const resource = resourceAt(req.path);
     if (!resource) {
@@ -28,8 +28,9 @@ export function registryHandler(parts: RegistryParts): RequestHandler {
     }
     res.locals.route = `/v2/${REGISTRY_SEGMENT}/…`;
     res.setHeader('docker-distribution-api-version', 'registry/2.0');
-    answer({ parts, req, res }, resource).catch((error: unknown) => {
-      if (error instanceof RegistryError) refuse(req, res, error, challengeOf(parts.address, resource, req.method));
+    answer({ dependencies, req, res }, resource).catch((error: unknown) => {
+      if (error instanceof RegistryError)
+        refuse(req, res, error, challengeOf(dependencies.address, resource, req.method));
       else next(isGone(error) ? new ClientGoneError(error) : (outageOf(error) ?? error));
     });
   };

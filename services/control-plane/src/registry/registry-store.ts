@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { objectNotes } from '../object-storage/object-notes.ts';
+import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, keysOf } from './blob-parts.ts';
-import { lockImages } from './deployment-images.ts';
+import { lockImages } from './linked-manifests.ts';
 import type { ManifestContent } from './manifest-content.ts';
 
 export interface Upload {
@@ -74,7 +74,7 @@ export class RegistryStore {
         where: { id: before.id, deploymentId, size: before.size, deployment: { deleteRequestedAt: null } },
         data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
       });
-      if (count > 0) await objectNotes.keep(transaction, [part.key]);
+      if (count > 0) await pendingObjects.assignOwner(transaction, [part.key]);
       return count > 0;
     });
   }
@@ -95,7 +95,7 @@ export class RegistryStore {
         skipDuplicates: true,
       });
       const surplus = made.count > 0 ? [] : keysOf(parts);
-      await objectNotes.release(transaction, surplus);
+      await pendingObjects.removeOwner(transaction, surplus);
       return surplus;
     });
   }
@@ -106,7 +106,7 @@ export class RegistryStore {
       const forgotten = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
         DELETE FROM registry_upload WHERE id = ${id}::uuid AND deployment_id = ${deploymentId}::uuid RETURNING parts`;
       const keys = forgotten.flatMap(({ parts }) => keysOf(parts));
-      await objectNotes.release(transaction, keys);
+      await pendingObjects.removeOwner(transaction, keys);
       return keys;
     });
   }

@@ -52,11 +52,11 @@ export interface Registry {
 }
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { database, objects, removals, scratch, sealer, url, blobLimitBytes, quota, revisionsKept } = options;
+  const { database, objects, removals, temporaryFolder, sealer, url, blobLimitBytes, quota, revisionsKept } = options;
   const address = new RegistryAddress(url);
   const tokens = new RegistryTokens(sealer);
   const store = new RegistryStore(database);
-  const storage = { objects, removals, scratch };
+  const storage = { objects, removals, temporaryFolder };
   const blobs = new Blobs({ store, storage, limitBytes: blobLimitBytes, quota });
   const manifests = new Manifests({ store, quota });
   const deletion = new ImageDeletion({ database, removals, revisionsKept });

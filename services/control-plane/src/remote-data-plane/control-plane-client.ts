@@ -19,7 +19,7 @@ import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
 
 /** The control plane answered with an error. */
-export class RefusedError extends Error {
+export class ControlPlaneRefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
 
@@ -127,7 +127,7 @@ export class ControlPlaneClient {
       });
       return { answer, text: await answer.text() };
     });
-    if (!answer.ok) throw new RefusedError(answer.status, detailOf(text));
+    if (!answer.ok) throw new ControlPlaneRefusedError(answer.status, detailOf(text));
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 }

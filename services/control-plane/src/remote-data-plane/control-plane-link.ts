@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DesiredDeployment, PodRules } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 
 export interface ControlPlaneLinkOptions {
   client: ControlPlaneClient;
@@ -15,7 +15,7 @@ export interface ControlPlaneLinkOptions {
   /** Called with the desired state whenever it has changed. */
   onDesired(deployments: DesiredDeployment[]): Promise<void>;
   /** Called when another data plane has the lease, or the listener was deleted: then nothing may run here. */
-  onLost(refusal: RefusedError): void;
+  onLost(refusal: ControlPlaneRefusedError): void;
   logger: Logger;
 }
 
@@ -41,11 +41,11 @@ export class ControlPlaneLink {
   readonly #options: ControlPlaneLinkOptions;
   readonly #stopping = new AbortController();
   #epoch: number | undefined;
-  #taking: Promise<number> | undefined;
+  #takingLease: Promise<number> | undefined;
   #waitSeconds = 0;
   #following: Promise<void> = Promise.resolve();
   /** The number of accepted reports. */
-  #said = 0;
+  #statusesSent = 0;
   #isDown = false;
   #hasBegun = false;
 
@@ -61,11 +61,11 @@ export class ControlPlaneLink {
     const { signal } = this.#stopping;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
-        await this.#connected();
+        await this.#ensureLease();
         break;
       } catch (error) {
-        await this.#failed(error, attempt);
-        if (!isLoss(error)) break;
+        await this.#handleFailure(error, attempt);
+        if (!isLeaseLost(error)) break;
       }
     }
     this.#hasBegun = true;
@@ -86,30 +86,30 @@ export class ControlPlaneLink {
    *
    * @throws RefusedError when its subject does not exist; the signal's reason when this data plane stops
    */
-  async say<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const answer = await this.tell(request);
-    this.#said += 1;
+  async sendStatus<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const answer = await this.sendUntilAccepted(request);
+    this.#statusesSent += 1;
     return answer;
   }
 
   /** Sends frequent reports that do not affect the desired state, until they are accepted. */
-  async tell<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async sendUntilAccepted<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#stopping;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const answer = await request(await this.#connected(), signal);
-        this.#isHeard();
+        const answer = await request(await this.#ensureLease(), signal);
+        this.#markReachable();
         return answer;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof RefusedError && error.status === 404) throw error;
-        await this.#failed(error, attempt);
+        if (error instanceof ControlPlaneRefusedError && error.status === 404) throw error;
+        await this.#handleFailure(error, attempt);
       }
     }
   }
 
   /** Sends a request once, for a caller who does not wait. @throws the error of the failed request */
-  async ask<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async sendOnce<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#epoch === undefined) throw new Error('This data plane has no lease of its listener');
     return request(this.#epoch, this.#stopping.signal);
   }
@@ -121,14 +121,14 @@ export class ControlPlaneLink {
     let atOnce = 0;
     for (let attempt = 0; !signal.aborted; ) {
       try {
-        const epoch = await this.#connected();
-        const said = this.#said;
+        const epoch = await this.#ensureLease();
+        const said = this.#statusesSent;
         const askedAt = performance.now();
         const state = await client.desiredState({ epoch, since, waitSeconds: this.#waitSeconds }, signal);
-        this.#isHeard();
+        this.#markReachable();
         attempt = 0;
         // An answer that was requested before a report may not include it, so it is requested again.
-        if (this.#said !== said) continue;
+        if (this.#statusesSent !== said) continue;
         atOnce = performance.now() - askedAt < AT_ONCE_MS ? atOnce + 1 : 0;
         if (state) {
           await onDesired(state.deployments);
@@ -141,22 +141,22 @@ export class ControlPlaneLink {
         }
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof RefusedError && error.status === 404) this.#options.onLost(error);
-        await this.#failed(error, attempt);
+        if (error instanceof ControlPlaneRefusedError && error.status === 404) this.#options.onLost(error);
+        await this.#handleFailure(error, attempt);
         attempt += 1;
       }
     }
   }
 
-  #connected(): Promise<number> {
+  #ensureLease(): Promise<number> {
     if (this.#epoch !== undefined) return Promise.resolve(this.#epoch);
-    this.#taking ??= this.#take().finally(() => {
-      this.#taking = undefined;
+    this.#takingLease ??= this.#takeLease().finally(() => {
+      this.#takingLease = undefined;
     });
-    return this.#taking;
+    return this.#takingLease;
   }
 
-  async #take(): Promise<number> {
+  async #takeLease(): Promise<number> {
     const { client, instanceId, version, publicUrl, podRules, onLost } = this.#options;
     const said = { instance_id: instanceId, version, public_url: publicUrl, pod_rules: podRules };
     try {
@@ -165,13 +165,13 @@ export class ControlPlaneLink {
       this.#epoch = lease.epoch;
       return lease.epoch;
     } catch (error) {
-      if (this.#hasBegun && isLoss(error)) onLost(error);
+      if (this.#hasBegun && isLeaseLost(error)) onLost(error);
       throw error;
     }
   }
 
-  async #failed(error: unknown, attempt: number): Promise<void> {
-    if (error instanceof RefusedError && error.isStale) this.#epoch = undefined;
+  async #handleFailure(error: unknown, attempt: number): Promise<void> {
+    if (error instanceof ControlPlaneRefusedError && error.isStale) this.#epoch = undefined;
     if (!this.#isDown) {
       this.#isDown = true;
       this.#options.logger.warn('control plane unavailable, will retry', { error });
@@ -180,7 +180,7 @@ export class ControlPlaneLink {
     await pause(inMs * (0.75 + Math.random() / 2), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
-  #isHeard(): void {
+  #markReachable(): void {
     if (!this.#isDown) return;
     this.#isDown = false;
     this.#options.logger.info('control plane available again');
@@ -188,6 +188,6 @@ export class ControlPlaneLink {
 }
 
 /** Returns whether another data plane has the lease, or the listener was deleted. */
-function isLoss(error: unknown): error is RefusedError {
-  return error instanceof RefusedError && (error.isStale || error.status === 404);
+function isLeaseLost(error: unknown): error is ControlPlaneRefusedError {
+  return error instanceof ControlPlaneRefusedError && (error.isStale || error.status === 404);
 }

@@ -9,7 +9,7 @@ import { CopiedLogs } from '../logs/copied-logs.ts';
 import { logSegments } from '../logs/log-segments.ts';
 import { readLogs } from '../logs/read-logs.ts';
 import { type RevisionLog, revisionLogsIn } from '../logs/revision-log.ts';
-import { RefusedError } from './control-plane-client.ts';
+import { ControlPlaneRefusedError } from './control-plane-client.ts';
 import { ForwardedLogs } from './forwarded-logs.ts';
 
 const OWNER = { deploymentId: 'd', revisionId: 'r', kind: 'deploy' as const };
@@ -45,9 +45,9 @@ const takesAll = () => platform((_, keep) => keep());
 /** Starts a data plane with the files of earlier ones. */
 function start(client: ReturnType<typeof platform>): void {
   const { signal } = new AbortController();
-  const tell = <T>(request: (epoch: number, signal: AbortSignal) => Promise<T>) => request(1, signal);
-  logs = new ForwardedLogs({ dataDir: here, client, link: { tell }, logger: silentLogger });
-  const openLog = revisionLogsIn(here, silentLogger, { onWritten: (owner) => logs.written(owner) });
+  const sendUntilAccepted = <T>(request: (epoch: number, signal: AbortSignal) => Promise<T>) => request(1, signal);
+  logs = new ForwardedLogs({ dataDir: here, client, link: { sendUntilAccepted }, logger: silentLogger });
+  const openLog = revisionLogsIn(here, silentLogger, { onWritten: (owner) => logs.notifyWritten(owner) });
   log = openLog(OWNER, { secrets: ['s3cret-value'] });
   logs.start();
 }
@@ -127,7 +127,7 @@ describe('the log of a revision at a remote data plane', () => {
   it('is skipped where the platform never accepts it, and later lines are sent', async () => {
     const isPoison = ({ entries }: LogReport) => entries.some(({ message }) => message === 'poison');
     const client = platform(async (report, keep) => {
-      if (isPoison(report)) throw new RefusedError(422, 'not that');
+      if (isPoison(report)) throw new ControlPlaneRefusedError(422, 'not that');
       return keep();
     });
     start(client);

@@ -4,13 +4,13 @@ import type { Logger } from '@runyard/service-kit';
 import { ID_LENGTH_MAX, type StoredEntry } from '../logs/log-entry.ts';
 import { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from '../logs/log-segments.ts';
 import { lastIdOf, linesFrom } from '../logs/segment-lines.ts';
-import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 
 export interface ForwardedLogsOptions {
   dataDir: string;
   client: Pick<ControlPlaneClient, 'reportLogs'>;
-  link: Pick<ControlPlaneLink, 'tell'>;
+  link: Pick<ControlPlaneLink, 'sendUntilAccepted'>;
   logger: Logger;
 }
 
@@ -21,10 +21,10 @@ const GATHER_MS = 200;
 /** Milliseconds without attempts for a log whose files cannot be read. */
 const BROKEN_MS = 5_000;
 /** Statuses of requests that the platform will never accept. */
-const NEVER_TAKEN = [400, 413, 422];
+const REJECTED_STATUSES = [400, 413, 422];
 
 /** The platform's progress in a file. */
-interface Place {
+interface Progress {
   /** The id of the last line that the platform has; null without any. */
   lastId: string | null;
   /** The position after which its next lines are searched. */
@@ -43,7 +43,7 @@ export class ForwardedLogs {
   /** Logs that may have new lines. The log that had its turn last is at the end. */
   readonly #waiting = new Map<string, LogOwner>();
   /** Progress by log and file. */
-  readonly #places = new Map<string, Map<string, Place>>();
+  readonly #progress = new Map<string, Map<string, Progress>>();
   readonly #stopping = new AbortController();
   #wake: () => void = () => undefined;
   #working: Promise<void> = Promise.resolve();
@@ -55,7 +55,7 @@ export class ForwardedLogs {
   /** Starts with all existing logs. */
   start(): void {
     this.#working = this.#work().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#complain(error);
+      if (!this.#stopping.signal.aborted) this.#warn(error);
     });
   }
 
@@ -67,14 +67,14 @@ export class ForwardedLogs {
   }
 
   /** Has to be called when lines of the log have reached their file. */
-  written(owner: LogOwner): void {
+  notifyWritten(owner: LogOwner): void {
     this.#waiting.set(keyOf(owner), owner);
     this.#wake();
   }
 
   async #work(): Promise<void> {
     const { signal } = this.#stopping;
-    await this.#findAll().catch((error: unknown) => this.#complain(error));
+    await this.#findAll().catch((error: unknown) => this.#warn(error));
     while (!signal.aborted) {
       const [next] = this.#waiting;
       if (!next) {
@@ -87,10 +87,10 @@ export class ForwardedLogs {
       const [key, owner] = next;
       this.#waiting.delete(key);
       try {
-        if (await this.#sendSome(key, owner)) this.#waiting.set(key, owner);
+        if (await this.#sendNext(key, owner)) this.#waiting.set(key, owner);
       } catch (error) {
         signal.throwIfAborted();
-        this.#complain(error, owner);
+        this.#warn(error, owner);
         this.#waiting.set(key, owner);
         await pause(BROKEN_MS, undefined, { signal });
       }
@@ -101,18 +101,18 @@ export class ForwardedLogs {
     const { dataDir } = this.#options;
     for (const deploymentId of await logSegments.deployments(dataDir)) {
       for (const revisionId of await logSegments.revisionsOf(dataDir, deploymentId)) {
-        for (const kind of LOG_KINDS) this.written({ deploymentId, revisionId, kind });
+        for (const kind of LOG_KINDS) this.notifyWritten({ deploymentId, revisionId, kind });
       }
     }
   }
 
   /** Sends one batch of the log's oldest file with new lines. @returns whether there may be more */
-  async #sendSome(key: string, owner: LogOwner): Promise<boolean> {
+  async #sendNext(key: string, owner: LogOwner): Promise<boolean> {
     const segments = await logSegments.list(this.#options.dataDir, owner);
-    const before = this.#places.get(key);
+    const before = this.#progress.get(key);
     // The progress of deleted files is dropped.
-    const places = new Map<string, Place>();
-    this.#places.set(key, places);
+    const places = new Map<string, Progress>();
+    this.#progress.set(key, places);
     for (const { path } of segments) {
       const place = before?.get(path);
       if (place) places.set(path, place);
@@ -126,11 +126,11 @@ export class ForwardedLogs {
       // A last line without a line feed waits until it has one.
       if (moved.position !== place?.position || moved.lastId !== place.lastId) return true;
     }
-    if (places.size < segments.length || segments.length === 0) this.#places.delete(key);
+    if (places.size < segments.length || segments.length === 0) this.#progress.delete(key);
     return false;
   }
 
-  async #ask(owner: LogOwner, segment: LogSegment): Promise<Place | null> {
+  async #ask(owner: LogOwner, segment: LogSegment): Promise<Progress | null> {
     const size = (await logSegments.stats(segment))?.size ?? 0;
     const report = await this.#report(owner, segment, { after: null, entries: [] });
     if (report.kind !== 'known') return report.kind === 'gone' ? null : { lastId: null, position: size };
@@ -139,7 +139,7 @@ export class ForwardedLogs {
     return { lastId, position: isWhole ? size : 0 };
   }
 
-  async #sendBatch(owner: LogOwner, segment: LogSegment, { lastId, position }: Place): Promise<Place | null> {
+  async #sendBatch(owner: LogOwner, segment: LogSegment, { lastId, position }: Progress): Promise<Progress | null> {
     const read = await linesFrom(segment, position, BATCH_BYTES);
     const lines = read.lines.filter(({ id }) => lastId === null || id > lastId);
     const entries = lines.flatMap(({ text }) => entryOf(text));
@@ -162,22 +162,22 @@ export class ForwardedLogs {
     const { client, link } = this.#options;
     const lines = { revision_id: revisionId, type: kind, first_id: firstId, ...part };
     try {
-      return await link.tell(async (epoch, signal): Promise<Report> => {
+      return await link.sendUntilAccepted(async (epoch, signal): Promise<Report> => {
         try {
           return { kind: 'known', lastId: (await client.reportLogs({ epoch, ...lines }, signal)).last_id };
         } catch (error) {
-          if (!(error instanceof RefusedError) || !NEVER_TAKEN.includes(error.status)) throw error;
-          this.#complain(error, { revisionId, lines: part.entries.length });
+          if (!(error instanceof ControlPlaneRefusedError) || !REJECTED_STATUSES.includes(error.status)) throw error;
+          this.#warn(error, { revisionId, lines: part.entries.length });
           return { kind: 'refused' };
         }
       });
     } catch (error) {
-      if (error instanceof RefusedError && error.status === 404) return { kind: 'gone' };
+      if (error instanceof ControlPlaneRefusedError && error.status === 404) return { kind: 'gone' };
       throw error;
     }
   }
 
-  #complain(error: unknown, about: object = {}): void {
+  #warn(error: unknown, about: object = {}): void {
     this.#options.logger.warn('log lines not sent to the platform', { ...about, error });
   }
 }

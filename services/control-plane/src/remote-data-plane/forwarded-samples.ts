@@ -9,10 +9,10 @@ const PER_REQUEST = 500;
 /** Forwards samples to the control plane. A sample is identified by its time, so sending it twice does no harm. */
 export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBefore'> {
   readonly #client: ControlPlaneClient;
-  readonly #link: Pick<ControlPlaneLink, 'ask'>;
+  readonly #link: Pick<ControlPlaneLink, 'sendOnce'>;
   #waiting: Sample[] = [];
 
-  constructor(options: { client: ControlPlaneClient; link: Pick<ControlPlaneLink, 'ask'> }) {
+  constructor(options: { client: ControlPlaneClient; link: Pick<ControlPlaneLink, 'sendOnce'> }) {
     this.#client = options.client;
     this.#link = options.link;
   }
@@ -22,7 +22,7 @@ export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBef
     this.#waiting = [...this.#waiting, ...samples].slice(-WAITING_MAX);
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, PER_REQUEST);
-      await this.#link.ask((epoch, signal) =>
+      await this.#link.sendOnce((epoch, signal) =>
         this.#client.reportMetrics({ epoch, samples: batch.map(reportOf) }, signal),
       );
       this.#waiting = this.#waiting.slice(batch.length);
@@ -33,6 +33,6 @@ export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBef
   async removeBefore(): Promise<void> {}
 }
 
-function reportOf({ deploymentId, takenAt, figures }: Sample) {
-  return { deployment_id: deploymentId, point: { time: takenAt.toISOString(), ...figures } };
+function reportOf({ deploymentId, takenAt, metrics }: Sample) {
+  return { deployment_id: deploymentId, point: { time: takenAt.toISOString(), ...metrics } };
 }

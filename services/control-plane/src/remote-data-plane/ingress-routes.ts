@@ -2,14 +2,14 @@ import { getRoutes, getSigningKeys, verifyKey } from '@runyard/contracts';
 import { type BoundOperation, bind, type Logger, ok, UnavailableError } from '@runyard/service-kit';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
-import type { KeptState } from './kept-state.ts';
 import type { RemoteRolloutStore } from './remote-rollout-store.ts';
+import type { StateFile } from './state-file.ts';
 
-export interface IngressParts {
+export interface IngressDependencies {
   store: Pick<RemoteRolloutStore, 'routes'>;
   client: ControlPlaneClient;
-  link: Pick<ControlPlaneLink, 'ask'>;
-  kept: KeptState;
+  link: Pick<ControlPlaneLink, 'sendOnce'>;
+  kept: StateFile;
   logger: Logger;
 }
 
@@ -18,12 +18,12 @@ export interface IngressParts {
  * verification of their callers' keys, and the public keys. The public keys are stored, so that tokens can be verified
  * while the control plane is unreachable.
  */
-export function ingressRoutes({ store, client, link, kept, logger }: IngressParts): BoundOperation[] {
+export function ingressRoutes({ store, client, link, kept, logger }: IngressDependencies): BoundOperation[] {
   return [
     bind(getRoutes, async () => ok({ routes: store.routes() })),
     bind(verifyKey, async ({ body }) => {
       const answer = await link
-        .ask((epoch, signal) => client.checkCaller({ epoch, ...body }, signal))
+        .sendOnce((epoch, signal) => client.checkCaller({ epoch, ...body }, signal))
         .catch((cause: unknown) => {
           throw new UnavailableError('Callers cannot be checked at the moment', { cause, retryAfterSeconds: 1 });
         });
@@ -31,7 +31,7 @@ export function ingressRoutes({ store, client, link, kept, logger }: IngressPart
     }),
     bind(getSigningKeys, async () => {
       try {
-        kept.state.keySet = await link.ask((_, signal) => client.keySet(signal));
+        kept.state.keySet = await link.sendOnce((_, signal) => client.keySet(signal));
         await kept.save();
       } catch (error) {
         logger.warn('key set request failed', { isKnown: kept.state.keySet !== null, error });

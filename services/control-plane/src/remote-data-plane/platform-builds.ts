@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Artifact } from '../drivers/driver.ts';
 import { RevisionEnded } from '../reconciler/revision-steps.ts';
-import type { RolloutParts } from '../reconciler/rollout-parts.ts';
+import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { isBuiltSource } from '../sources/built-sources.ts';
@@ -9,13 +9,13 @@ import { isImageSource } from '../sources/image-sources.ts';
 import type { LocalProject } from '../sources/local-directory.ts';
 import type { RemoteRolloutStore } from './remote-rollout-store.ts';
 
-type Part = RolloutParts['builds'];
+type RolloutBuilds = RolloutDependencies['builds'];
 
 /** Waits for images that the platform builds for this data plane. Folders of this machine need no build. */
-export class PlatformBuilds implements Part {
-  readonly #store: Pick<RemoteRolloutStore, 'revisionNow' | 'changes'>;
+export class PlatformBuilds implements RolloutBuilds {
+  readonly #store: Pick<RemoteRolloutStore, 'currentRevision' | 'changes'>;
 
-  constructor(store: Pick<RemoteRolloutStore, 'revisionNow' | 'changes'>) {
+  constructor(store: Pick<RemoteRolloutStore, 'currentRevision' | 'changes'>) {
     this.#store = store;
   }
 
@@ -28,7 +28,7 @@ export class PlatformBuilds implements Part {
   }
 
   async find({ id, source }: RolloutRevision): Promise<Artifact | null> {
-    const image = this.#store.revisionNow(id)?.image;
+    const image = this.#store.currentRevision(id)?.image;
     if (!image || !isBuiltSource(source)) return null;
     const { uri: imageUri, settings, architecture } = image;
     return { kind: 'image', imageUri, settings, architecture };
@@ -41,14 +41,14 @@ export class PlatformBuilds implements Part {
    */
   async build(_: RolloutDeployment, { id }: RolloutRevision, { signal }: { signal: AbortSignal }): Promise<void> {
     for (;;) {
-      const now = this.#store.revisionNow(id);
+      const now = this.#store.currentRevision(id);
       if (now?.image) return;
       if (!now || TERMINAL.includes(now.status)) throw new RevisionEnded();
       await once(this.#store.changes, 'change', { signal });
     }
   }
 
-  async ofFolder(_: RolloutRevision, project: LocalProject): Promise<Artifact> {
+  async useFolder(_: RolloutRevision, project: LocalProject): Promise<Artifact> {
     return { kind: 'project', project };
   }
 

@@ -1,21 +1,21 @@
 import { EventEmitter } from 'node:events';
 import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import type { RolloutDeployment, RolloutRevision, RolloutStore, Serving } from '../reconciler/rollout-store.ts';
+import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../reconciler/rollout-store.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
-import type { KeptState } from './kept-state.ts';
+import type { StateFile } from './state-file.ts';
 
 export interface RemoteRolloutStoreOptions {
-  kept: KeptState;
+  kept: StateFile;
   client: ControlPlaneClient;
-  link: Pick<ControlPlaneLink, 'say'>;
+  link: Pick<ControlPlaneLink, 'sendStatus'>;
   /** Encrypts with the key of this data plane. */
   secrets: SecretSets;
   /** True when images keep running without this process. Then their routes stay too. */
-  imagesOutliveUs: boolean;
+  imagesOutliveProcess: boolean;
   logger: Logger;
 }
 
@@ -40,9 +40,9 @@ export class RemoteRolloutStore implements RolloutStore {
 
   constructor(options: RemoteRolloutStoreOptions) {
     this.#options = options;
-    const { kept, imagesOutliveUs } = options;
+    const { kept, imagesOutliveProcess } = options;
     for (const { id } of kept.state.deployments) {
-      if (!imagesOutliveUs || !this.runsImages(id)) kept.own(id).upstreams = [];
+      if (!imagesOutliveProcess || !this.runsImages(id)) kept.localStateOf(id).upstreams = [];
     }
   }
 
@@ -72,7 +72,7 @@ export class RemoteRolloutStore implements RolloutStore {
       activeRevisionId: found.active_revision_id,
       latestRevisionId: found.latest_revision_id,
       deleteRequestedAt: found.is_deleted ? new Date() : null,
-      sealedDatabasePassword: this.#options.kept.own(id).sealedDatabasePassword ?? null,
+      sealedDatabasePassword: this.#options.kept.localStateOf(id).sealedDatabasePassword ?? null,
     };
   }
 
@@ -89,14 +89,14 @@ export class RemoteRolloutStore implements RolloutStore {
     return this.#rowsOf(deploymentId);
   }
 
-  async keepDatabasePassword(id: string, sealed: string): Promise<string> {
-    const own = this.#options.kept.own(id);
+  async storeDatabasePassword(id: string, sealed: string): Promise<string> {
+    const own = this.#options.kept.localStateOf(id);
     own.sealedDatabasePassword ??= sealed;
     await this.#options.kept.save();
     return own.sealedDatabasePassword;
   }
 
-  async databaseIsReady(id: string): Promise<void> {
+  async markDatabaseReady(id: string): Promise<void> {
     this.#ensured.add(id);
     const status = this.#deployment(id)?.status;
     if (status !== 'AWAITING_DATABASE' && status !== 'UNUSED') return;
@@ -111,15 +111,15 @@ export class RemoteRolloutStore implements RolloutStore {
     to: RevisionStatus,
     message: string | null = null,
   ): Promise<boolean> {
-    return this.#move(id, { status: to, message: message?.slice(0, MESSAGE_LENGTH_MAX) ?? null });
+    return this.#reportRevision(id, { status: to, message: message?.slice(0, MESSAGE_LENGTH_MAX) ?? null });
   }
 
-  async activate(revision: RolloutRevision, serving: Serving): Promise<boolean> {
+  async activate(revision: RolloutRevision, serving: Activation): Promise<boolean> {
     const { upstreams, hasCustomAuth, imageVersion, mountPrefix } = serving;
-    if (!(await this.#move(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
+    if (!(await this.#reportRevision(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
     const deployment = this.#deployment(revision.deploymentId);
     if (deployment) deployment.active_revision_id = revision.id;
-    const own = this.#options.kept.own(revision.deploymentId);
+    const own = this.#options.kept.localStateOf(revision.deploymentId);
     own.hasCustomAuth = hasCustomAuth;
     own.mounted = { revisionId: revision.id, prefix: mountPrefix };
     await this.#options.kept.save();
@@ -129,7 +129,7 @@ export class RemoteRolloutStore implements RolloutStore {
 
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
     const { kept } = this.#options;
-    const own = kept.own(id);
+    const own = kept.localStateOf(id);
     if (JSON.stringify(own.upstreams ?? []) === JSON.stringify(upstreams)) return;
     own.upstreams = upstreams;
     this.#routeVersion += 1;
@@ -140,9 +140,9 @@ export class RemoteRolloutStore implements RolloutStore {
   async setMountPrefix(id: string, revisionId: string, prefix: string | null): Promise<void> {
     const { kept } = this.#options;
     if (this.#deployment(id)?.active_revision_id !== revisionId) return;
-    const { mounted } = kept.own(id);
+    const { mounted } = kept.localStateOf(id);
     if (mounted?.revisionId === revisionId && mounted.prefix === prefix) return;
-    kept.own(id).mounted = { revisionId, prefix };
+    kept.localStateOf(id).mounted = { revisionId, prefix };
     this.#routeVersion += 1;
     await kept.save();
   }
@@ -166,7 +166,7 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   /** Returns the current state of the revision; undefined when it is not in the desired state. */
-  revisionNow(id: string): DesiredRevision | undefined {
+  currentRevision(id: string): DesiredRevision | undefined {
     return this.#revision(id)?.revision;
   }
 
@@ -174,7 +174,7 @@ export class RemoteRolloutStore implements RolloutStore {
   routes(): DeploymentRoute[] {
     const there = this.#options.kept.state.deployments.filter((each) => !each.is_deleted);
     return there.map((each) => {
-      const { upstreams = [], hasCustomAuth = false, mounted } = this.#options.kept.own(each.id);
+      const { upstreams = [], hasCustomAuth = false, mounted } = this.#options.kept.localStateOf(each.id);
       return {
         deployment_id: each.id,
         name: each.name,
@@ -190,7 +190,7 @@ export class RemoteRolloutStore implements RolloutStore {
     });
   }
 
-  async #move(
+  async #reportRevision(
     id: string,
     report: { status: RevisionStatus; message?: string | null; image_version?: string | null },
   ): Promise<boolean> {
@@ -198,9 +198,9 @@ export class RemoteRolloutStore implements RolloutStore {
     const known = this.#revision(id)?.revision.status;
     if (known === undefined || !mayFollow(known, report.status)) return false;
     const { is_accepted, status } = await link
-      .say((epoch, signal) => client.reportRevision({ epoch, revision_id: id, ...report }, signal))
+      .sendStatus((epoch, signal) => client.reportRevision({ epoch, revision_id: id, ...report }, signal))
       .catch((error: unknown) => {
-        if (!(error instanceof RefusedError)) throw error;
+        if (!(error instanceof ControlPlaneRefusedError)) throw error;
         // The deployment was deleted meanwhile.
         return { is_accepted: false, status: known };
       });
@@ -213,9 +213,9 @@ export class RemoteRolloutStore implements RolloutStore {
   async #reportDeployment(id: string, status: 'READY' | 'DELETED'): Promise<void> {
     const { client, link } = this.#options;
     await link
-      .say((epoch, signal) => client.reportDeployment(id, { epoch, status }, signal))
+      .sendStatus((epoch, signal) => client.reportDeployment(id, { epoch, status }, signal))
       .catch((error: unknown) => {
-        if (!(error instanceof RefusedError)) throw error;
+        if (!(error instanceof ControlPlaneRefusedError)) throw error;
         // The deployment was deleted meanwhile.
       });
   }

@@ -7,17 +7,17 @@ import { openLogs } from '../logs/open-logs.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import type { Config } from './config.ts';
-import { ControlPlaneClient, type Credentials, type RefusedError } from './control-plane-client.ts';
+import { ControlPlaneClient, type ControlPlaneRefusedError, type Credentials } from './control-plane-client.ts';
 import { ControlPlaneLink } from './control-plane-link.ts';
 import { ForwardedLogs } from './forwarded-logs.ts';
 import { ForwardedSamples } from './forwarded-samples.ts';
 import { ingressRoutes } from './ingress-routes.ts';
-import { KeptScales } from './kept-scales.ts';
-import { KeptState } from './kept-state.ts';
+import { LocalScaleStore } from './local-scale-store.ts';
 import { PlatformBuilds } from './platform-builds.ts';
-import { ProjectsBelow } from './projects-below.ts';
-import { PullTokens } from './pull-tokens.ts';
+import { ProjectFolderDriver } from './project-folder-driver.ts';
+import { PullTokenClient } from './pull-token-client.ts';
 import { RemoteRolloutStore } from './remote-rollout-store.ts';
+import { StateFile } from './state-file.ts';
 
 const VERSION = '0.1.0';
 /** Milliseconds between sweeps. They are a safety net: changes wake the reconciler when they arrive. */
@@ -30,7 +30,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
-  const kept = await KeptState.open(config.DATA_DIR, sealer);
+  const kept = await StateFile.open(config.DATA_DIR, sealer);
   const { instanceId } = kept.state;
 
   const client = new ControlPlaneClient({
@@ -38,7 +38,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     listenerId: config.LISTENER_ID,
     credentials,
   });
-  let lost: RefusedError | undefined;
+  let lost: ControlPlaneRefusedError | undefined;
   const link = new ControlPlaneLink({
     client,
     instanceId,
@@ -55,8 +55,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     logger,
   });
-  const imagesOutliveUs = config.KUBERNETES_NAMESPACE !== undefined;
-  const store = new RemoteRolloutStore({ kept, client, link, secrets, imagesOutliveUs, logger });
+  const imagesOutliveProcess = config.KUBERNETES_NAMESPACE !== undefined;
+  const store = new RemoteRolloutStore({ kept, client, link, secrets, imagesOutliveProcess, logger });
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
 
   const dataPlane = await openDataPlane(
@@ -70,22 +70,22 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       sweepMs: SWEEP_MS,
       store,
       builds: new PlatformBuilds(store),
-      openLog: openLogs(config, context, { onWritten: (owner) => logs.written(owner) }),
+      openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
       sealer,
       secrets,
       referenced: new ReferencedSecrets(config.SECRET_REFERENCES_DIR),
-      scales: new KeptScales({ kept, logger }),
+      scales: new LocalScaleStore({ kept, logger }),
       samples: new ForwardedSamples({ client, link }),
       // Samples are not stored here.
       samplesMs: 0,
-      credentials: new PullTokens({ kept, client, link, logger }).lasting,
-      guardProjects: (projects) => new ProjectsBelow(config.PROJECTS_DIR, projects),
+      credentials: new PullTokenClient({ kept, client, link, logger }).openCredentials,
+      guardProjects: (projects) => new ProjectFolderDriver(config.PROJECTS_DIR, projects),
       removeFiles: async (id, images) => {
         if (store.runsImages(id)) await images.removeLeftovers(id, store.namespaceOf(id));
       },
       // The data plane that took over the lease continues with revisions that outlive this process. After the
       // listener's deletion nobody does.
-      ending: () => (lost ? { graceMs: 0, isReleased: lost.isStale } : {}),
+      stopOptions: () => (lost ? { graceMs: 0, isReleased: lost.isStale } : {}),
     },
     context,
   );

@@ -2,47 +2,47 @@ import type { Deployment, DeploymentPatch, Revision, RevisionList, RevisionStatu
 import type { KeyedRequest } from '@runyard/database';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
-import { changesOf, repetitionOf } from '../deployments/deployment-changes.ts';
+import type { ChangeDependencies } from '../deployments/change-dependencies.ts';
+import { planPatch, redeploySpec } from '../deployments/deployment-changes.ts';
 import { deploymentStore, type Page, type RevisionFilter } from '../deployments/deployment-store.ts';
-import { type Decide, existing } from '../deployments/desired-state.ts';
-import type { WantedParts } from '../deployments/wanted-parts.ts';
+import { type PlanChange, requireDeployment } from '../deployments/desired-state.ts';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { moveRevision } from './revision-moves.ts';
 
 /** Lists, creates and interrupts the revisions of a deployment for callers. */
 export class RevisionService {
-  readonly #parts: WantedParts;
+  readonly #dependencies: ChangeDependencies;
 
-  constructor(parts: WantedParts) {
-    this.#parts = parts;
+  constructor(dependencies: ChangeDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async list(caller: Principal, id: string, filter: RevisionFilter, page: Page): Promise<RevisionList> {
     const tenant = tenantOf(caller, 'deployments:read');
-    const { prisma } = this.#parts.database;
-    existing(await deploymentStore.find(prisma, tenant, id), id);
+    const { prisma } = this.#dependencies.database;
+    requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
     const rows = await deploymentStore.listRevisions(prisma, tenant, id, filter, page);
-    return { resources: rows.map((row) => this.#parts.view.revision(row)), offset: page.offset + rows.length };
+    return { resources: rows.map((row) => this.#dependencies.view.revision(row)), offset: page.offset + rows.length };
   }
 
   async get(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:read');
-    const { prisma } = this.#parts.database;
-    existing(await deploymentStore.find(prisma, tenant, id), id);
-    return this.#parts.view.revision(
-      found(await deploymentStore.findRevision(prisma, tenant, id, revisionId), revisionId),
+    const { prisma } = this.#dependencies.database;
+    requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
+    return this.#dependencies.view.revision(
+      requireRevision(await deploymentStore.findRevision(prisma, tenant, id, revisionId), revisionId),
     );
   }
 
   /** Creates a revision, even with an empty patch. */
   async create(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const decide = changesOf(this.#parts, patch, { makesRevision: true });
-    return this.#parts.desired.change(
+    const decide = planPatch(this.#dependencies, patch, { makesRevision: true });
+    return this.#dependencies.desired.change(
       tenant,
       id,
       decide,
-      ({ revision }) => this.#parts.view.revision(revision!),
+      ({ revision }) => this.#dependencies.view.revision(revision!),
       keyed,
     );
   }
@@ -59,14 +59,14 @@ export class RevisionService {
     claim: (transaction: Prisma.TransactionClient) => Promise<boolean>,
   ): Promise<Revision | null> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const changes = changesOf(this.#parts, patch, { makesRevision: true });
-    const decide: Decide = async (current, latest, transaction) => {
+    const changes = planPatch(this.#dependencies, patch, { makesRevision: true });
+    const decide: PlanChange = async (current, latest, transaction) => {
       if (!(await claim(transaction))) throw new MadeBefore();
       return changes(current, latest, transaction);
     };
     try {
-      return await this.#parts.desired.change(tenant, id, decide, ({ revision }) =>
-        this.#parts.view.revision(revision!),
+      return await this.#dependencies.desired.change(tenant, id, decide, ({ revision }) =>
+        this.#dependencies.view.revision(revision!),
       );
     } catch (error) {
       if (error instanceof MadeBefore) return null;
@@ -77,12 +77,14 @@ export class RevisionService {
   /** Creates a revision with the specification of an earlier one. */
   async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    return this.#parts.desired.change(
+    return this.#dependencies.desired.change(
       tenant,
       id,
       async (_current, _latest, transaction) =>
-        repetitionOf(found(await deploymentStore.findRevision(transaction, tenant, id, revisionId), revisionId)),
-      ({ deployment }) => this.#parts.view.deployment(deployment, caller),
+        redeploySpec(
+          requireRevision(await deploymentStore.findRevision(transaction, tenant, id, revisionId), revisionId),
+        ),
+      ({ deployment }) => this.#dependencies.view.deployment(deployment, caller),
       keyed,
     );
   }
@@ -90,13 +92,16 @@ export class RevisionService {
   /** @throws BadRequestError when it has ended already */
   async interrupt(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const interrupted = await this.#parts.database.change(async (transaction) => {
-      existing(await deploymentStore.find(transaction, tenant, id), id);
-      const revision = found(await deploymentStore.findRevision(transaction, tenant, id, revisionId), revisionId);
+    const interrupted = await this.#dependencies.database.change(async (transaction) => {
+      requireDeployment(await deploymentStore.find(transaction, tenant, id), id);
+      const revision = requireRevision(
+        await deploymentStore.findRevision(transaction, tenant, id, revisionId),
+        revisionId,
+      );
       await moveRevision(transaction, revision, 'INTERRUPTED', 'It was interrupted by a caller.');
       return this.#interrupted(transaction, tenant, revision);
     });
-    this.#parts.rollouts.changed(id);
+    this.#dependencies.rollouts.changed(id);
     return interrupted;
   }
 
@@ -105,15 +110,15 @@ export class RevisionService {
     tenant: Tenant,
     { id, deploymentId }: RevisionRow,
   ): Promise<Revision> {
-    const now = found(await deploymentStore.findRevision(transaction, tenant, deploymentId, id), id);
-    if (now.status === ('INTERRUPTED' satisfies RevisionStatus)) return this.#parts.view.revision(now);
+    const now = requireRevision(await deploymentStore.findRevision(transaction, tenant, deploymentId, id), id);
+    if (now.status === ('INTERRUPTED' satisfies RevisionStatus)) return this.#dependencies.view.revision(now);
     throw new BadRequestError(`The revision is ${now.status} and cannot be interrupted.`);
   }
 }
 
 class MadeBefore extends Error {}
 
-function found(row: RevisionRow | null, id: string): RevisionRow {
+function requireRevision(row: RevisionRow | null, id: string): RevisionRow {
   if (!row) throw new NotFoundError(`Revision ID ${id} not found.`);
   return row;
 }

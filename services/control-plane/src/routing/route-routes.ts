@@ -9,7 +9,7 @@ export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperat
   // A custom host ceases to be routed when the operator removes its domain from the settings.
   const currentRouteOf = (row: Deployment) => {
     const route = routeOf(row);
-    return row.customHost === null || hosts.mayBeTaken(row.customHost) ? route : { ...route, custom_host: null };
+    return row.customHost === null || hosts.isAllowedHost(row.customHost) ? route : { ...route, custom_host: null };
   };
   return [
     bind(getRoutes, async () => {

@@ -12,11 +12,11 @@ export function checkSecrets(secrets: readonly Secret[]): void {
 }
 
 /** On LangGraph Platform these name a deployment's own servers. Here they would have no effect. */
-const SERVERS_OF_ONES_OWN = ['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'];
+const CUSTOM_SERVERS = ['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'];
 
 /** @throws BadRequestError when they cannot all be variables of one deployment */
 export function checkNames(names: readonly string[]): void {
-  const servers = names.filter((name) => SERVERS_OF_ONES_OWN.includes(name));
+  const servers = names.filter((name) => CUSTOM_SERVERS.includes(name));
   if (servers.length > 0) {
     const list = servers.join(', ');
     throw new BadRequestError(

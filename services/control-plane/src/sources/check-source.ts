@@ -2,7 +2,7 @@ import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runy
 import { BadRequestError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
-import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
+import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import type { RegistryAddress } from '../registry/registry-address.ts';
 import { isBuiltSource } from './built-sources.ts';
 import { checkIntegration } from './github/integrations.ts';

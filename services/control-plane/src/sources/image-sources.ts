@@ -8,7 +8,7 @@ export function isImageSource(source: string): boolean {
 }
 
 /** Returns whether any revision of the deployment was an image. */
-export async function ranImages(prisma: PrismaClient, deploymentId: string): Promise<boolean> {
+export async function hasRunImages(prisma: PrismaClient, deploymentId: string): Promise<boolean> {
   const where = { deploymentId, source: { in: [...IMAGE_SOURCES] } };
   return (await prisma.revision.findFirst({ where, select: { id: true } })) !== null;
 }

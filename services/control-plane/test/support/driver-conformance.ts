@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
 import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
 import { StartFailure } from '../../src/drivers/driver.ts';
-import type { KeepingOptions } from '../../src/drivers/process/launcher.ts';
+import type { SupervisionOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../../src/logs/revision-log.ts';
 import { readMountPrefix } from '../../src/reconciler/mount-prefix.ts';
@@ -19,7 +19,7 @@ export interface DriverUnderTest {
 }
 
 /** The options of a driver under test. */
-export interface Surroundings extends KeepingOptions {
+export interface Surroundings extends SupervisionOptions {
   folder: string;
   platform: PlatformSettings;
 }
@@ -105,7 +105,7 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       }
     });
 
-    it('runs as many parts as the revision requests', async () => {
+    it('runs as many replicas as the revision requests', async () => {
       const { upstreams } = await start(specOf({}, { resources: { min_scale: 2 } }));
       expect(new Set(upstreams).size).toBe(2);
     });
@@ -148,16 +148,16 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       const [first] = revision.upstreams;
       revision.scale('agent-api', 2);
       revision.scale('run-worker', 2);
-      await waitFor(() => revision.parts().filter(({ url }) => url !== null).length === 4, {
+      await waitFor(() => revision.replicas().filter(({ url }) => url !== null).length === 4, {
         timeoutMs: TIMEOUT_MS,
-        what: 'four parts that answer',
+        what: 'four replicas that answer',
       });
       const leaving = revision.upstreams.find((url) => url !== first);
       revision.scale('agent-api', 1);
       expect([revision.upstreams, told.at(-1), revision.countOf('agent-api')]).toEqual([[first], [first], 1]);
       expect((await fetch(`${leaving}/ok`)).status, 'who has not heard of it is answered still').toBe(200);
-      await waitFor(() => revision.parts().length === 3, { timeoutMs: TIMEOUT_MS, what: 'the end of a server' });
-      expect(revision.parts().map(({ name }) => name)).toEqual(['agent-api-1', 'run-worker-1', 'run-worker-2']);
+      await waitFor(() => revision.replicas().length === 3, { timeoutMs: TIMEOUT_MS, what: 'the end of a server' });
+      expect(revision.replicas().map(({ name }) => name)).toEqual(['agent-api-1', 'run-worker-1', 'run-worker-2']);
       await revision.drain();
       expect(await commandLines(spec.revisionId)).toEqual([]);
     });

@@ -69,7 +69,7 @@ export class TestPlatform {
   }
 
   async startService(): Promise<void> {
-    const agent = join(root, 'test/fixtures/stand-in-agent.mjs');
+    const agent = join(root, 'test/fixtures/fake-agent.mjs');
     this.#service = await startServiceProcess({
       entry: join(root, 'src/main.ts'),
       readyPath: '/ok?check_db=1',

@@ -84,7 +84,7 @@ export class TestDataPlane {
 
   /** @param untilReady false when the data plane has to wait for something first */
   async start({ untilReady = true } = {}): Promise<void> {
-    const agent = join(root, 'test/fixtures/stand-in-agent.mjs');
+    const agent = join(root, 'test/fixtures/fake-agent.mjs');
     this.#service = await startServiceProcess({
       entry: join(root, 'src/remote-data-plane/main.ts'),
       cwd: root,

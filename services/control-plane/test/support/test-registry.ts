@@ -63,7 +63,7 @@ export class TestRegistry {
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
     const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
     const objects = new FolderStorage(join(folder, 'objects'));
-    const storage = { objects, removals: openRemovals(database, objects), scratch: join(folder, 'scratch') };
+    const storage = { objects, removals: openRemovals(database, objects), temporaryFolder: join(folder, 'temporary') };
     const registry = openRegistry({
       ...storage,
       database,

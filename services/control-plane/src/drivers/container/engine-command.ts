@@ -46,13 +46,14 @@ export async function runEngine(
   } catch (error) {
     if (signal.aborted)
       throw new StartFailure(`\`${command} ${args.find((arg) => !arg.startsWith('-'))}\` was not done in time`);
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new StartFailure(noEngine(command, 'not found'));
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new StartFailure(describeMissingEngine(command, 'not found'));
     throw error;
   }
 }
 
 /** Returns the message for a machine without a container engine. */
-export function noEngine(command: string, reason: string): string {
+export function describeMissingEngine(command: string, reason: string): string {
   return `images need a container engine, and \`${command}\` does not reach one on this machine: ${lastLine(reason)}`;
 }
 
@@ -60,13 +61,13 @@ export function lastLine(output: string): string {
   return output.trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-const HANDED_ON = ['PATH', 'HOME', 'XDG_RUNTIME_DIR', 'TMPDIR'];
-const HANDED_ON_PREFIXES = ['DOCKER_', 'CONTAINER_', 'PODMAN_'];
+const INHERITED = ['PATH', 'HOME', 'XDG_RUNTIME_DIR', 'TMPDIR'];
+const INHERITED_PREFIXES = ['DOCKER_', 'CONTAINER_', 'PODMAN_'];
 
 /** Returns the variables with which the engine's command finds its engine. */
 export function engineEnvironment(own: Record<string, string | undefined>): Record<string, string> {
   const isHandedOn = (name: string) =>
-    HANDED_ON.includes(name) || HANDED_ON_PREFIXES.some((prefix) => name.startsWith(prefix));
+    INHERITED.includes(name) || INHERITED_PREFIXES.some((prefix) => name.startsWith(prefix));
   return Object.fromEntries(
     Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined && isHandedOn(entry[0])),
   );

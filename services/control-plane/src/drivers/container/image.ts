@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { StartFailure } from '../driver.ts';
 import type { PullCredential } from '../pull-credential.ts';
-import { lastLine, noEngine, runEngine } from './engine-command.ts';
+import { describeMissingEngine, lastLine, runEngine } from './engine-command.ts';
 
 /** Set by the base image, and so by every image built from it: such an image follows the protocol of docs/images.md. */
 export const AGENT_SERVER_LABEL = 'io.runyard.agent-server';
@@ -14,7 +14,7 @@ const ImageConfig = Type.Object({
   Env: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
 });
 
-export interface ImageFacts {
+export interface ImageInspection {
   /** The engine's id of the image. It does not change when the tag moves. */
   id: string;
   hasCustomAuth: boolean;
@@ -31,11 +31,11 @@ export async function fetchImage(
   command: string,
   imageUri: string,
   options: { log: RevisionLog; signal: AbortSignal; credential: PullCredential | undefined; configDir: string },
-): Promise<ImageFacts> {
+): Promise<ImageInspection> {
   const { log, signal, credential, configDir } = options;
   const version = await runEngine(command, ['version', '--format', '{{.Server.Version}}'], { signal });
-  if (version.code !== 0) throw new StartFailure(noEngine(command, version.stderr));
-  if (credential?.isOfBefore) {
+  if (version.code !== 0) throw new StartFailure(describeMissingEngine(command, version.stderr));
+  if (credential?.isEarlier) {
     log.write(`${credential.host} cannot be asked for ${imageUri}: what this machine has of it is run`, {
       source: 'engine',
     });
@@ -55,7 +55,7 @@ export async function fetchImage(
   return inspect(command, imageUri, signal);
 }
 
-async function inspect(command: string, imageUri: string, signal: AbortSignal): Promise<ImageFacts> {
+async function inspect(command: string, imageUri: string, signal: AbortSignal): Promise<ImageInspection> {
   const args = ['image', 'inspect', '--format', '{{.Id}} {{json .Config}}', imageUri];
   const { code, stdout, stderr } = await runEngine(command, args, { signal });
   if (code !== 0) throw new StartFailure(`the image ${imageUri} cannot be looked at: ${lastLine(stderr)}`);

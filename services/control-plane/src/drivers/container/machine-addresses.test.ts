@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
-import { asSeenFromContainers, loopbackEndpoints } from './machine-addresses.ts';
+import { loopbackEndpoints, toContainerAddresses } from './machine-addresses.ts';
 
 const addresses = (
   changes: Partial<PlatformSettings> = {},
@@ -19,7 +19,7 @@ const addresses = (
 
 describe('a container on this machine', () => {
   it("gets the machine's name in place of loopback addresses, with unchanged ports, passwords and paths", () => {
-    const { spec, platform } = asSeenFromContainers(addresses());
+    const { spec, platform } = toContainerAddresses(addresses());
     expect(spec.databaseUri).toBe('postgres://role:p%40ss@host.docker.internal:5433/db');
     expect(spec.redisUri).toBe('redis://:secret@host.docker.internal');
     expect(platform).toMatchObject({
@@ -44,7 +44,7 @@ describe('a container on this machine', () => {
       'postgres://role:password@postgres.example.com/db',
       'redis://redis.example.com',
     );
-    expect(asSeenFromContainers(elsewhere)).toEqual(elsewhere);
+    expect(toContainerAddresses(elsewhere)).toEqual(elsewhere);
     expect(loopbackEndpoints(elsewhere)).toEqual([]);
   });
 });

@@ -45,13 +45,13 @@ export function loopbackEndpoints({ spec, platform }: Addresses): Endpoint[] {
  * Kafka brokers stay too, because brokers advertise their own; instead, their clients get the host that replaces a
  * loopback address.
  */
-export function asSeenFromContainers({ spec, platform }: Addresses): Addresses {
+export function toContainerAddresses({ spec, platform }: Addresses): Addresses {
   const { eventBus } = platform;
   return {
-    spec: { ...spec, databaseUri: throughMachine(spec.databaseUri), redisUri: throughMachine(spec.redisUri) },
+    spec: { ...spec, databaseUri: replaceLoopback(spec.databaseUri), redisUri: replaceLoopback(spec.redisUri) },
     platform: {
       ...platform,
-      jwksUrl: throughMachine(platform.jwksUrl),
+      jwksUrl: replaceLoopback(platform.jwksUrl),
       eventBus: {
         ...eventBus,
         ...(eventBus.kafkaBrokers && { kafkaLoopbackHost: MACHINE_NAME }),
@@ -60,7 +60,7 @@ export function asSeenFromContainers({ spec, platform }: Addresses): Addresses {
   };
 }
 
-function throughMachine(uri: string): string {
+function replaceLoopback(uri: string): string {
   const url = new URL(uri);
   if (!isLoopback(endpointOf(uri).host)) return uri;
   url.hostname = MACHINE_NAME;

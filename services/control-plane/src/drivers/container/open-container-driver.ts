@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import type { PlatformSettings } from '../deployment-variables.ts';
-import type { KeepingOptions } from '../process/launcher.ts';
-import type { GivesCredentials } from '../pull-credential.ts';
+import type { SupervisionOptions } from '../process/launcher.ts';
+import type { PullCredentialFactory } from '../pull-credential.ts';
 import { ContainerDriver } from './container-driver.ts';
 
 export const containerVariables = {
@@ -27,14 +27,14 @@ const PULL_TOKEN_LIFETIME_MS = 3_600_000;
 
 export function openContainerDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; credentials: GivesCredentials },
+  options: SupervisionOptions & { platform: PlatformSettings; holder: string; credentials: PullCredentialFactory },
 ): ContainerDriver {
   const { credentials, ...rest } = options;
   return new ContainerDriver({
     ...rest,
     command: config.CONTAINER_ENGINE_COMMAND,
     network: config.CONTAINER_NETWORK,
-    scratch: join(config.DATA_DIR, 'logins'),
+    temporaryFolder: join(config.DATA_DIR, 'logins'),
     credentialFor: credentials(PULL_TOKEN_LIFETIME_MS),
   });
 }

@@ -1,6 +1,6 @@
 import type { ResourceSpec } from '@runyard/contracts';
-import type { Place } from '../process/kept-service.ts';
-import type { Part } from '../process/launcher.ts';
+import type { Replica } from '../process/launcher.ts';
+import type { ServiceAddress } from '../process/supervised-service.ts';
 import { MACHINE_NAME } from './machine-addresses.ts';
 
 /** Labels that name a container's deployment, so that containers left behind are found. */
@@ -22,7 +22,7 @@ export interface RunDescription {
   name: string;
   image: string;
   /** The role whose limits the container gets. */
-  role: Part['role'];
+  role: Replica['role'];
   labels: Record<string, string>;
   resources: ResourceSpec;
   /** Names of the variables; the engine's command has their values in its environment. */
@@ -39,7 +39,7 @@ export type ContainerNetwork =
   | {
       kind: 'published';
       /** Undefined when nobody connects to the container. */
-      place: Place | undefined;
+      address: ServiceAddress | undefined;
       /** The address that the machine's name has in the container. */
       machine: string;
     }
@@ -73,15 +73,15 @@ export function runArguments(run: RunDescription): string[] {
 function networkArguments(network: ContainerNetwork): string[] {
   if (network.kind === 'host') return ['--network=host'];
   if (network.kind === 'named') return [`--network=${network.network}`];
-  const { place, machine } = network;
+  const { address, machine } = network;
   return [
-    ...(place ? [`--publish=${place.host}:${place.port}:${INNER_PORT}`] : []),
+    ...(address ? [`--publish=${address.host}:${address.port}:${INNER_PORT}`] : []),
     `--add-host=${MACHINE_NAME}:${machine}`,
   ];
 }
 
 /** Returns the flags for limits. A missing limit is twice the request; without both there is no flag. */
-function limits(resources: ResourceSpec, role: Part['role']): string[] {
+function limits(resources: ResourceSpec, role: Replica['role']): string[] {
   const isWorker = role === 'run-worker';
   const cpu = (isWorker && resources.queue_cpu) || resources.cpu;
   const cpuLimit = (isWorker && resources.queue_cpu_limit) || resources.cpu_limit || (cpu && cpu * 2);

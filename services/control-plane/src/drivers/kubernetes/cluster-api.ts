@@ -81,7 +81,7 @@ export class ClusterApi {
 
   /** Creates or updates the object as described. Retries while the API server is unavailable. */
   apply<Made extends KubernetesObject>(object: Made, signal: AbortSignal): Promise<Made> {
-    return this.insist(signal, {
+    return this.callWithRetries(signal, {
       method: 'PATCH',
       path: this.pathOf(object.kind as Kind, object.metadata!.name!),
       query: { fieldManager: FIELD_MANAGER, force: 'true' },
@@ -92,7 +92,7 @@ export class ClusterApi {
 
   merge(kind: Kind, name: string, changes: object, signal: AbortSignal): Promise<unknown> {
     const query = { fieldManager: FIELD_MANAGER };
-    return this.insist(signal, {
+    return this.callWithRetries(signal, {
       method: 'PATCH',
       path: this.pathOf(kind, name),
       query,
@@ -104,7 +104,7 @@ export class ClusterApi {
   /** Returns null when no object has this name. */
   async find<Found extends KubernetesObject>(kind: Kind, name: string, signal: AbortSignal): Promise<Found | null> {
     try {
-      return await this.insist<Found>(signal, { method: 'GET', path: this.pathOf(kind, name) });
+      return await this.callWithRetries<Found>(signal, { method: 'GET', path: this.pathOf(kind, name) });
     } catch (error) {
       if (error instanceof ClusterRefusal && error.status === 404) return null;
       throw error;
@@ -113,7 +113,7 @@ export class ClusterApi {
 
   async list<Item extends KubernetesObject>(kind: Kind, labelSelector: string, signal: AbortSignal): Promise<Item[]> {
     const call: ApiCall = { method: 'GET', path: this.pathOf(kind), query: { labelSelector } };
-    return (await this.insist<{ items: Item[] }>(signal, call)).items;
+    return (await this.callWithRetries<{ items: Item[] }>(signal, call)).items;
   }
 
   /** Removes all objects of the kind with these labels and their dependents; pods get `graceSeconds`. */
@@ -123,14 +123,14 @@ export class ClusterApi {
       propagationPolicy: 'Background',
       ...(graceSeconds !== undefined && { gracePeriodSeconds: String(graceSeconds) }),
     };
-    await this.insist(signal, { method: 'DELETE', path: this.pathOf(kind), query });
+    await this.callWithRetries(signal, { method: 'DELETE', path: this.pathOf(kind), query });
   }
 
   /** Retries until the answer is final or the signal aborts. @throws ClusterRefusal */
-  async insist<Answer>(signal: AbortSignal, call: ApiCall): Promise<Answer> {
+  async callWithRetries<Answer>(signal: AbortSignal, call: ApiCall): Promise<Answer> {
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
-        return await this.ask<Answer>(call, signal);
+        return await this.callOnce<Answer>(call, signal);
       } catch (error) {
         signal.throwIfAborted();
         const refusal = error instanceof ClusterRefusal ? error : undefined;
@@ -141,7 +141,7 @@ export class ClusterApi {
   }
 
   /** Sends one request. @throws ClusterRefusal for every answer but a success; another error without an answer */
-  ask<Answer>({ method, path, query = {}, body, contentType }: ApiCall, signal: AbortSignal): Promise<Answer> {
+  callOnce<Answer>({ method, path, query = {}, body, contentType }: ApiCall, signal: AbortSignal): Promise<Answer> {
     const { RequestContext, HttpMethod, createConfiguration } = this.client;
     const request = new RequestContext(this.#server + path, HttpMethod[method]);
     request.setHeaderParam('accept', 'application/json');

@@ -1,6 +1,6 @@
 import { silentLogger } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { keepRenewed } from './credential-renewal.ts';
+import { renewUntilAborted } from './credential-renewal.ts';
 
 it('a pull credential is renewed periodically, and soon after a failure, until the signal aborts', async () => {
   const ended = new AbortController();
@@ -12,7 +12,7 @@ it('a pull credential is renewed periodically, and soon after a failure, until t
   };
   const surroundings = { signal: ended.signal, logger: silentLogger };
   const begunAt = performance.now();
-  await keepRenewed({ renew, isDue: true }, surroundings, { everyMs: 100, againMs: 1 });
+  await renewUntilAborted({ renew, isDue: true }, surroundings, { everyMs: 100, againMs: 1 });
   expect(renewals).toBe(3);
   expect(performance.now() - begunAt, 'one turn of three waits for long').toBeGreaterThanOrEqual(99);
 });

@@ -21,7 +21,7 @@ export interface CredentialRenewal {
  * Renews the pull credential of a revision's image until the signal aborts, so that nodes can pull the image at any
  * time.
  */
-export async function keepRenewed(
+export async function renewUntilAborted(
   { renew, isDue }: CredentialRenewal,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
   { everyMs, againMs } = TIMES,

@@ -5,15 +5,15 @@ import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
-import type { CredentialFor } from '../pull-credential.ts';
+import type { FindPullCredential } from '../pull-credential.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
-import { KubernetesRevision, type RevisionParts } from './kubernetes-revision.ts';
+import { KubernetesRevision, type RevisionDependencies } from './kubernetes-revision.ts';
 import { nameOf } from './labels.ts';
+import { findPodOverrideFault, type PodRules } from './pod-overrides.ts';
 import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
-import { faultOfPodWishes, type PodRules } from './pod-wishes.ts';
 import { Removal } from './removal.ts';
 import { RevisionObjects } from './revision-objects.ts';
 
@@ -27,7 +27,7 @@ export interface KubernetesDriverOptions {
   /** Returns the deployment's last process counts. Without it, each revision begins with the minimum. */
   countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
-  credentialFor: CredentialFor;
+  credentialFor: FindPullCredential;
   /** The fields of pods that deployments may choose. */
   rules: PodRules;
   /** Decides who scales pods. `auto`: the cluster if it serves custom metrics, otherwise the platform. */
@@ -46,7 +46,7 @@ const RENEWAL_TIMEOUT_MS = 10_000;
  */
 export class KubernetesDriver implements Driver {
   readonly #options: KubernetesDriverOptions;
-  readonly #parts: RevisionParts;
+  readonly #dependencies: RevisionDependencies;
   /** Ids of revisions that are being started. */
   readonly #starting = new Set<string>();
 
@@ -54,10 +54,10 @@ export class KubernetesDriver implements Driver {
     const { api, running, logger } = options;
     this.#options = options;
     const watch = new PodWatch(api, logger);
-    this.#parts = { api, watch, usage: new PodUsage(api), removal: new Removal(api), running, logger };
+    this.#dependencies = { api, watch, usage: new PodUsage(api), removal: new Removal(api), running, logger };
   }
 
-  outlivesUs(): boolean {
+  outlivesProcess(): boolean {
     return true;
   }
 
@@ -77,12 +77,12 @@ export class KubernetesDriver implements Driver {
     this.#starting.add(revisionId);
     try {
       return await withDeadline(outer, timeoutMs, async (signal) => {
-        const { api, removal } = this.#parts;
-        await removal.ended(revisionId);
+        const { api, removal } = this.#dependencies;
+        await removal.waitForRemoval(revisionId);
         const name = nameOf(revisionId, 'agent-api');
         const found = await api.find<V1Deployment>('Deployment', name, signal);
         // An existing revision was allowed when it was created, and stays supervised.
-        if (!found) mustBeRunnable(spec, this.#options.rules);
+        if (!found) checkRunnable(spec, this.#options.rules);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
         const credential = await credentialFor(spec, image.imageUri, signal);
         const objects = new RevisionObjects(spec, { platform, image, credential, coolDownSeconds });
@@ -96,16 +96,16 @@ export class KubernetesDriver implements Driver {
           isScaledByCluster,
           onUpstreams,
         };
-        revision = new KubernetesRevision(spec, this.#parts, options);
+        revision = new KubernetesRevision(spec, this.#dependencies, options);
         await revision.start(signal);
         if (credential) {
           const renew = async (ended: AbortSignal) => {
             const renewed = await credentialFor(spec, image.imageUri, ended);
-            if (renewed?.isOfBefore) throw new Error('the platform cannot be asked');
+            if (renewed?.isEarlier) throw new Error('the platform cannot be asked');
             if (renewed)
               await withDeadline(ended, RENEWAL_TIMEOUT_MS, (by) => api.apply(objects.pullSecret(renewed), by));
           };
-          revision.keepCredential({ renew, isDue: credential.isOfBefore ?? false });
+          revision.renewCredential({ renew, isDue: credential.isEarlier ?? false });
         }
         this.#drainLeftovers(deploymentId);
         return revision;
@@ -113,7 +113,7 @@ export class KubernetesDriver implements Driver {
     } catch (error) {
       const isOurs = outer.aborted || !(error instanceof StartFailure);
       await this.#giveUp(revision, log, wasReady && isOurs);
-      throw outer.aborted ? error : told(error, log);
+      throw outer.aborted ? error : toStartFailure(error, log);
     } finally {
       this.#starting.delete(revisionId);
     }
@@ -121,11 +121,11 @@ export class KubernetesDriver implements Driver {
 
   /** Removes what is left of a deleted deployment. */
   async removeLeftovers(deploymentId: string): Promise<void> {
-    await this.#parts.removal.removeDeployment(deploymentId, DELETE_GRACE_MS);
+    await this.#dependencies.removal.removeDeployment(deploymentId, DELETE_GRACE_MS);
   }
 
   close(): void {
-    this.#parts.watch.stop();
+    this.#dependencies.watch.stop();
   }
 
   /** Leaves a revision running that served before this process came, unless the revision itself is at fault. */
@@ -144,7 +144,7 @@ export class KubernetesDriver implements Driver {
 
   /** Drains revisions that an earlier process started or replaced and did not remove. */
   #drainLeftovers(deploymentId: string): void {
-    const { removal, running, logger } = this.#parts;
+    const { removal, running, logger } = this.#dependencies;
     const runningOnes = () => (running.byDeployment().get(deploymentId) ?? []).map(({ revisionId }) => revisionId);
     // The revisions of now count too: one that is released meanwhile belongs to another process.
     const known = runningOnes();
@@ -154,13 +154,15 @@ export class KubernetesDriver implements Driver {
       const left = present.filter((id) => !kept.has(id));
       await Promise.all(left.map((id) => removal.drain(id)));
     };
-    drain().catch((error: unknown) => logger.warn('replaced revision not removed, will retry', { deploymentId, error }));
+    drain().catch((error: unknown) =>
+      logger.warn('replaced revision not removed, will retry', { deploymentId, error }),
+    );
   }
 
   async #clusterScales(autoscaler: KubernetesDriverOptions['autoscaler']): Promise<boolean> {
     if (autoscaler !== 'auto') return autoscaler === 'cluster';
     const call = { method: 'GET', path: '/apis/external.metrics.k8s.io/v1beta1' } as const;
-    return this.#parts.api.ask(call, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS)).then(
+    return this.#dependencies.api.callOnce(call, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS)).then(
       () => true,
       () => false,
     );
@@ -171,13 +173,13 @@ export class KubernetesDriver implements Driver {
  * Matches fields that would give a deployment access to what belongs to others in the namespace, or that ask for
  * servers of its own, which nobody creates here.
  */
-const NOT_RUN = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
+const UNSUPPORTED = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
 
 /** @throws StartFailure when the specification asks for something that pods do not get here */
-function mustBeRunnable({ resources }: RevisionSpec, rules: PodRules): void {
-  const foreign = Object.entries(resources).find(([name, value]) => value != null && NOT_RUN.test(name));
+function checkRunnable({ resources }: RevisionSpec, rules: PodRules): void {
+  const foreign = Object.entries(resources).find(([name, value]) => value != null && UNSUPPORTED.test(name));
   if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
-  const fault = faultOfPodWishes(resources, rules);
+  const fault = findPodOverrideFault(resources, rules);
   if (fault) throw new StartFailure(`'resource_spec.${fault.field}' is refused: ${fault.message}`);
 }
 
@@ -189,7 +191,7 @@ function isScaled({ resources }: RevisionSpec): boolean {
 }
 
 /** Returns the error for the revision's owner, with the last lines of the log. */
-function told(error: unknown, log: Parameters<typeof withLastLines>[1]): StartFailure {
+function toStartFailure(error: unknown, log: Parameters<typeof withLastLines>[1]): StartFailure {
   if (error instanceof StartFailure) return new StartFailure(withLastLines(error.message, log), { cause: error });
   if (error instanceof ClusterRefusal) {
     return new StartFailure(`the cluster refuses what it takes to run it: ${error.message}`, { cause: error });

@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import type { RevisionSpec, RunningPart, RunningRevision } from '../driver.ts';
+import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { type CredentialRenewal, keepRenewed } from './credential-renewal.ts';
+import { type CredentialRenewal, renewUntilAborted } from './credential-renewal.ts';
 import { nameOf } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
 import { hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
@@ -17,9 +17,9 @@ import type { Removal } from './removal.ts';
 import type { RevisionObjects } from './revision-objects.ts';
 import { RevisionPods } from './revision-pods.ts';
 import { RevisionScale } from './revision-scale.ts';
-import { untilHealthy } from './until-healthy.ts';
+import { waitForHealthyPods } from './wait-for-healthy-pods.ts';
 
-export interface RevisionParts {
+export interface RevisionDependencies {
   api: ClusterApi;
   watch: PodWatch;
   usage: PodUsage;
@@ -54,7 +54,7 @@ const LAST_LINES_MS = 3_000;
  */
 export class KubernetesRevision implements RunningRevision {
   readonly #spec: RevisionSpec;
-  readonly #parts: RevisionParts;
+  readonly #dependencies: RevisionDependencies;
   readonly #options: RevisionOptions;
   readonly #logs: PodLogs;
   readonly #logger: Logger;
@@ -65,28 +65,28 @@ export class KubernetesRevision implements RunningRevision {
   readonly #unwatch: () => void;
   readonly #pods: RevisionPods;
   readonly #scale: RevisionScale;
-  #told: string[] = [];
+  #reportedUpstreams: string[] = [];
   #isDraining = false;
   #hasCustomAuth = false;
 
-  constructor(spec: RevisionSpec, parts: RevisionParts, options: RevisionOptions) {
+  constructor(spec: RevisionSpec, dependencies: RevisionDependencies, options: RevisionOptions) {
     this.#spec = spec;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#options = options;
-    this.#logger = parts.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
-    this.#pods = new RevisionPods(parts.watch, spec);
+    this.#logger = dependencies.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    this.#pods = new RevisionPods(dependencies.watch, spec);
     const { signal } = this.#stopping;
-    this.#scale = new RevisionScale({ spec, api: parts.api, pods: this.#pods, signal, logger: this.#logger });
-    this.#logs = new PodLogs(parts.api, options.logsSince, (pod, line) =>
+    this.#scale = new RevisionScale({ spec, api: dependencies.api, pods: this.#pods, signal, logger: this.#logger });
+    this.#logs = new PodLogs(dependencies.api, options.logsSince, (pod, line) =>
       options.log.write(line, { source: this.#pods.nameOf(pod) }),
     );
-    this.#unwatch = parts.watch.onChange(spec.revisionId, () => this.#look());
-    parts.running.add(this);
+    this.#unwatch = dependencies.watch.onChange(spec.revisionId, () => this.#observePods());
+    dependencies.running.add(this);
   }
 
-  readonly outlivesUs = true;
+  readonly outlivesProcess = true;
 
-  get isScaledElsewhere(): boolean {
+  get isScaledByCluster(): boolean {
     return this.#options.isScaledByCluster;
   }
 
@@ -111,22 +111,22 @@ export class KubernetesRevision implements RunningRevision {
   }
 
   get upstreams(): string[] {
-    return this.#staying('agent-api').filter(isReady).map(urlOf);
+    return this.#remainingPods('agent-api').filter(isReady).map(urlOf);
   }
 
-  parts(): RunningPart[] {
+  replicas(): RunningReplica[] {
     return this.#pods.all().map((pod) => ({
       role: roleOf(pod)!,
       name: this.#pods.nameOf(pod),
       url: isReady(pod) ? urlOf(pod) : null,
       pid: null,
       restarts: serviceStatus(pod)?.restartCount ?? 0,
-      measure: () => this.#parts.usage.of(pod.metadata!.name!),
+      measure: () => this.#dependencies.usage.of(pod.metadata!.name!),
     }));
   }
 
   countOf(role: Role): number {
-    if (this.#options.isScaledByCluster) return this.#staying(role).length;
+    if (this.#options.isScaledByCluster) return this.#remainingPods(role).length;
     return this.#scale.countOf(role);
   }
 
@@ -136,58 +136,58 @@ export class KubernetesRevision implements RunningRevision {
    */
   async start(signal: AbortSignal): Promise<void> {
     const { objects, isScaledByCluster } = this.#options;
-    const { api, removal } = this.#parts;
+    const { api, removal } = this.#dependencies;
     signal.throwIfAborted();
-    await Promise.race([this.#parts.watch.start(), once(signal, 'abort').then(() => signal.throwIfAborted())]);
+    await Promise.race([this.#dependencies.watch.start(), once(signal, 'abort').then(() => signal.throwIfAborted())]);
     for (const secret of objects.secrets()) await api.apply(secret, signal);
     await api.apply(objects.service(), signal);
     for (const role of ROLES) {
       const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
-      this.#scale.begin(role, found?.spec?.replicas ?? this.#options.before[role]);
+      this.#scale.setInitial(role, found?.spec?.replicas ?? this.#options.before[role]);
     }
-    this.#look();
+    this.#observePods();
     for (const role of ROLES) {
       const { min, max } = scaleBounds(this.resources, role);
       const isLeftToCluster = isScaledByCluster && min !== max;
       await api.apply(objects.deployment(role, isLeftToCluster ? undefined : this.#scale.countOf(role)), signal);
-      if (role === 'agent-api' && this.#spec.isFirst) await this.#healthy(role, signal);
+      if (role === 'agent-api' && this.#spec.isFirst) await this.#waitUntilHealthy(role, signal);
     }
     for (const budget of objects.disruptionBudgets()) await api.apply(budget, signal);
     if (isScaledByCluster) for (const scaler of objects.autoscalers()) await api.apply(scaler, signal);
-    else await removal.autoscalersOf(this.revisionId, signal);
-    await Promise.all(ROLES.map((role) => this.#healthy(role, signal)));
+    else await removal.removeAutoscalers(this.revisionId, signal);
+    await Promise.all(ROLES.map((role) => this.#waitUntilHealthy(role, signal)));
   }
 
   /** Renews the pull credential while this process supervises the revision. */
-  keepCredential(renewal: CredentialRenewal): void {
-    void keepRenewed(renewal, { signal: this.#stopping.signal, logger: this.#logger });
+  renewCredential(renewal: CredentialRenewal): void {
+    void renewUntilAborted(renewal, { signal: this.#stopping.signal, logger: this.#logger });
   }
 
   scale(role: Role, count: number): void {
     if (this.#isDraining || this.#stopping.signal.aborted || this.#options.isScaledByCluster) return;
     this.#scale.change(role, count);
-    this.#tell();
+    this.#reportUpstreams();
   }
 
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#stopping.abort(new Error('it drains'));
-    await this.#scale.settled();
+    await this.#scale.waitForChanges();
     const released = once(this.#released.signal, 'abort');
     try {
-      await Promise.race([this.#parts.removal.drain(this.revisionId), released]);
+      await Promise.race([this.#dependencies.removal.drain(this.revisionId), released]);
     } finally {
-      await this.#ended();
+      await this.#close();
     }
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort(new Error('it stops'));
-    await this.#scale.settled();
+    await this.#scale.waitForChanges();
     try {
-      await this.#parts.removal.remove(this.revisionId, graceMs);
+      await this.#dependencies.removal.remove(this.revisionId, graceMs);
     } finally {
-      await this.#ended();
+      await this.#close();
     }
   }
 
@@ -195,51 +195,51 @@ export class KubernetesRevision implements RunningRevision {
   async release(): Promise<void> {
     this.#stopping.abort(new Error('another process looks after it'));
     this.#released.abort();
-    await this.#scale.settled();
-    await this.#ended();
+    await this.#scale.waitForChanges();
+    await this.#close();
   }
 
-  #staying(role: Role): V1Pod[] {
-    return this.#isDraining ? [] : this.#pods.staying(role);
+  #remainingPods(role: Role): V1Pod[] {
+    return this.#isDraining ? [] : this.#pods.findRemaining(role);
   }
 
-  #look(): void {
-    this.#pods.forget();
-    for (const role of ROLES) this.#pods.settle(role, this.countOf(role));
+  #observePods(): void {
+    this.#pods.forgetDeleted();
+    for (const role of ROLES) this.#pods.unmarkLeaving(role, this.countOf(role));
     for (const pod of this.#pods.all()) {
-      this.#logs.look(pod);
+      this.#logs.observe(pod);
       this.#hasCustomAuth ||= hasCustomAuth(pod);
     }
-    this.#tell();
+    this.#reportUpstreams();
     this.#changes.emit('change');
   }
 
-  #tell(): void {
+  #reportUpstreams(): void {
     const upstreams = this.upstreams;
-    if (upstreams.join() === this.#told.join()) return;
-    this.#told = upstreams;
+    if (upstreams.join() === this.#reportedUpstreams.join()) return;
+    this.#reportedUpstreams = upstreams;
     this.#options.onUpstreams(upstreams);
   }
 
-  #healthy(role: Role, signal: AbortSignal): Promise<void> {
+  #waitUntilHealthy(role: Role, signal: AbortSignal): Promise<void> {
     const { wasReady } = this.#options;
     const options = {
-      api: this.#parts.api,
+      api: this.#dependencies.api,
       revisionId: this.revisionId,
       role,
-      pods: () => this.#staying(role),
+      pods: () => this.#remainingPods(role),
       changes: this.#changes,
       needed: wasReady ? 1 : scaleBounds(this.resources, role).min,
       isNew: !wasReady,
-      logsSettled: () => this.#logs.settled(LAST_LINES_MS),
+      logsSettled: () => this.#logs.waitUntilRead(LAST_LINES_MS),
     };
-    return untilHealthy(options, signal);
+    return waitForHealthyPods(options, signal);
   }
 
-  async #ended(): Promise<void> {
+  async #close(): Promise<void> {
     this.#unwatch();
     this.#logs.stop();
-    this.#parts.running.delete(this);
+    this.#dependencies.running.delete(this);
     await this.#options.log.close();
   }
 }

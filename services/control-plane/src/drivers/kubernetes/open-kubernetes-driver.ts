@@ -1,5 +1,5 @@
 import { logSegments } from '../../logs/log-segments.ts';
-import type { GivesCredentials } from '../pull-credential.ts';
+import type { PullCredentialFactory } from '../pull-credential.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
 
@@ -12,7 +12,7 @@ type Given = Pick<
 >;
 
 export async function openKubernetesDriver(
-  options: Given & { namespace: string; dataDir: string; credentials: GivesCredentials },
+  options: Given & { namespace: string; dataDir: string; credentials: PullCredentialFactory },
 ): Promise<KubernetesDriver> {
   const { namespace, dataDir, credentials, ...rest } = options;
   const client = await import('@kubernetes/client-node');

@@ -8,7 +8,7 @@ import { serviceStatus } from './pod-state.ts';
 const RETRY_MS = 1_000;
 
 /** One run of a pod's container. A container that restarts has several, one after the other. */
-interface Printing {
+interface ContainerRun {
   id: string;
   pod: string;
   container: string;
@@ -39,7 +39,7 @@ export class PodLogs {
   }
 
   /** Has to be called with every change of the pod. */
-  look(pod: V1Pod): void {
+  observe(pod: V1Pod): void {
     const { state, lastState, containerID } = serviceStatus(pod) ?? {};
     this.#current.set(pod.metadata!.name!, state?.running && containerID);
     if (lastState?.terminated) this.#follow(pod, lastState.terminated, state?.running !== undefined);
@@ -48,7 +48,7 @@ export class PodLogs {
   }
 
   /** Resolves when all output of ended containers was read, or after `timeoutMs`. */
-  async settled(timeoutMs: number): Promise<void> {
+  async waitUntilRead(timeoutMs: number): Promise<void> {
     const abort = new AbortController();
     const late = pause(timeoutMs, undefined, { signal: abort.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#followed.values()), late]);
@@ -83,7 +83,7 @@ export class PodLogs {
   }
 
   /** Reads the output. A connection that ends before its container is reopened from about the same time. */
-  async #read(printing: Printing, onLine: (line: string) => void): Promise<void> {
+  async #read(printing: ContainerRun, onLine: (line: string) => void): Promise<void> {
     const { signal } = this.#stopping;
     let { since } = printing;
     while (!signal.aborted) {
@@ -106,11 +106,11 @@ export class PodLogs {
     }
   }
 
-  #isRunning({ pod, id }: Printing): boolean {
+  #isRunning({ pod, id }: ContainerRun): boolean {
     return this.#current.get(pod) === id;
   }
 
-  #open({ pod, container, isPrevious }: Printing, since: Date | undefined) {
+  #open({ pod, container, isPrevious }: ContainerRun, since: Date | undefined) {
     const query = {
       container,
       ...(isPrevious ? { previous: 'true' } : { follow: 'true' }),

@@ -13,14 +13,14 @@ export function roleOf(pod: V1Pod): Role | undefined {
 }
 
 /** Returns whether the pod is neither being deleted nor ended. */
-export function isLasting(pod: V1Pod): boolean {
+export function isLive(pod: V1Pod): boolean {
   const { phase } = pod.status ?? {};
   return !pod.metadata?.deletionTimestamp && phase !== 'Failed' && phase !== 'Succeeded';
 }
 
 /** Returns whether the pod accepts requests. */
 export function isReady(pod: V1Pod): boolean {
-  return isLasting(pod) && conditionOf(pod, 'Ready')?.status === 'True';
+  return isLive(pod) && conditionOf(pod, 'Ready')?.status === 'True';
 }
 
 /** Returns the status of the container with the platform's service. */
@@ -84,7 +84,7 @@ export function describeEnd(ended: NonNullable<V1ContainerState['terminated']>):
 }
 
 /** Returns why a pod is not ready although nothing has failed. */
-export function findingOf(pod: V1Pod): string {
+export function describeUnready(pod: V1Pod): string {
   const scheduled = conditionOf(pod, 'PodScheduled');
   if (scheduled?.status === 'False') return `the cluster has no place for it: ${scheduled.message ?? scheduled.reason}`;
   const waiting = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]

@@ -4,7 +4,7 @@ import type { ResourceSpec } from '@runyard/contracts';
 import type { ImageArtifact, RevisionSpec } from '../driver.ts';
 import type { Role } from '../scale-bounds.ts';
 import { labelsOf, nameOf } from './labels.ts';
-import { handingContainer, handoverVolumes, preparingContainer, takingOver } from './secret-handover.ts';
+import { handoverVolumes, prepareContainer, secretsContainer, serviceCommand } from './secret-handover.ts';
 
 export const PORT = 8000;
 /** The user `node` of Node's images: no container runs as root. */
@@ -65,10 +65,10 @@ export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTempl
         },
       ],
       volumes: handoverVolumes(nameOf(spec.revisionId, 'secrets')),
-      initContainers: [preparingContainer(common)],
+      initContainers: [prepareContainer(common)],
       containers: [
         serviceContainer(spec.resources, role, nameOf(spec.revisionId, role), common),
-        handingContainer(common),
+        secretsContainer(common),
       ],
     },
   };
@@ -87,7 +87,7 @@ function serviceContainer(
   });
   return {
     ...common,
-    ...takingOver(role),
+    ...serviceCommand(role),
     name: role,
     envFrom: [{ secretRef: { name: environmentSecret } }],
     ports: [{ name: 'http', containerPort: PORT }],

@@ -33,7 +33,7 @@ export class PodUsage {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#api.namespace}/pods`;
     const query = { labelSelector: selectorOf(MANAGED_BY) };
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const { items } = await this.#api.ask<{ items: PodMetrics[] }>({ method: 'GET', path, query }, signal);
+    const { items } = await this.#api.callOnce<{ items: PodMetrics[] }>({ method: 'GET', path, query }, signal);
     return new Map(
       items.map(({ metadata, containers }) => [
         metadata.name,

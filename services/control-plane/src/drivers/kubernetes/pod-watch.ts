@@ -25,15 +25,15 @@ export class PodWatch {
     const labelSelector = selectorOf(MANAGED_BY);
     const list = async () => {
       const call = { method: 'GET', path: api.pathOf('Pod'), query: { labelSelector } } as const;
-      const pods = await api.ask<V1PodList>(call, this.#stopping.signal);
+      const pods = await api.callOnce<V1PodList>(call, this.#stopping.signal);
       this.#retryMs = FIRST_RETRY_MS;
       // The informer stores the listed pods before anybody who waits continues.
       setImmediate(() => this.#listed());
       return pods;
     };
     this.#informer = api.client.makeInformer(api.kubeConfig, api.pathOf('Pod'), list, labelSelector) as PodInformer;
-    this.#informer.on('change', (pod: V1Pod) => this.#tell(pod));
-    this.#informer.on('error', (error: unknown) => void this.#again(error));
+    this.#informer.on('change', (pod: V1Pod) => this.#notify(pod));
+    this.#informer.on('error', (error: unknown) => void this.#restart(error));
   }
 
   /** Resolves when the existing pods are known. */
@@ -64,13 +64,13 @@ export class PodWatch {
     };
   }
 
-  #tell(pod: V1Pod): void {
+  #notify(pod: V1Pod): void {
     const revisionId = pod.metadata?.labels?.[LABELS.revision];
     for (const listener of this.#listeners.get(revisionId ?? '') ?? []) listener();
   }
 
   /** Restarts the watch. The last known pods are kept meanwhile. */
-  async #again(error: unknown): Promise<void> {
+  async #restart(error: unknown): Promise<void> {
     const inMs = this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     if (this.#stopping.signal.aborted) return;

@@ -10,9 +10,9 @@ const KINDS: readonly Kind[] = ['HorizontalPodAutoscaler', 'Deployment', 'PodDis
 const FIRST_LOOK_MS = 50;
 const LONGEST_LOOK_MS = 2_000;
 /** Milliseconds beyond their grace until pods are deleted: their node has to confirm it. */
-const GONE_MS = 60_000;
+const DELETION_MS = 60_000;
 /** The longest grace, plus the time that drivers add to it. */
-const DRAINED_MS = 3_700_000;
+const DRAIN_MS = 3_700_000;
 
 /** Removes the objects of revisions. Every step is idempotent, and continues in the cluster without this process. */
 export class Removal {
@@ -25,11 +25,11 @@ export class Removal {
   }
 
   /** Resolves when a removal in progress has ended. The revision must not be started before. */
-  async ended(revisionId: string): Promise<void> {
+  async waitForRemoval(revisionId: string): Promise<void> {
     await this.#ending.get(revisionId)?.catch(() => undefined);
   }
 
-  autoscalersOf(revisionId: string, signal: AbortSignal): Promise<void> {
+  removeAutoscalers(revisionId: string, signal: AbortSignal): Promise<void> {
     return this.#api.remove('HorizontalPodAutoscaler', selectorOf({ [LABELS.revision]: revisionId }), signal);
   }
 
@@ -39,13 +39,13 @@ export class Removal {
    */
   drain(revisionId: string): Promise<void> {
     return this.#once(revisionId, async () => {
-      const signal = AbortSignal.timeout(DRAINED_MS);
+      const signal = AbortSignal.timeout(DRAIN_MS);
       const labels = { [LABELS.revision]: revisionId };
       await this.#api.remove('HorizontalPodAutoscaler', selectorOf(labels), signal);
       for (const role of ['run-worker', 'agent-api'] satisfies Role[]) {
         const ofRole = selectorOf({ ...labels, [LABELS.part]: role });
         await this.#api.remove('Deployment', ofRole, signal);
-        await this.#untilGone(ofRole, signal);
+        await this.#waitUntilDeleted(ofRole, signal);
       }
       await this.#removeAll(labels, signal);
     });
@@ -72,12 +72,12 @@ export class Removal {
   }
 
   async #removeWithin(labels: Record<string, string>, graceMs: number): Promise<void> {
-    const signal = AbortSignal.timeout(graceMs + GONE_MS);
+    const signal = AbortSignal.timeout(graceMs + DELETION_MS);
     await this.#removeAll(labels, signal);
     // With a grace of zero, the pod would be deleted from the API before its node has ended it.
     const graceSeconds = Math.max(Math.ceil(graceMs / 1000), 1);
     // A controller may create another pod until it notices its own deletion.
-    await this.#untilGone(selectorOf(labels), signal, () =>
+    await this.#waitUntilDeleted(selectorOf(labels), signal, () =>
       this.#api.remove('Pod', selectorOf(labels), signal, graceSeconds),
     );
   }
@@ -86,7 +86,7 @@ export class Removal {
     for (const kind of KINDS) await this.#api.remove(kind, selectorOf(labels), signal);
   }
 
-  async #untilGone(selector: string, signal: AbortSignal, again?: () => Promise<void>): Promise<void> {
+  async #waitUntilDeleted(selector: string, signal: AbortSignal, again?: () => Promise<void>): Promise<void> {
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 1.5, LONGEST_LOOK_MS)) {
       const pods = await this.#api.list<V1Pod>('Pod', selector, signal);
       if (pods.length === 0) return;

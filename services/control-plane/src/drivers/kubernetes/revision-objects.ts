@@ -7,7 +7,7 @@ import type {
   V2MetricSpec,
 } from '@kubernetes/client-node';
 import { capacityOf } from '../../monitoring/scaling-policy.ts';
-import { graceSecondsOf, type PlatformSettings, partVariables } from '../deployment-variables.ts';
+import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
 import type { ImageArtifact, RevisionSpec } from '../driver.ts';
 import type { PullCredential } from '../pull-credential.ts';
 import { type Role, scaleBounds } from '../scale-bounds.ts';
@@ -159,7 +159,7 @@ export class RevisionObjects {
   }
 
   #variables(role: Role) {
-    return partVariables(this.#spec, this.#own, this.#options.platform, role);
+    return replicaVariables(this.#spec, this.#own, this.#options.platform, role);
   }
 
   #environment(role: Role): Record<string, string> {

@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { RevisionSpec } from '../driver.ts';
 import { type Role, scaleBounds } from '../scale-bounds.ts';
-import { isLasting, roleOf } from './pod-state.ts';
+import { isLive, roleOf } from './pod-state.ts';
 import type { PodWatch } from './pod-watch.ts';
 
 /** Numbers the pods of a revision within their role and marks those that will be removed. */
@@ -24,35 +24,35 @@ export class RevisionPods {
   }
 
   /** Returns the pods that are not marked for removal. */
-  staying(role: Role): V1Pod[] {
-    return this.#lasting(role).filter((pod) => !this.#leaving.has(uidOf(pod)));
+  findRemaining(role: Role): V1Pod[] {
+    return this.#findLive(role).filter((pod) => !this.#leaving.has(uidOf(pod)));
   }
 
-  /** Returns the pod's name among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Returns the pod's name among the replicas of the revision: `agent-api`, `run-worker-2`. */
   nameOf(pod: V1Pod): string {
     const role = roleOf(pod)!;
     return scaleBounds(this.#spec.resources, role).max === 1 ? role : `${role}-${this.#numberOf(pod)}`;
   }
 
-  leave(pods: V1Pod[]): void {
+  markLeaving(pods: V1Pod[]): void {
     for (const pod of pods) this.#leaving.add(uidOf(pod));
   }
 
   /** Removes the marks when the cluster removed other pods instead. */
-  settle(role: Role, count: number): void {
-    const lasting = this.#lasting(role);
+  unmarkLeaving(role: Role, count: number): void {
+    const lasting = this.#findLive(role);
     if (lasting.length <= count) for (const pod of lasting) this.#leaving.delete(uidOf(pod));
   }
 
   /** Forgets pods that do not exist any more. */
-  forget(): void {
+  forgetDeleted(): void {
     const present = new Set(this.#watch.podsOf(this.#spec.revisionId).map(uidOf));
     for (const uid of this.#numbers.keys()) if (!present.has(uid)) this.#numbers.delete(uid);
     for (const uid of this.#leaving) if (!present.has(uid)) this.#leaving.delete(uid);
   }
 
-  #lasting(role: Role): V1Pod[] {
-    return this.all().filter((pod) => roleOf(pod) === role && isLasting(pod));
+  #findLive(role: Role): V1Pod[] {
+    return this.all().filter((pod) => roleOf(pod) === role && isLive(pod));
   }
 
   #numberOf(pod: V1Pod): number {

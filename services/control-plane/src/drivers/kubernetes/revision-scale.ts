@@ -30,15 +30,15 @@ export class RevisionScale {
   }
 
   /** Begins with the last count, within the bounds. */
-  begin(role: Role, before: number | undefined): void {
+  setInitial(role: Role, before: number | undefined): void {
     const counts: Counts = before === undefined ? {} : { [role]: before };
     this.#counts.set(role, firstCount(this.#options.spec.resources, role, counts));
   }
 
   change(role: Role, count: number): void {
     const { pods, signal, logger } = this.#options;
-    const leaving = pods.staying(role).slice(count);
-    pods.leave(leaving);
+    const leaving = pods.findRemaining(role).slice(count);
+    pods.markLeaving(leaving);
     this.#counts.set(role, count);
     this.#changing = this.#changing
       .then(() => this.#apply(role, count, leaving))
@@ -48,7 +48,7 @@ export class RevisionScale {
   }
 
   /** Resolves when no change is in progress. */
-  settled(): Promise<void> {
+  waitForChanges(): Promise<void> {
     return this.#changing;
   }
 
@@ -57,12 +57,12 @@ export class RevisionScale {
     const { api, spec, signal } = this.#options;
     for (const pod of leaving) {
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-1000' };
-      await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreGone);
+      await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreNotFound);
     }
     await api.merge('Deployment', nameOf(spec.revisionId, role), { spec: { replicas } }, signal);
   }
 }
 
-function ignoreGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if ((error as { status?: number }).status !== 404) throw error;
 }

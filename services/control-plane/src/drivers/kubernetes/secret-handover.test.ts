@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { V1Container } from '@kubernetes/client-node';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { handingContainer, preparingContainer, SECRETS_KEY, takingOver } from './secret-handover.ts';
+import { prepareContainer, SECRETS_KEY, secretsContainer, serviceCommand } from './secret-handover.ts';
 
 const LINE = '{"DATABASE_URI":"postgres://secret"}\n';
 /** Reads its input to the end and keeps running. */
@@ -21,7 +21,7 @@ beforeEach(async () => {
   for (const name of ['handover', 'secrets', 'commands']) await mkdir(join(folder, name));
   await writeFile(join(folder, 'secrets', SECRETS_KEY), LINE);
   await writeFile(join(folder, 'commands/runyard-agent'), AGENT, { mode: 0o755 });
-  await ended(run(preparingContainer({})));
+  await ended(run(prepareContainer({})));
 });
 afterEach(async () => {
   for (const child of started.splice(0)) end(child);
@@ -36,8 +36,8 @@ function run({ command }: Pick<V1Container, 'command'>): ChildProcess {
   started.push(child);
   return child;
 }
-const giver = () => run(handingContainer({}));
-const service = () => run(takingOver('agent-api'));
+const giver = () => run(secretsContainer({}));
+const service = () => run(serviceCommand('agent-api'));
 
 /** Ends all processes of the container. */
 function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {

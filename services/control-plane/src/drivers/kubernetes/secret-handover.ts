@@ -92,7 +92,7 @@ export function handoverVolumes(secretName: string): V1Volume[] {
 
 type Common = Pick<V1Container, 'image' | 'imagePullPolicy' | 'securityContext'>;
 
-export function preparingContainer(common: Common): V1Container {
+export function prepareContainer(common: Common): V1Container {
   return {
     ...common,
     name: PREPARING_CONTAINER,
@@ -102,7 +102,7 @@ export function preparingContainer(common: Common): V1Container {
   };
 }
 
-export function handingContainer(common: Common): V1Container {
+export function secretsContainer(common: Common): V1Container {
   return {
     ...common,
     name: 'secrets',
@@ -119,7 +119,7 @@ export function handingContainer(common: Common): V1Container {
  * Returns the command and mounts of the service's container. The mount is read-only, so nobody in it can replace the
  * pipes.
  */
-export function takingOver(role: string): Pick<V1Container, 'command' | 'volumeMounts'> {
+export function serviceCommand(role: string): Pick<V1Container, 'command' | 'volumeMounts'> {
   return {
     command: shell(TAKE_OVER, role),
     volumeMounts: [{ name: MEETING_VOLUME, mountPath: MEETING_POINT, readOnly: true }],

@@ -1,6 +1,6 @@
 import { machineEnvironment } from '@runyard/contracts';
 import type { LocalProject } from '../../sources/local-directory.ts';
-import { type PartVariables, type PlatformSettings, partVariables } from '../deployment-variables.ts';
+import { type PlatformSettings, type ReplicaVariables, replicaVariables } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
 
 /** Returns the variables of an agent-api or run-worker that runs as a process of this machine. */
@@ -9,8 +9,8 @@ export function childVariables(
   project: LocalProject,
   platform: PlatformSettings,
   role: 'agent-api' | 'run-worker',
-): PartVariables {
-  const { env, secrets } = partVariables(spec, { ...project.env, ...spec.secrets }, platform, role);
+): ReplicaVariables {
+  const { env, secrets } = replicaVariables(spec, { ...project.env, ...spec.secrets }, platform, role);
   return {
     env: {
       ...machineEnvironment(process.env),

@@ -23,7 +23,7 @@ export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?
  * Resolves when the service is healthy and rejects only with the signal's reason. `onFinding` gets each reason why it
  * is not.
  */
-export async function untilHealthy(
+export async function waitUntilHealthy(
   url: string,
   signal: AbortSignal,
   onFinding: (finding: string) => void,

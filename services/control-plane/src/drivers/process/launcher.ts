@@ -3,30 +3,30 @@ import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import type { Counts, Role } from '../scale-bounds.ts';
 import type { ChildOptions, Launched } from './child.ts';
-import type { KeepingTimings, Place } from './kept-service.ts';
+import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
 
 /** One service of a revision; each role has one or more. */
-export interface Part {
+export interface Replica {
   role: Role;
-  /** Unique among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
   name: string;
 }
 
-/** Launches the parts of one revision, each any number of times. */
+/** Launches the replicas of one revision, each any number of times. */
 export interface Launcher {
   hasCustomAuth: boolean;
   /** Milliseconds that workers may go on after they were asked to end. */
   graceMs: number;
-  findPlace(part: Part): Promise<Place>;
-  launch(part: Part, place: Place, onLine: ChildOptions['onLine']): Launched;
+  findAddress(replica: Replica): Promise<ServiceAddress>;
+  launch(replica: Replica, address: ServiceAddress, onLine: ChildOptions['onLine']): Launched;
 }
 
-export interface KeepingOptions {
+export interface SupervisionOptions {
   openLog: OpenRevisionLog;
   /** Contains every running revision, from the start of its first process to the end of its last. */
   running: RunningRevisions;
   /** Returns the deployment's last process counts. Without it, each revision begins with the minimum. */
   countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
-  timings?: Partial<KeepingTimings>;
+  timings?: Partial<SupervisionTimings>;
 }

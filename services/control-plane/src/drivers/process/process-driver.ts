@@ -3,11 +3,11 @@ import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.t
 import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
-import type { KeepingOptions } from './launcher.ts';
+import type { SupervisionOptions } from './launcher.ts';
 import type { ProjectUsers } from './project-users.ts';
 import { startRevision } from './start-revision.ts';
 
-export interface ProcessDriverOptions extends KeepingOptions {
+export interface ProcessDriverOptions extends SupervisionOptions {
   /** The users that run projects; null: this service's user. */
   users: ProjectUsers | null;
   agentApiEntry: string;
@@ -32,7 +32,7 @@ export class ProcessDriver implements Driver {
       return {
         hasCustomAuth: project.hasCustomAuth,
         graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
-        findPlace: async () => ({ host: platform.host, port: await freePort(platform.host) }),
+        findAddress: async () => ({ host: platform.host, port: await freePort(platform.host) }),
         launch: ({ role }, { port }, onLine) => {
           const { env, secrets } = childVariables(spec, project, platform, role);
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;

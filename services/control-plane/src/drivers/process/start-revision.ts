@@ -2,29 +2,29 @@ import { withDeadline } from '@runyard/deadline';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
-import { KeptRevision } from './kept-revision.ts';
-import type { KeepingOptions, Launcher } from './launcher.ts';
+import type { Launcher, SupervisionOptions } from './launcher.ts';
+import { SupervisedRevision } from './supervised-revision.ts';
 
 /**
- * Starts all parts of a revision and supervises them. `prepare` is a part of the start and shares its time limit.
+ * Starts all replicas of a revision and supervises them. `prepare` is a part of the start and shares its time limit.
  *
  * @throws StartFailure with the last lines of the revision's log
  */
 export async function startRevision(
   spec: RevisionSpec,
   { signal: outer, timeoutMs, onUpstreams }: StartOptions,
-  options: KeepingOptions,
+  options: SupervisionOptions,
   prepare: (log: RevisionLog, signal: AbortSignal) => Promise<Launcher>,
 ): Promise<RunningRevision> {
   const { deploymentId, revisionId } = spec;
   const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password, new URL(spec.redisUri).password];
   const log = await options.openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
-  let revision: KeptRevision | undefined;
+  let revision: SupervisedRevision | undefined;
   try {
     return await withDeadline(outer, timeoutMs, async (signal) => {
       const launcher = await prepare(log, signal);
       const before = (await options.countsBefore?.(deploymentId)) ?? {};
-      revision = new KeptRevision(spec, before, { launcher, options, log, onUpstreams });
+      revision = new SupervisedRevision(spec, before, { launcher, options, log, onUpstreams });
       options.running.add(revision);
       await revision.start(signal);
       return revision;

@@ -10,7 +10,7 @@ import { importedToken } from '../tokens/imported-token.ts';
 import { tokenStore } from '../tokens/token-store.ts';
 import type { TokenVault } from '../tokens/token-vault.ts';
 
-interface Parts {
+interface Dependencies {
   database: Database;
   providers: ProviderService;
   vault: TokenVault;
@@ -31,15 +31,15 @@ const whole = { token: true, provider: { select: { providerId: true } } } as con
  * provider.
  */
 export class ConnectionService {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   async list(caller: Principal, agentId: string): Promise<AgentConnection[]> {
     const where = agentOf(caller, agentId, workspaceFor(caller, 'deployments:read'));
-    const rows = await this.#parts.database.prisma.agentConnection.findMany({
+    const rows = await this.#dependencies.database.prisma.agentConnection.findMany({
       where,
       include: whole,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
@@ -49,7 +49,7 @@ export class ConnectionService {
 
   async connect(caller: Principal, agentId: string, tokenId: string, keyed?: KeyedRequest): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
-    return this.#parts.database.change(async (transaction) => {
+    return this.#dependencies.database.change(async (transaction) => {
       const token = await tokenStore.find(transaction, caller, tokenId);
       if (!token) throw new NotFoundError('OAuth token not found.');
       return this.#link(transaction, caller, agent, token);
@@ -59,7 +59,7 @@ export class ConnectionService {
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
     requireWritingKey(caller);
     const agent = agentOf(caller, agentId, workspaceFor(caller));
-    const { prisma } = this.#parts.database;
+    const { prisma } = this.#dependencies.database;
     const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
     if (!connection) throw new NotFoundError('Connection not found.');
     if (connection.createdBy !== caller.identity && !mayIn(caller, 'deployments:update')) {
@@ -77,7 +77,7 @@ export class ConnectionService {
     keyed?: KeyedRequest,
   ): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'deployments:update'));
-    const { database, providers, vault } = this.#parts;
+    const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, providerId);
     const token = importedToken(vault, provider, body);
     return database.change(async (transaction) => {

@@ -11,7 +11,7 @@ const SETUP_TEXTS = {
 
 /** Serves the redirects of browsers that come back from a provider. They have no key: their state authorizes them. */
 export function callbackRoutes(flows: FlowService, options: { finishedUrl?: string }): BoundOperation[] {
-  const told = (providerId: string, status: 'completed' | 'failed', shown: Reply): Reply => {
+  const redirectOrShow = (providerId: string, status: 'completed' | 'failed', shown: Reply): Reply => {
     if (options.finishedUrl === undefined) return shown;
     const url = new URL(options.finishedUrl);
     url.searchParams.set('provider_id', providerId);
@@ -21,17 +21,17 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
       headers: { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     };
   };
-  const finished = async (providerId: string, answer: CallbackAnswer, log: Logger): Promise<Reply> => {
+  const finishFlow = async (providerId: string, answer: CallbackAnswer, log: Logger): Promise<Reply> => {
     try {
       await flows.finish(providerId, answer);
     } catch (error) {
-      return told(providerId, 'failed', failure(error, log));
+      return redirectOrShow(providerId, 'failed', failure(error, log));
     }
     const text = 'You can close this page and go back to where you came from.';
-    return told(providerId, 'completed', page(200, 'Your account is connected', text));
+    return redirectOrShow(providerId, 'completed', page(200, 'Your account is connected', text));
   };
   return [
-    bind(oauthCallback, ({ params, query, log }) => finished(params.provider_id, query, log)),
+    bind(oauthCallback, ({ params, query, log }) => finishFlow(params.provider_id, query, log)),
     bind(finishAuthentication, async ({ caller, params, body }) => {
       await flows.finish(params.provider_id, body, caller);
       return ok({ message: 'The account is connected.', provider_id: params.provider_id });
@@ -40,7 +40,7 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
       const { setup_action: action = 'install', installation_id: id, ...answer } = query;
       // Applications that request an account during installation redirect here with the parameters of the callback.
       const brings = answer.code !== undefined || answer.error !== undefined;
-      if (action === 'install' && brings) return finished(params.provider_id, answer, log);
+      if (action === 'install' && brings) return finishFlow(params.provider_id, answer, log);
       const which = id === undefined ? '' : ` (installation ${id})`;
       return page(200, `The application is set up${which}`, SETUP_TEXTS[action]);
     }),

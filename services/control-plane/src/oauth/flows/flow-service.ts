@@ -7,7 +7,7 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
 import { mayIn } from '../caller-rights.ts';
-import { ProviderAwayError, ProviderRefusedError } from '../protocol/errors.ts';
+import { ProviderRefusedError, ProviderUnavailableError } from '../protocol/errors.ts';
 import type { ClientRenewal } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
@@ -17,9 +17,9 @@ import type { RedirectUris } from './redirect-uris.ts';
 /** Milliseconds for which the result of a flow can be read. */
 const KEPT_MS = 24 * 3_600_000;
 
-type FlowOfProvider = OAuthFlow & { provider: OAuthProvider };
+type FlowWithProvider = OAuthFlow & { provider: OAuthProvider };
 
-interface Parts {
+interface Dependencies {
   database: Database;
   sealer: Sealer;
   clients: ProviderClients;
@@ -55,16 +55,16 @@ export interface CallbackAnswer {
  * once, for one provider, for a limited time, and with a front end only for the user who began.
  */
 export class FlowService {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   async begin(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
-    const { database, sealer, clients, renewal, redirectUris, ttlMs } = this.#parts;
+    const { database, sealer, clients, renewal, redirectUris, ttlMs } = this.#dependencies;
     const { subject, scopes, isDefault, renewsTokenId } = request;
-    const provider = await renewal.renewed(request.provider);
+    const provider = await renewal.renewIfDue(request.provider);
     const id = randomUUID();
     const secret = randomBytes(32).toString('base64url');
     const codeVerifier = (await clients.usesPkce(provider)) ? generateRandomCodeVerifier() : null;
@@ -98,7 +98,7 @@ export class FlowService {
 
   /**
    * @param caller who finishes the flow; undefined for a browser that comes directly from the provider
-   * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderAwayError
+   * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderUnavailableError
    */
   async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
     if (caller) requireWritingKey(caller);
@@ -106,17 +106,20 @@ export class FlowService {
     if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
       throw new ForbiddenError('This authorization was begun by another user.');
     }
-    if (!caller && !this.#parts.redirectUris.isOwn(flow.redirectUri)) {
+    if (!caller && !this.#dependencies.redirectUris.isOwn(flow.redirectUri)) {
       throw new BadRequestError('This authorization has to be finished by the page that the provider sends people to.');
     }
     await this.#take(flow);
     try {
       await this.#exchange(flow, answer);
     } catch (error) {
-      await this.#parts.database.prisma.oAuthFlow.updateMany({ where: { id: flow.id }, data: { status: 'failed' } });
+      await this.#dependencies.database.prisma.oAuthFlow.updateMany({
+        where: { id: flow.id },
+        data: { status: 'failed' },
+      });
       throw error;
     } finally {
-      this.#parts.signals.send(signalOf(flow.id));
+      this.#dependencies.signals.send(signalOf(flow.id));
     }
   }
 
@@ -124,7 +127,7 @@ export class FlowService {
   async wait(caller: Principal, authId: string, timeoutMs: number, signal: AbortSignal): Promise<WaitResponse> {
     requireWritingKey(caller);
     if (!isUuid(authId)) return { status: 'not_found' };
-    const { database, signals } = this.#parts;
+    const { database, signals } = this.#dependencies;
     const id = authId.toLowerCase();
     const until = Date.now() + timeoutMs;
     const listening = signals.listen(signalOf(id));
@@ -147,19 +150,19 @@ export class FlowService {
 
   async #completed({ tokenId }: OAuthFlow): Promise<WaitResponse> {
     try {
-      const usable = tokenId === null ? null : await this.#parts.refresh.usable(tokenId);
+      const usable = tokenId === null ? null : await this.#dependencies.refresh.findUsable(tokenId);
       return usable ? { status: 'completed', token: usable.accessToken } : { status: 'not_found' };
     } catch (error) {
       // The token has already expired, and its provider is unavailable. The next request may succeed.
-      if (error instanceof ProviderAwayError) return { status: 'timeout' };
+      if (error instanceof ProviderUnavailableError) return { status: 'timeout' };
       throw error;
     }
   }
 
-  async #find(providerId: string, state: string | undefined): Promise<FlowOfProvider> {
+  async #find(providerId: string, state: string | undefined): Promise<FlowWithProvider> {
     const [id = '', secret = ''] = (state ?? '').split('.');
     const flow = isUuid(id)
-      ? await this.#parts.database.prisma.oAuthFlow.findUnique({
+      ? await this.#dependencies.database.prisma.oAuthFlow.findUnique({
           where: { id: id.toLowerCase() },
           include: { provider: true },
         })
@@ -171,15 +174,15 @@ export class FlowService {
 
   /** Claims the flow. Of several requests with the same state, one continues. */
   async #take({ id }: OAuthFlow): Promise<void> {
-    const { count } = await this.#parts.database.prisma.oAuthFlow.updateMany({
+    const { count } = await this.#dependencies.database.prisma.oAuthFlow.updateMany({
       where: { id, status: 'pending', expiresAt: { gt: new Date() } },
       data: { status: 'exchanging' },
     });
     if (count === 0) throw new BadRequestError('This authorization was used before, or is too old. Begin it again.');
   }
 
-  async #exchange(flow: FlowOfProvider, answer: CallbackAnswer): Promise<void> {
-    const { sealer, clients, tokens, logger } = this.#parts;
+  async #exchange(flow: FlowWithProvider, answer: CallbackAnswer): Promise<void> {
+    const { sealer, clients, tokens, logger } = this.#dependencies;
     const { redirectUri, sealedCodeVerifier } = flow;
     const provider = providerOf(flow);
     if (answer.error !== undefined) {
@@ -202,7 +205,7 @@ export class FlowService {
 }
 
 /** Returns the provider with the client of the flow: the code is valid for that client only, even if it was renewed. */
-function providerOf({ provider, ...flow }: FlowOfProvider): OAuthProvider {
+function providerOf({ provider, ...flow }: FlowWithProvider): OAuthProvider {
   const { clientId, sealedClientSecret, tokenEndpointAuthMethod } = flow;
   if (clientId === null || tokenEndpointAuthMethod === null || clientId === provider.clientId) return provider;
   return { ...provider, clientId, sealedClientSecret, tokenEndpointAuthMethod };

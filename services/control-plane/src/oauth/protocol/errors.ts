@@ -14,7 +14,7 @@ export class ProviderRefusedError extends BadRequestError {
 }
 
 /** The provider did not answer, or with an invalid answer. The caller can only try again later. */
-export class ProviderAwayError extends BadGatewayError {}
+export class ProviderUnavailableError extends BadGatewayError {}
 
 /** Error codes for an invalid or used code or refresh token. Two of them are GitHub's. */
 const GRANT_REFUSED = new Set(['invalid_grant', 'bad_refresh_token', 'bad_verification_code']);
@@ -24,7 +24,7 @@ export function isGrantRefused(error: unknown): boolean {
 }
 
 /** Error codes for a revocation that did not happen, whatever the token is. The last four are Slack's. */
-const UNDONE = new Set([
+const NOT_REVOKED = new Set([
   'invalid_client',
   'unauthorized_client',
   'temporarily_unavailable',
@@ -38,8 +38,8 @@ const UNDONE = new Set([
 /**
  * Returns whether the token stays valid after a refused revocation. All other refusals mean that the token is unknown.
  */
-export function isRevocationUndone({ status, error }: ResponseBodyError): boolean {
-  return status === 429 || status >= 500 || UNDONE.has(error);
+export function isTokenStillValid({ status, error }: ResponseBodyError): boolean {
+  return status === 429 || status >= 500 || NOT_REVOKED.has(error);
 }
 
 /**
@@ -47,7 +47,7 @@ export function isRevocationUndone({ status, error }: ResponseBodyError): boolea
  * may contain the answer and with it a token.
  */
 export function providerError(providerId: string, error: unknown): Error {
-  if (error instanceof ProviderRefusedError || error instanceof ProviderAwayError) return error;
+  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error;
   if (error instanceof OutboundRefusedError) return new BadRequestError(error.message);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     // A 5xx status means a failing provider, even with an error code.
@@ -58,7 +58,7 @@ export function providerError(providerId: string, error: unknown): Error {
   const { name, message, code } = error as Error & { code?: string };
   const internal = { providerId, reason: { name, message, code } };
   const isOfProtocol = typeof code === 'string' && code.startsWith('OAUTH_');
-  return new ProviderAwayError(
+  return new ProviderUnavailableError(
     isOfProtocol
       ? `The OAuth provider '${providerId}' gave an answer that makes no sense.`
       : `The OAuth provider '${providerId}' cannot be reached.`,

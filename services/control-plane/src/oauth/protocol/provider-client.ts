@@ -19,10 +19,10 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import { accountLabelIn } from './account-label.ts';
-import { isRevocationUndone, providerError } from './errors.ts';
-import { peculiaritiesOf } from './peculiarities.ts';
+import { isTokenStillValid, providerError } from './errors.ts';
+import { quirksOf } from './provider-quirks.ts';
 import type { ProviderRequests } from './provider-requests.ts';
-import { knowsS256 } from './server-metadata.ts';
+import { supportsS256 } from './server-metadata.ts';
 
 /** The settings of a provider, with the decrypted client secret. */
 export interface ProviderSettings {
@@ -64,7 +64,7 @@ interface TokenAnswer {
 }
 
 /**
- * Sends OAuth 2 requests to one provider. Every failure is a ProviderRefusedError, a ProviderAwayError or a refused
+ * Sends OAuth 2 requests to one provider. Every failure is a ProviderRefusedError, a ProviderUnavailableError or a refused
  * address.
  */
 export class ProviderClient {
@@ -93,15 +93,15 @@ export class ProviderClient {
   }): Promise<string> {
     const { authUrl, clientId, codeChallengeMethod, resource, server, type } = this.#settings;
     const url = new URL(authUrl);
-    const { scopeSeparator } = peculiaritiesOf(type);
-    const scopes = this.#asked(request.scopes);
+    const { scopeSeparator } = quirksOf(type);
+    const scopes = this.#addOfflineScope(request.scopes);
     url.searchParams.set('response_type', 'code');
     url.searchParams.set('client_id', clientId);
     url.searchParams.set('redirect_uri', request.redirectUri);
     if (scopes.length > 0) url.searchParams.set('scope', scopes.join(scopeSeparator));
     url.searchParams.set('state', request.state);
     if (request.codeVerifier !== null) {
-      const method = knowsS256(server) ? 'S256' : (codeChallengeMethod ?? 'S256');
+      const method = supportsS256(server) ? 'S256' : (codeChallengeMethod ?? 'S256');
       const challenge =
         method === 'plain' ? request.codeVerifier : await calculatePKCECodeChallenge(request.codeVerifier);
       url.searchParams.set('code_challenge', challenge);
@@ -117,7 +117,7 @@ export class ProviderClient {
     codeVerifier: string | null;
   }): Promise<Grant> {
     const { clientId } = this.#settings;
-    return this.#asking(async () => {
+    return this.#mapErrors(async () => {
       const parameters = new URLSearchParams({ code: answer.parameters.code });
       // Without the server's metadata, there is no issuer to compare with.
       if (answer.parameters.iss !== undefined && this.#settings.server) parameters.set('iss', answer.parameters.iss);
@@ -133,13 +133,13 @@ export class ProviderClient {
         answer.codeVerifier ?? nopkce,
         this.#tokenRequest(),
       );
-      const standard = await this.#standard(response);
+      const standard = await this.#standardize(response);
       return this.#grant(await processAuthorizationCodeResponse(this.#server, client, standard.response), standard);
     });
   }
 
   async refresh(refreshToken: string): Promise<Grant> {
-    return this.#asking(async () => {
+    return this.#mapErrors(async () => {
       const client = { client_id: this.#settings.clientId };
       const response = await refreshTokenGrantRequest(
         this.#server,
@@ -148,27 +148,27 @@ export class ProviderClient {
         refreshToken,
         this.#tokenRequest(),
       );
-      const standard = await this.#standard(response);
+      const standard = await this.#standardize(response);
       return this.#grant(await processRefreshTokenResponse(this.#server, client, standard.response), standard);
     });
   }
 
   /** Returns false when the provider has no revocation. A token that is unknown to it counts as revoked. */
   async revoke(token: string): Promise<boolean> {
-    const { revocationPath } = peculiaritiesOf(this.#settings.type);
+    const { revocationPath } = quirksOf(this.#settings.type);
     const endpoint =
       revocationPath === undefined
         ? this.#settings.server?.revocation_endpoint
         : new URL(revocationPath, this.#settings.tokenUrl).href;
     if (endpoint === undefined) return false;
-    await this.#asking(async () => {
+    await this.#mapErrors(async () => {
       const server = { ...this.#server, revocation_endpoint: endpoint };
       const client = { client_id: this.#settings.clientId };
       const options = this.#requests.options();
       const response = await revocationRequest(server, client, this.#clientAuth(), token, options);
-      const standard = await this.#standard(response);
+      const standard = await this.#standardize(response);
       await processRevocationResponse(standard.response).catch((error: unknown) => {
-        if (!(error instanceof ResponseBodyError) || isRevocationUndone(error)) throw error;
+        if (!(error instanceof ResponseBodyError) || isTokenStillValid(error)) throw error;
       });
     });
     return true;
@@ -180,8 +180,8 @@ export class ProviderClient {
     await this.revoke(accessToken);
   }
 
-  #asked(scopes: readonly string[]): readonly string[] {
-    const { offlineScope } = peculiaritiesOf(this.#settings.type);
+  #addOfflineScope(scopes: readonly string[]): readonly string[] {
+    const { offlineScope } = quirksOf(this.#settings.type);
     if (offlineScope === undefined || scopes.length === 0 || scopes.includes(offlineScope)) return scopes;
     return [...scopes, offlineScope];
   }
@@ -201,14 +201,14 @@ export class ProviderClient {
    * Converts the token endpoint's answer to the form that the library expects: errors with an error status, a token
    * type, and no ID token, as nobody signs in with it.
    */
-  async #standard(response: Response): Promise<TokenAnswer> {
+  async #standardize(response: Response): Promise<TokenAnswer> {
     const fields: unknown = await response
       .clone()
       .json()
       .catch(() => undefined);
     if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return { response, fields: {} };
     const original = fields as Record<string, unknown>;
-    const standard = peculiaritiesOf(this.#settings.type).asStandard(original);
+    const standard = quirksOf(this.#settings.type).toStandard(original);
     const { id_token: _idToken, ...rest } = standard;
     const isRefusal = response.ok && typeof rest.error === 'string' && rest.access_token === undefined;
     return {
@@ -220,7 +220,7 @@ export class ProviderClient {
   }
 
   #grant(answer: TokenEndpointResponse, { fields }: TokenAnswer): Grant {
-    const { told: names, lifetimeSeconds, isOfWorkspace } = peculiaritiesOf(this.#settings.type);
+    const { metadataFields: names, lifetimeSeconds, isOfWorkspace } = quirksOf(this.#settings.type);
     const told = answer.expires_in ?? lifetimeSeconds;
     const seconds = told === undefined ? undefined : Math.min(told, LIFETIME_SECONDS_MAX);
     return {
@@ -239,7 +239,7 @@ export class ProviderClient {
     };
   }
 
-  async #asking<T>(ask: () => Promise<T>): Promise<T> {
+  async #mapErrors<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {

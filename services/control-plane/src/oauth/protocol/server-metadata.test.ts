@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderRequests } from './provider-requests.ts';
-import { discoverDescribed, discoverServer } from './server-metadata.ts';
+import { discoverConfiguredServer, discoverServer } from './server-metadata.ts';
 
 /** Makes a fake server that has metadata only at these places. */
 function servers(...places: { at: string; issuer: string; endpoints?: string }[]) {
@@ -46,9 +46,11 @@ describe('an issuer with a path', () => {
     const endpoints = `${realm}/protocol/openid-connect`;
     const { requests } = servers({ at: `${realm}/.well-known/openid-configuration`, issuer: realm, endpoints });
     const provider = { authUrl: `${endpoints}/authorize`, tokenUrl: `${endpoints}/token` };
-    expect(await discoverDescribed(provider, requests, AbortSignal.timeout(1_000))).toMatchObject({ issuer: realm });
+    expect(await discoverConfiguredServer(provider, requests, AbortSignal.timeout(1_000))).toMatchObject({
+      issuer: realm,
+    });
     const other = { ...provider, tokenUrl: 'https://elsewhere.example/token' };
-    expect(await discoverDescribed(other, requests, AbortSignal.timeout(1_000))).toBeNull();
+    expect(await discoverConfiguredServer(other, requests, AbortSignal.timeout(1_000))).toBeNull();
   });
 });
 

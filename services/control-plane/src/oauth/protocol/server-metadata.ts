@@ -9,7 +9,7 @@ const FOLDERS_MAX = 4;
  * 9207) is left out: front ends pass only code and state on, and a redirect URI of its own for each provider protects
  * just as well. An `iss` that does arrive is checked.
  */
-const KEPT = [
+const STORED_FIELDS = [
   'issuer',
   'authorization_endpoint',
   'token_endpoint',
@@ -29,7 +29,7 @@ export async function discoverServer(
   deadline?: AbortSignal,
 ): Promise<AuthorizationServer | null> {
   let failure: unknown;
-  for (const place of wellKnownPlaces(issuer)) {
+  for (const place of wellKnownUrls(issuer)) {
     try {
       const response = await requests.fetch(
         place,
@@ -37,7 +37,7 @@ export async function discoverServer(
         deadline,
       );
       if (response.status === 404) continue;
-      return kept(await processDiscoveryResponse(issuer, response));
+      return pickStoredFields(await processDiscoveryResponse(issuer, response));
     } catch (error) {
       failure ??= error;
     }
@@ -50,7 +50,7 @@ export async function discoverServer(
  * Finds the metadata of a provider that was configured by hand. The issuer may be at any level above an endpoint. The
  * metadata must contain exactly the configured endpoints, because several issuers may share an origin.
  */
-export async function discoverDescribed(
+export async function discoverConfiguredServer(
   provider: { authUrl: string; tokenUrl: string },
   requests: ProviderRequests,
   deadline: AbortSignal,
@@ -67,12 +67,12 @@ export async function discoverDescribed(
 }
 
 /** Returns whether a server supports PKCE with `S256` (RFC 7636). */
-export function knowsS256(server: AuthorizationServer | null): boolean {
+export function supportsS256(server: AuthorizationServer | null): boolean {
   return server?.code_challenge_methods_supported?.includes('S256') ?? false;
 }
 
 /** Returns the URLs of the metadata in the order of attempts. */
-function wellKnownPlaces(issuer: URL): string[] {
+function wellKnownUrls(issuer: URL): string[] {
   const { origin } = issuer;
   const path = issuer.pathname.replace(/\/$/, '');
   const places = [
@@ -92,8 +92,8 @@ function possibleIssuers(endpoint: string): string[] {
   );
 }
 
-function kept(server: AuthorizationServer): AuthorizationServer {
-  const fields = KEPT.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
+function pickStoredFields(server: AuthorizationServer): AuthorizationServer {
+  const fields = STORED_FIELDS.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
   return Object.fromEntries(fields) as AuthorizationServer;
 }
 

@@ -17,7 +17,7 @@ const AHEAD_MS = 3_600_000;
 const REGISTRATION_MS = 5_000;
 
 /** Returns whether the client secret has expired. Then the token endpoint cannot be used. */
-export function isClientOver({ clientSecretExpiresAt }: OAuthProvider): boolean {
+export function isClientSecretExpired({ clientSecretExpiresAt }: OAuthProvider): boolean {
   return clientSecretExpiresAt !== null && clientSecretExpiresAt.getTime() <= Date.now();
 }
 
@@ -58,16 +58,16 @@ export class ClientRenewal {
    * Returns the provider with a client that is valid for a while. A renewal invalidates the refresh tokens of the
    * client before, so that users have to authorize again.
    *
-   * @throws ProviderRefusedError, ProviderAwayError
+   * @throws ProviderRefusedError, ProviderUnavailableError
    */
-  async renewed(provider: OAuthProvider): Promise<OAuthProvider> {
+  async renewIfDue(provider: OAuthProvider): Promise<OAuthProvider> {
     const server = provider.serverMetadata as unknown as AuthorizationServer | null;
     const isDue = provider.isDynamicClient && isRenewalDue(provider);
     if (!isDue || !server?.registration_endpoint) return provider;
     try {
       return await this.#register(provider, server);
     } catch (error) {
-      if (!isClientOver(provider)) return provider; // The current secret is still valid.
+      if (!isClientSecretExpired(provider)) return provider; // The current secret is still valid.
       throw providerError(provider.providerId, error);
     }
   }

@@ -4,12 +4,12 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
 import { ProviderClient, type ProviderSettings } from '../protocol/provider-client.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
-import { discoverDescribed, knowsS256 } from '../protocol/server-metadata.ts';
+import { discoverConfiguredServer, supportsS256 } from '../protocol/server-metadata.ts';
 
 /** A person waits meanwhile. */
 const DISCOVERY_MS = 3_000;
 /** Milliseconds until a server without metadata is asked again. */
-const ASK_AGAIN_MS = 10 * 60_000;
+const RECHECK_MS = 10 * 60_000;
 
 /** Makes clients of providers: decrypts their secrets and finds their servers' metadata. */
 export class ProviderClients {
@@ -32,7 +32,7 @@ export class ProviderClients {
 
   /** Returns whether flows use PKCE: if it is configured, or if the server supports it. */
   async usesPkce(provider: OAuthProvider): Promise<boolean> {
-    return provider.usesPkce || knowsS256(await this.#serverOf(provider));
+    return provider.usesPkce || supportsS256(await this.#serverOf(provider));
   }
 
   sealSecret(id: string, secret: string | null | undefined): string | null {
@@ -46,8 +46,8 @@ export class ProviderClients {
   async #serverOf(provider: OAuthProvider): Promise<AuthorizationServer | null> {
     const { id, serverMetadata, metadataCheckedAt } = provider;
     if (serverMetadata !== null) return serverMetadata as unknown as AuthorizationServer;
-    if (metadataCheckedAt && Date.now() - metadataCheckedAt.getTime() < ASK_AGAIN_MS) return null;
-    const found = await discoverDescribed(provider, this.#requests, AbortSignal.timeout(DISCOVERY_MS));
+    if (metadataCheckedAt && Date.now() - metadataCheckedAt.getTime() < RECHECK_MS) return null;
+    const found = await discoverConfiguredServer(provider, this.#requests, AbortSignal.timeout(DISCOVERY_MS));
     provider.serverMetadata = found as OAuthProvider['serverMetadata'];
     provider.metadataCheckedAt = new Date();
     // The metadata are stored only if the provider's addresses have not changed meanwhile.

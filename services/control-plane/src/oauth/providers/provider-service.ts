@@ -16,7 +16,7 @@ import type { ProviderClients } from './provider-clients.ts';
 import { providerStore } from './provider-store.ts';
 import { providerView } from './provider-view.ts';
 
-interface Parts {
+interface Dependencies {
   database: Database;
   clients: ProviderClients;
   policy: OutboundPolicy;
@@ -27,14 +27,14 @@ interface Parts {
 
 /** Manages the OAuth providers of organizations. All members may see them; administrators create and change them. */
 export class ProviderService {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   async list({ organizationId }: Principal): Promise<OAuthProvider[]> {
-    return (await providerStore.list(this.#parts.database.prisma, organizationId)).map(providerView);
+    return (await providerStore.list(this.#dependencies.database.prisma, organizationId)).map(providerView);
   }
 
   async get(caller: Principal, providerId: string): Promise<OAuthProvider> {
@@ -43,7 +43,7 @@ export class ProviderService {
 
   /** @throws NotFoundError */
   async find(organizationId: string, providerId: string): Promise<Row> {
-    const row = await providerStore.find(this.#parts.database.prisma, organizationId, providerId);
+    const row = await providerStore.find(this.#dependencies.database.prisma, organizationId, providerId);
     if (!row) throw missing(providerId);
     return row;
   }
@@ -58,7 +58,7 @@ export class ProviderService {
         providerId: body.provider_id,
         name: toSqlText(body.name),
         clientId: toSqlText(body.client_id),
-        sealedClientSecret: this.#parts.clients.sealSecret(id, body.client_secret),
+        sealedClientSecret: this.#dependencies.clients.sealSecret(id, body.client_secret),
         authUrl: this.#address(body.auth_url),
         tokenUrl: this.#address(body.token_url),
         usesPkce: body.uses_pkce ?? false,
@@ -73,7 +73,7 @@ export class ProviderService {
 
   async discover(caller: Principal, body: McpDiscoverRequest): Promise<OAuthProvider> {
     mustManageOrganization(caller);
-    const { database, clients, requests, redirectUris } = this.#parts;
+    const { database, clients, requests, redirectUris } = this.#dependencies;
     const { provider_id: providerId } = body;
     const name = toSqlText(body.name);
     const mcpServerUrl = this.#address(body.mcp_server_url);
@@ -115,7 +115,7 @@ export class ProviderService {
    */
   async patch(caller: Principal, providerId: string, patch: OAuthProviderPatch): Promise<OAuthProvider> {
     mustManageOrganization(caller);
-    const { database, clients } = this.#parts;
+    const { database, clients } = this.#dependencies;
     const { organizationId } = caller;
     const addresses = {
       authUrl: patch.auth_url ? this.#address(patch.auth_url) : undefined,
@@ -142,8 +142,8 @@ export class ProviderService {
       const changed = await transaction.oAuthProvider.update({
         where: { id: current.id },
         data: {
-          name: given(patch.name),
-          clientId: given(patch.client_id),
+          name: normalizeText(patch.name),
+          clientId: normalizeText(patch.client_id),
           ...addresses,
           usesPkce: patch.uses_pkce ?? undefined,
           codeChallengeMethod: patch.code_challenge_method ?? undefined,
@@ -161,7 +161,7 @@ export class ProviderService {
 
   async delete(caller: Principal, providerId: string): Promise<string> {
     mustManageOrganization(caller);
-    const { database, revocations } = this.#parts;
+    const { database, revocations } = this.#dependencies;
     const provider = await this.find(caller.organizationId, providerId);
     // A token that is issued from now on is revoked by the flow that requested it.
     await endFlows(database.prisma, { providerUuid: provider.id });
@@ -174,7 +174,7 @@ export class ProviderService {
 
   async #insert(data: Prisma.OAuthProviderCreateInput, keyed?: KeyedRequest): Promise<OAuthProvider> {
     try {
-      return await this.#parts.database.change(
+      return await this.#dependencies.database.change(
         async (transaction) => providerView(await transaction.oAuthProvider.create({ data })),
         keyed,
       );
@@ -187,7 +187,7 @@ export class ProviderService {
   /** @throws BadRequestError for an address that is forbidden for requests or browsers */
   #address(url: string): string {
     try {
-      return this.#parts.policy.checkUrl(url).href;
+      return this.#dependencies.policy.checkUrl(url).href;
     } catch (error) {
       throw error instanceof OutboundRefusedError ? new BadRequestError(`${error.message}.`) : error;
     }
@@ -195,7 +195,7 @@ export class ProviderService {
 }
 
 /** A missing field and null both leave the value as it is. */
-const given = (text: string | null | undefined) => (text == null ? undefined : toSqlText(text));
+const normalizeText = (text: string | null | undefined) => (text == null ? undefined : toSqlText(text));
 const missing = (providerId: string) => new NotFoundError(`OAuth provider '${providerId}' not found.`);
 const taken = (providerId: string) =>
   new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`);

@@ -10,7 +10,7 @@ import type { ProviderService } from '../providers/provider-service.ts';
 import type { TokenRefresh } from './token-refresh.ts';
 import { tokenStore } from './token-store.ts';
 
-interface Asked {
+interface TokenQuery {
   caller: Principal;
   body: AuthenticateRequest;
   provider: OAuthProvider;
@@ -69,14 +69,14 @@ export class Authentication {
     return { ...(await this.#answer(asked)), user_id: userId };
   }
 
-  async #answer(asked: Asked): Promise<AuthenticateResponse> {
+  async #answer(asked: TokenQuery): Promise<AuthenticateResponse> {
     const { scopes } = asked.body;
     const candidates = await this.#candidates(asked);
     const own = candidates.filter((token) => isOwn(token, asked));
     let ended: OAuthToken | undefined;
-    for (const token of candidates.filter((each) => covers(each, scopes))) {
-      if (!(await this.#ownerIsThere(token, asked.caller))) continue;
-      const usable = await this.#refresh.usable(token.id);
+    for (const token of candidates.filter((each) => hasScopes(each, scopes))) {
+      if (!(await this.#isOwnerReachable(token, asked.caller))) continue;
+      const usable = await this.#refresh.findUsable(token.id);
       if (usable) {
         return { status: 'completed', token: usable.accessToken, metadata: usable.metadata };
       }
@@ -91,7 +91,7 @@ export class Authentication {
    * Returns whether the token may still be returned to this caller: a person's token serves others only as long as that
    * person reaches the workspace. Tokens of agents have no owner, and those of the workspace do not depend on theirs.
    */
-  async #ownerIsThere({ owner, workspaceId }: OAuthToken, caller: Principal): Promise<boolean> {
+  async #isOwnerReachable({ owner, workspaceId }: OAuthToken, caller: Principal): Promise<boolean> {
     if (owner === null || owner === caller.identity) return true;
     // Only callers in a workspace get the tokens of others.
     const here = caller.workspaceId!;
@@ -103,7 +103,7 @@ export class Authentication {
     });
   }
 
-  async #candidates(asked: Asked): Promise<OAuthToken[]> {
+  async #candidates(asked: TokenQuery): Promise<OAuthToken[]> {
     const { caller, body, provider, subject, other } = asked;
     const { prisma } = this.#database;
     const { organizationId, workspaceId } = caller;
@@ -114,7 +114,7 @@ export class Authentication {
         ? await tokenStore.ofAgent(prisma, { organizationId, workspaceId, agentId: body.agent_id }, provider.id)
         : [];
     if (other !== null)
-      return only(
+      return filterRequested(
         connected.filter(({ owner }) => isUuid(other) && owner === other.toLowerCase()),
         body,
       );
@@ -125,12 +125,12 @@ export class Authentication {
       connected.filter((token) => isOwn(token, asked)),
       connected.filter((token) => !isOwn(token, asked)),
     ];
-    return only([...byCaller, ...own, ...byOthers, ...ofWorkspace], body);
+    return filterRequested([...byCaller, ...own, ...byOthers, ...ofWorkspace], body);
   }
 
   /** Begins a flow. It also requests the scopes of the token it replaces, since others may rely on them. */
   async #begin(
-    { caller, body, provider, subject }: Asked,
+    { caller, body, provider, subject }: TokenQuery,
     status: 'pending' | 'token_expired',
     renews?: OAuthToken,
   ): Promise<AuthenticateResponse> {
@@ -145,12 +145,12 @@ export class Authentication {
   }
 }
 
-function isOwn(token: OAuthToken, { caller, subject }: Asked): boolean {
+function isOwn(token: OAuthToken, { caller, subject }: TokenQuery): boolean {
   return token.owner === caller.identity && token.subject === subject;
 }
 
 /** @throws NotFoundError when the requested token is not among them */
-function only(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAuthToken[] {
+function filterRequested(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAuthToken[] {
   const candidates = [...new Map(tokens.map((token) => [token.id, token])).values()];
   if (id == null) return candidates;
   const found = candidates.filter((token) => token.id === id.toLowerCase());
@@ -162,7 +162,7 @@ function only(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAut
  * Returns whether the token has the wanted scopes. A scope that a person refused to grant counts too, because another
  * request would change nothing. The scopes of an imported token may be unknown; then it is tried.
  */
-function covers({ scopes, askedScopes }: OAuthToken, wanted: readonly string[]): boolean {
+function hasScopes({ scopes, askedScopes }: OAuthToken, wanted: readonly string[]): boolean {
   if (scopes.length === 0 && askedScopes.length === 0) return true;
   return wanted.every((scope) => scopes.includes(scope) || askedScopes.includes(scope));
 }

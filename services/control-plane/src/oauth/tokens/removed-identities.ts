@@ -7,9 +7,9 @@ import type { IdentityReach } from '../identity-reach.ts';
 import type { Revocations } from './revocations.ts';
 import { type TokenOwner, tokenStore } from './token-store.ts';
 
-interface Parts {
+interface Dependencies {
   database: Database;
-  reach: Pick<IdentityReach, 'isThere'>;
+  reach: Pick<IdentityReach, 'exists'>;
   revocations: Revocations;
   logger: Logger;
 }
@@ -21,10 +21,10 @@ interface Parts {
  * knows of it (`IdentityReach`).
  */
 export class RemovedIdentities {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -40,18 +40,18 @@ export class RemovedIdentities {
         onEvent: async (event) => {
           if (!conforms(IdentityRemoved, event)) return;
           const { organization_id, identity_id } = event.data;
-          if (await this.#parts.reach.isThere({ organization_id, identity_id })) return;
+          if (await this.#dependencies.reach.exists({ organization_id, identity_id })) return;
           await this.remove({ organizationId: organization_id, identity: identity_id });
         },
       })
       .catch((error: unknown) => {
-        if (!lifecycle.isDraining) this.#parts.logger.error('event bus subscription failed', { error });
+        if (!lifecycle.isDraining) this.#dependencies.logger.error('event bus subscription failed', { error });
       });
   }
 
   /** Keeps the bot token of a Slack workspace, which does not represent a person. */
   async remove(owner: TokenOwner): Promise<void> {
-    const { database, revocations, logger } = this.#parts;
+    const { database, revocations, logger } = this.#dependencies;
     const { prisma } = database;
     await endFlows(prisma, { organizationId: owner.organizationId, owner: owner.identity });
     const tokens = (await tokenStore.list(prisma, owner)).filter(({ workspaceId }) => workspaceId === null);

@@ -3,7 +3,7 @@ import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { TokenVault } from './token-vault.ts';
 
-export type TokenOfProvider = OAuthToken & { provider: OAuthProvider };
+export type TokenWithProvider = OAuthToken & { provider: OAuthProvider };
 
 const AT_ONCE = 8;
 /** Limits the revocation of many tokens together; those left by then count as failed. */
@@ -21,15 +21,15 @@ export class Revocations {
     this.#logger = options.logger;
   }
 
-  /** Resolves also for a provider without revocation. @throws ProviderAwayError, ProviderRefusedError */
-  async revoke(token: TokenOfProvider): Promise<void> {
+  /** Resolves also for a provider without revocation. @throws ProviderUnavailableError, ProviderRefusedError */
+  async revoke(token: TokenWithProvider): Promise<void> {
     const { accessToken, refreshToken, origin } = this.#vault.open(token);
     if (origin !== new URL(token.provider.tokenUrl).origin) return;
     await (await this.#clients.of(token.provider)).revokeBoth({ accessToken, refreshToken });
   }
 
   /** Tries to revoke each token and returns the number of failures. */
-  async revokeAll(tokens: readonly TokenOfProvider[]): Promise<{ failed: number }> {
+  async revokeAll(tokens: readonly TokenWithProvider[]): Promise<{ failed: number }> {
     const deadline = Date.now() + ALL_MS;
     const waiting = [...tokens];
     let failed = 0;

@@ -4,11 +4,11 @@ import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthToken } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
-import { isGrantRefused, ProviderAwayError } from '../protocol/errors.ts';
+import { isGrantRefused, ProviderUnavailableError } from '../protocol/errors.ts';
 import type { Grant } from '../protocol/provider-client.ts';
-import { isClientOver } from '../providers/client-renewal.ts';
+import { isClientSecretExpired } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
-import type { TokenOfProvider } from './revocations.ts';
+import type { TokenWithProvider } from './revocations.ts';
 import type { TokenSecrets, TokenVault } from './token-vault.ts';
 
 /** Milliseconds before its expiry at which a token is refreshed, so that its caller has time to use it. */
@@ -19,7 +19,7 @@ const AHEAD_MS = 60_000;
  */
 const LEASE_MARGIN_MS = 5_000;
 
-interface Parts {
+interface Dependencies {
   database: Database;
   clients: ProviderClients;
   vault: TokenVault;
@@ -36,41 +36,41 @@ export type UsableToken = Pick<TokenSecrets, 'accessToken' | 'metadata'> | null;
  * wait for its result: a provider that rotates refresh tokens takes the second use of one for a theft.
  */
 export class TokenRefresh {
-  readonly #parts: Parts;
-  readonly #underWay = new Map<string, Promise<UsableToken>>();
+  readonly #dependencies: Dependencies;
+  readonly #inFlight = new Map<string, Promise<UsableToken>>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** @throws ProviderAwayError when the token has expired and the provider is unavailable */
-  async usable(tokenId: string): Promise<UsableToken> {
+  /** @throws ProviderUnavailableError when the token has expired and the provider is unavailable */
+  async findUsable(tokenId: string): Promise<UsableToken> {
     const token = await this.#read(tokenId);
     if (!token) return null;
-    return this.#asItIs(token, AHEAD_MS) ?? this.#refreshedOnce(token.id);
+    return this.#takeIfValid(token, AHEAD_MS) ?? this.#refreshOnce(token.id);
   }
 
-  async #read(id: string): Promise<TokenOfProvider | null> {
-    return this.#parts.database.prisma.oAuthToken.findUnique({ where: { id }, include: { provider: true } });
+  async #read(id: string): Promise<TokenWithProvider | null> {
+    return this.#dependencies.database.prisma.oAuthToken.findUnique({ where: { id }, include: { provider: true } });
   }
 
   /** Returns the token if it is valid for this long. `AHEAD_MS` is only for tokens that can be refreshed. */
-  #asItIs(token: TokenOfProvider, aheadMs: number): UsableToken {
-    const { accessToken, metadata } = this.#parts.vault.open(token);
+  #takeIfValid(token: TokenWithProvider, aheadMs: number): UsableToken {
+    const { accessToken, metadata } = this.#dependencies.vault.open(token);
     return remainingMs(token) > aheadMs ? { accessToken, metadata } : null;
   }
 
-  #refreshedOnce(id: string): Promise<UsableToken> {
-    let refreshed = this.#underWay.get(id);
+  #refreshOnce(id: string): Promise<UsableToken> {
+    let refreshed = this.#inFlight.get(id);
     if (!refreshed) {
-      refreshed = this.#refreshed(id).finally(() => this.#underWay.delete(id));
-      this.#underWay.set(id, refreshed);
+      refreshed = this.#refreshOrWait(id).finally(() => this.#inFlight.delete(id));
+      this.#inFlight.set(id, refreshed);
     }
     return refreshed;
   }
 
-  async #refreshed(id: string): Promise<UsableToken> {
-    const { database, signals, providerTimeoutMs } = this.#parts;
+  async #refreshOrWait(id: string): Promise<UsableToken> {
+    const { database, signals, providerTimeoutMs } = this.#dependencies;
     const leaseMs = providerTimeoutMs + LEASE_MARGIN_MS;
     const duty = { name: `refresh of OAuth token ${id}`, holder: randomUUID() };
     const until = Date.now() + leaseMs + LEASE_MARGIN_MS;
@@ -86,9 +86,9 @@ export class TokenRefresh {
         await listening.next(Math.min(leaseMs, until - Date.now()));
         const token = await this.#read(id);
         if (!token) return null;
-        const usable = this.#asItIs(token, AHEAD_MS);
+        const usable = this.#takeIfValid(token, AHEAD_MS);
         if (usable) return usable;
-        if (Date.now() >= until) return this.#asItIs(token, 0) ?? tooLong(token);
+        if (Date.now() >= until) return this.#takeIfValid(token, 0) ?? failTimedOut(token);
       }
     } finally {
       listening.stop();
@@ -97,50 +97,50 @@ export class TokenRefresh {
 
   /** Refreshes the token. Called only by the process that holds the lease. */
   async #refresh(id: string): Promise<UsableToken> {
-    const { vault, clients, logger } = this.#parts;
+    const { vault, clients, logger } = this.#dependencies;
     const token = await this.#read(id);
     if (!token) return null;
     const secrets = vault.open(token);
     const { refreshToken } = secrets;
     // Another process may have refreshed the token. A refresh token is never sent to another origin than its own.
     const isSamePlace = secrets.origin === new URL(token.provider.tokenUrl).origin;
-    const isRefreshable = refreshToken !== null && isSamePlace && !isClientOver(token.provider);
-    const usable = this.#asItIs(token, isRefreshable ? AHEAD_MS : 0);
+    const isRefreshable = refreshToken !== null && isSamePlace && !isClientSecretExpired(token.provider);
+    const usable = this.#takeIfValid(token, isRefreshable ? AHEAD_MS : 0);
     if (usable || !isRefreshable) return usable;
     try {
       const grant = await (await clients.of(token.provider)).refresh(refreshToken);
-      return await this.#keep(token, grant, secrets);
+      return await this.#storeGrant(token, grant, secrets);
     } catch (error) {
-      if (isGrantRefused(error)) return this.#withoutRefresh(token, secrets);
-      const stillGood = this.#asItIs(token, 0);
+      if (isGrantRefused(error)) return this.#forgetRefreshToken(token, secrets);
+      const stillGood = this.#takeIfValid(token, 0);
       if (!stillGood) throw error;
       logger.warn('OAuth token refresh failed, token still valid', { tokenId: id, error });
       return stillGood;
     }
   }
 
-  async #keep(token: TokenOfProvider, grant: Grant, secrets: TokenSecrets): Promise<UsableToken> {
+  async #storeGrant(token: TokenWithProvider, grant: Grant, secrets: TokenSecrets): Promise<UsableToken> {
     const { accessToken, refreshToken = secrets.refreshToken, expiresAt, scopes } = grant;
     const metadata = { ...secrets.metadata, ...grant.metadata };
     return this.#replace(token, {
-      sealed: this.#parts.vault.seal(token, { ...secrets, accessToken, refreshToken, metadata }),
+      sealed: this.#dependencies.vault.seal(token, { ...secrets, accessToken, refreshToken, metadata }),
       expiresAt,
       scopes: scopes ?? token.scopes,
     });
   }
 
   /** Forgets the refresh token, because the provider refused it and further attempts would be in vain. */
-  async #withoutRefresh(token: TokenOfProvider, secrets: TokenSecrets): Promise<UsableToken> {
-    return this.#replace(token, { sealed: this.#parts.vault.seal(token, { ...secrets, refreshToken: null }) });
+  async #forgetRefreshToken(token: TokenWithProvider, secrets: TokenSecrets): Promise<UsableToken> {
+    return this.#replace(token, { sealed: this.#dependencies.vault.seal(token, { ...secrets, refreshToken: null }) });
   }
 
-  async #replace(token: TokenOfProvider, data: Pick<OAuthToken, 'sealed'> & Partial<Omit<OAuthToken, 'metadata'>>) {
-    await this.#parts.database.prisma.oAuthToken.updateMany({
+  async #replace(token: TokenWithProvider, data: Pick<OAuthToken, 'sealed'> & Partial<Omit<OAuthToken, 'metadata'>>) {
+    await this.#dependencies.database.prisma.oAuthToken.updateMany({
       where: { id: token.id, version: token.version },
       data: { ...data, metadata: {}, version: { increment: 1 } },
     });
     const now = await this.#read(token.id);
-    return now && this.#asItIs(now, 0);
+    return now && this.#takeIfValid(now, 0);
   }
 }
 
@@ -150,6 +150,6 @@ function remainingMs({ expiresAt }: OAuthToken): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime() - Date.now();
 }
 
-function tooLong({ provider }: TokenOfProvider): never {
-  throw new ProviderAwayError(`The OAuth provider '${provider.providerId}' did not refresh a token in time.`);
+function failTimedOut({ provider }: TokenWithProvider): never {
+  throw new ProviderUnavailableError(`The OAuth provider '${provider.providerId}' did not refresh a token in time.`);
 }

@@ -5,12 +5,12 @@ import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
 import { importedToken } from './imported-token.ts';
-import type { Revocations, TokenOfProvider } from './revocations.ts';
+import type { Revocations, TokenWithProvider } from './revocations.ts';
 import { tokenStore } from './token-store.ts';
 import type { TokenVault } from './token-vault.ts';
 import { tokenView } from './token-view.ts';
 
-interface Parts {
+interface Dependencies {
   database: Database;
   providers: ProviderService;
   vault: TokenVault;
@@ -19,25 +19,25 @@ interface Parts {
 
 /** Manages the tokens of a user. Tokens of others are treated as if they did not exist. */
 export class TokenService {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   async list(caller: Principal, providerId?: string): Promise<OAuthTokenSummary[]> {
-    return (await tokenStore.list(this.#parts.database.prisma, caller, providerId)).map(tokenView);
+    return (await tokenStore.list(this.#dependencies.database.prisma, caller, providerId)).map(tokenView);
   }
 
   /** Returns whether the caller has a token, for each provider; unknown providers have none. */
   async exist(caller: Principal, providerIds: readonly string[]): Promise<Record<string, boolean>> {
-    const found = await tokenStore.providersWithTokens(this.#parts.database.prisma, caller, providerIds);
+    const found = await tokenStore.providersWithTokens(this.#dependencies.database.prisma, caller, providerIds);
     return Object.fromEntries(providerIds.map((id) => [id, found.has(id)]));
   }
 
   async import(caller: Principal, body: OAuthTokenImport, keyed?: KeyedRequest): Promise<{ token_id: string }> {
     requireWritingKey(caller);
-    const { database, providers, vault } = this.#parts;
+    const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, body.provider_id);
     const token = importedToken(vault, provider, body);
     const isDefault = body.is_default ?? true;
@@ -49,8 +49,8 @@ export class TokenService {
 
   async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {
     requireWritingKey(caller);
-    return this.#parts.database.change(async (transaction) => {
-      const token = existing(await tokenStore.find(transaction, caller, id));
+    return this.#dependencies.database.change(async (transaction) => {
+      const token = requireToken(await tokenStore.find(transaction, caller, id));
       const changed = await transaction.oAuthToken.update({
         where: { id: token.id },
         data: {
@@ -65,11 +65,11 @@ export class TokenService {
     });
   }
 
-  /** @throws ProviderAwayError, ProviderRefusedError; then the token stays, as nobody else could revoke it any more */
+  /** @throws ProviderUnavailableError, ProviderRefusedError; then the token stays, as nobody else could revoke it any more */
   async delete(caller: Principal, id: string): Promise<void> {
     requireWritingKey(caller);
-    const { database, revocations } = this.#parts;
-    const token = existing(await tokenStore.find(database.prisma, caller, id));
+    const { database, revocations } = this.#dependencies;
+    const token = requireToken(await tokenStore.find(database.prisma, caller, id));
     await revocations.revoke(token);
     await tokenStore.delete(database.prisma, [token.id]);
   }
@@ -77,7 +77,7 @@ export class TokenService {
   /** Deletes all tokens of a provider, including those whose revocation fails. The message says how many failed. */
   async deleteAll(caller: Principal, providerId: string): Promise<string> {
     requireWritingKey(caller);
-    return this.#deleteEach(await tokenStore.list(this.#parts.database.prisma, caller, providerId));
+    return this.#deleteEach(await tokenStore.list(this.#dependencies.database.prisma, caller, providerId));
   }
 
   async hasWorkspaceTokens(caller: Principal): Promise<boolean> {
@@ -89,13 +89,13 @@ export class TokenService {
     return this.#deleteEach(await this.#ofWorkspace(caller));
   }
 
-  #ofWorkspace(caller: Principal): Promise<TokenOfProvider[]> {
+  #ofWorkspace(caller: Principal): Promise<TokenWithProvider[]> {
     const workspace = { organizationId: caller.organizationId, workspaceId: workspaceFor(caller) };
-    return tokenStore.ofWorkspace(this.#parts.database.prisma, workspace);
+    return tokenStore.ofWorkspace(this.#dependencies.database.prisma, workspace);
   }
 
-  async #deleteEach(tokens: readonly TokenOfProvider[]): Promise<string> {
-    const { database, revocations } = this.#parts;
+  async #deleteEach(tokens: readonly TokenWithProvider[]): Promise<string> {
+    const { database, revocations } = this.#dependencies;
     const { failed } = await revocations.revokeAll(tokens);
     const count = await tokenStore.delete(
       database.prisma,
@@ -106,7 +106,7 @@ export class TokenService {
   }
 }
 
-function existing(token: TokenOfProvider | null): TokenOfProvider {
+function requireToken(token: TokenWithProvider | null): TokenWithProvider {
   if (!token) throw new NotFoundError('OAuth token not found.');
   return token;
 }

@@ -2,7 +2,7 @@ import { toSqlText } from '@runyard/database';
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
-import type { TokenOfProvider } from './revocations.ts';
+import type { TokenWithProvider } from './revocations.ts';
 
 /** A user of an organization: an identity, which may have users of its own as subjects. */
 export interface TokenOwner {
@@ -33,12 +33,12 @@ const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
 export const tokenStore = {
   newId: (): string => uuidv7(),
 
-  find(queries: Queries, owner: TokenOwner, id: string): Promise<TokenOfProvider | null> {
+  find(queries: Queries, owner: TokenOwner, id: string): Promise<TokenWithProvider | null> {
     return queries.oAuthToken.findFirst({ where: { ...of(owner), id }, include: { provider: true } });
   },
 
   /** Lists the tokens of the owner and all its subjects, the newest first. */
-  list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenOfProvider[]> {
+  list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenWithProvider[]> {
     const provider = providerId === undefined ? {} : { provider: { providerId: toSqlText(providerId) } };
     return queries.oAuthToken.findMany({
       where: { ...of(owner), ...provider },
@@ -87,7 +87,7 @@ export const tokenStore = {
     queries: Queries,
     workspace: { organizationId: string; workspaceId: string },
     providerUuid?: string,
-  ): Promise<TokenOfProvider[]> {
+  ): Promise<TokenWithProvider[]> {
     return queries.oAuthToken.findMany({
       where: { ...workspace, ...(providerUuid === undefined ? {} : { providerUuid }) },
       include: { provider: true },

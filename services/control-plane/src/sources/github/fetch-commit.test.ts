@@ -34,7 +34,14 @@ async function commit(name: string, content: string): Promise<string> {
 async function fetched(ref: string): Promise<string> {
   const address = await resolveRepository(repository, { allowsLocal: true });
   const signal = new AbortController().signal;
-  return fetchCommit({ repository: address, ref, token: null, folder, scratch: join(home, 'scratch'), signal });
+  return fetchCommit({
+    repository: address,
+    ref,
+    token: null,
+    folder,
+    temporaryFolder: join(home, 'temporary'),
+    signal,
+  });
 }
 
 describe('a commit of a repository', () => {
@@ -48,7 +55,7 @@ describe('a commit of a repository', () => {
     expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one');
     expect(await fetched(second)).toBe(second);
     expect(await readdir(folder)).toEqual(['a.txt']);
-    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+    expect(await readdir(join(home, 'temporary'))).toEqual([]);
   });
 
   it('contains no link to files of this machine', async () => {

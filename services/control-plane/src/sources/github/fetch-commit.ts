@@ -15,7 +15,7 @@ export interface CommitRequest {
   /** An empty folder for the commit's files. */
   folder: string;
   /** A folder for git's own files, which are removed at the end. */
-  scratch: string;
+  temporaryFolder: string;
   signal: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ const BLOCK_BYTES = 512;
 /** Enough to list `FILES_MAX` files. A commit may nest few folders in a way that unfolds to an endless listing. */
 const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
 /** Characters of git's error output that are kept, from its end. */
-const COMPLAINT_LENGTH = 64 * 1024;
+const STDERR_LENGTH_MAX = 64 * 1024;
 
 /**
  * Fetches one commit without its history and checks its files out, without submodules and symbolic links.
@@ -34,9 +34,9 @@ const COMPLAINT_LENGTH = 64 * 1024;
  * @throws BuildFailure with git's own message
  */
 export async function fetchCommit(request: CommitRequest): Promise<string> {
-  const { scratch, repository, ref, folder } = request;
-  await mkdir(scratch, { recursive: true, mode: 0o700 });
-  const home = await mkdtemp(join(scratch, 'git-'));
+  const { temporaryFolder, repository, ref, folder } = request;
+  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
+  const home = await mkdtemp(join(temporaryFolder, 'git-'));
   try {
     const git = await openGit(home, request);
     await git('init', '--quiet', '--bare', join(home, 'repository'));
@@ -93,7 +93,7 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
       child.once('error', reject);
       child.once('close', resolve);
     });
-    const said = [wholeOf(child.stdout, OUTPUT_BYTES_MAX, end), endOf(child.stderr, COMPLAINT_LENGTH)] as const;
+    const said = [readWhole(child.stdout, OUTPUT_BYTES_MAX, end), readEnd(child.stderr, STDERR_LENGTH_MAX)] as const;
     const [code, stdout, stderr] = await Promise.all([ended, ...said]).finally(() => {
       signal.removeEventListener('abort', end);
     });
@@ -101,7 +101,7 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     if (stdout === null) throw tooManyFiles();
     if (code === 0) return stdout;
     if (code === 127) throw new BuildFailure('git is not installed on this machine');
-    if (NOT_ADMITTED.test(stderr)) throw notAdmitted(repository, token);
+    if (LOGIN_FAILURE.test(stderr)) throw makeLoginFailure(repository, token);
     // A server may repeat the token in its message.
     const reason = secretMask(token === null ? [] : [token, basicOf(token)])(reasonOf(stderr));
     throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
@@ -109,9 +109,9 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
 }
 
 /** Matches git's messages for missing or refused credentials. */
-const NOT_ADMITTED = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
+const LOGIN_FAILURE = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
 
-function notAdmitted({ url }: RepositoryAddress, token: string | null): BuildFailure {
+function makeLoginFailure({ url }: RepositoryAddress, token: string | null): BuildFailure {
   return new BuildFailure(
     token === null
       ? `${url} cannot be read without a token; name an integration that has one for its server`
@@ -120,7 +120,7 @@ function notAdmitted({ url }: RepositoryAddress, token: string | null): BuildFai
 }
 
 /** Returns null, and calls `onMore`, when the output is longer than `bytesMax`. */
-async function wholeOf(output: Readable, bytesMax: number, onMore: () => void): Promise<string | null> {
+async function readWhole(output: Readable, bytesMax: number, onMore: () => void): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of output as AsyncIterable<Buffer>) {
@@ -134,7 +134,7 @@ async function wholeOf(output: Readable, bytesMax: number, onMore: () => void): 
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function endOf(output: Readable, length: number): Promise<string> {
+async function readEnd(output: Readable, length: number): Promise<string> {
   let end = '';
   for await (const text of output.setEncoding('utf8') as AsyncIterable<string>) end = (end + text).slice(-length);
   return end;

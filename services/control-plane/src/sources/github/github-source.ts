@@ -38,9 +38,9 @@ function githubSource(
       const repository = await resolveRepository(repoUrl, rules).catch((error: unknown) => {
         throw error instanceof BadRequestError ? new BuildFailure(error.message, { cause: error }) : error;
       });
-      const scratch = join(dataDir, 'git');
+      const temporaryFolder = join(dataDir, 'git');
       const token = await tokenOf(revision);
-      const commit = await fetchCommit({ repository, ref: wanted, token, folder, scratch, signal });
+      const commit = await fetchCommit({ repository, ref: wanted, token, folder, temporaryFolder, signal });
       say(`This is commit ${commit}`);
       await recordCommit(prisma, revision.id, commit);
     },

@@ -99,17 +99,22 @@ export class GithubIntegrations {
     if (id == null || repoUrl == null) return null;
     const { deploymentId } = revision;
     const deployment = await this.#database.prisma.deployment.findUniqueOrThrow({ where: { id: deploymentId } });
-    const { sealedToken } = await existing(this.#database.prisma, deployment, id, repoUrl);
+    const { sealedToken } = await requireIntegration(this.#database.prisma, deployment, id, repoUrl);
     return this.#sealer.open(sealedToken, place(id));
   }
 }
 
 /** @throws BadRequestError when the workspace has no such integration, or the repository is on another server */
 export async function checkIntegration(queries: Queries, tenant: Tenant, id: string, repoUrl: string): Promise<void> {
-  await existing(queries, tenant, id, repoUrl);
+  await requireIntegration(queries, tenant, id, repoUrl);
 }
 
-async function existing(queries: Queries, tenant: Tenant, id: string, repoUrl: string): Promise<IntegrationRow> {
+async function requireIntegration(
+  queries: Queries,
+  tenant: Tenant,
+  id: string,
+  repoUrl: string,
+): Promise<IntegrationRow> {
   const { organizationId, workspaceId } = tenant;
   const row = await queries.githubIntegration.findFirst({ where: { id, organizationId, workspaceId } });
   if (!row) throw new BadRequestError(`Source configuration error: there is no integration ${id} in this workspace.`);

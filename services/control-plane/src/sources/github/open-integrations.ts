@@ -7,14 +7,14 @@ import { RepositoryListing } from './repository-listing.ts';
 import { policyOf, type RepositoryRules } from './repository-url.ts';
 
 /** Opens the integrations with their client for Git servers. */
-export function openIntegrations(parts: {
+export function openIntegrations(dependencies: {
   database: Database;
   sealer: Sealer;
   rules: RepositoryRules;
   lifecycle: Lifecycle;
 }): GithubIntegrations {
-  const { lifecycle, ...kept } = parts;
-  const outbound = new OutboundClient(policyOf(parts.rules));
+  const { lifecycle, ...kept } = dependencies;
+  const outbound = new OutboundClient(policyOf(dependencies.rules));
   lifecycle.onStop('requests to Git servers', () => outbound.close());
   return new GithubIntegrations({ ...kept, listing: new RepositoryListing(outbound) });
 }

@@ -35,7 +35,7 @@ export function openUploads(options: {
     publicUrl: config.PUBLIC_URL,
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
-    scratchDir: join(config.DATA_DIR, 'uploads'),
+    temporaryFolder: join(config.DATA_DIR, 'uploads'),
     sweepDuty: new Duty(database.pool, claim),
     logger,
   });

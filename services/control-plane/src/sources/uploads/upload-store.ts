@@ -1,6 +1,6 @@
 import type { Queries } from '../../database/database.ts';
 import { Prisma, type SourceUpload } from '../../generated/client.ts';
-import { objectNotes } from '../../object-storage/object-notes.ts';
+import { pendingObjects } from '../../object-storage/pending-objects.ts';
 import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
 /** Stores the uploads of deployments. Callers have been authorized for the deployment, or by a signature. */
@@ -29,7 +29,7 @@ export const uploadStore = {
   },
 
   /** Returns false when the upload was withdrawn, or its deployment deleted or about to be. */
-  async received(queries: Queries, id: string, bytes: number): Promise<boolean> {
+  async markReceived(queries: Queries, id: string, bytes: number): Promise<boolean> {
     const { count } = await queries.sourceUpload.updateMany({
       where: { id, deployment: { deleteRequestedAt: null } },
       data: { bytes },
@@ -71,7 +71,7 @@ export const uploadStore = {
       WHERE d.id = u.deployment_id AND u.id = ANY(${held.map(({ id }) => id)}::uuid[]) AND ${unused}
       RETURNING u.object_path AS "objectPath"`;
     const keys = withdrawn.map(({ objectPath }) => objectPath);
-    await objectNotes.release(transaction, keys);
+    await pendingObjects.removeOwner(transaction, keys);
     return keys;
   },
 };

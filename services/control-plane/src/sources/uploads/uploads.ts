@@ -19,9 +19,9 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
-import { objectNotes } from '../../object-storage/object-notes.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import { pendingObjects } from '../../object-storage/pending-objects.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
 import type { UploadGrant, UploadSignatures } from './upload-signatures.ts';
@@ -40,7 +40,7 @@ export interface UploadsOptions {
   /** The number of a deployment's newest revisions that can be deployed again. */
   revisionsKept: number;
   /** Folder for bytes that are being received. */
-  scratchDir: string;
+  temporaryFolder: string;
   quota: Pick<StorageQuota, 'check'>;
   /** The lease of the one process that sweeps. */
   sweepDuty: Pick<Duty, 'isMine' | 'release'>;
@@ -121,22 +121,22 @@ export class Uploads {
    * @param hold reserves memory for the buffers, or throws
    */
   async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
-    const { storage, signatures, scratchDir, quota } = this.#options;
+    const { storage, signatures, temporaryFolder, quota } = this.#options;
     const { prisma } = this.#options.database;
     const isGood = signatures.isValid(grant, signature) && grant.expires * 1000 > Date.now();
     const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
-    if (!upload) throw notValid();
+    if (!upload) throw invalidUploadUrl();
     if (req.headers['content-type'] !== UPLOAD_CONTENT_TYPE) {
       throw new UnsupportedMediaTypeError(`An upload has the content type ${UPLOAD_CONTENT_TYPE}.`);
     }
     const range = sizeRangeOf(req);
     await quota.check(upload.deploymentId, Number(req.headers['content-length'] ?? 0));
     hold();
-    await mkdir(scratchDir, { recursive: true, mode: 0o700 });
-    const folder = await mkdtemp(join(scratchDir, 'upload-'));
+    await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(temporaryFolder, 'upload-'));
     try {
       const file = join(folder, 'archive');
-      const bytes = await written(req, file, range.max);
+      const bytes = await writeBody(req, file, range.max);
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
       if (await uploadStore.isInUse(prisma, upload)) {
@@ -144,10 +144,10 @@ export class Uploads {
       }
       await quota.check(upload.deploymentId, bytes);
       await storage.put(upload.objectPath, file);
-      if (await uploadStore.received(prisma, upload.id, bytes)) return;
+      if (await uploadStore.markReceived(prisma, upload.id, bytes)) return;
       // The upload was withdrawn meanwhile, so no revision can name it.
       await this.#remove(upload.objectPath);
-      throw notValid();
+      throw invalidUploadUrl();
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -166,7 +166,7 @@ export class Uploads {
 
   async #remove(objectPath: string): Promise<void> {
     const { database, removals } = this.#options;
-    await objectNotes.release(database.prisma, [objectPath]);
+    await pendingObjects.removeOwner(database.prisma, [objectPath]);
     await removals.remove([objectPath]);
   }
 }
@@ -188,9 +188,9 @@ export async function checkUploaded(transaction: Queries, deploymentId: string, 
   );
 }
 
-const notValid = () => new ForbiddenError('This upload URL is not valid, or has expired.');
+const invalidUploadUrl = () => new ForbiddenError('This upload URL is not valid, or has expired.');
 
-async function written(req: IncomingMessage, file: string, max: number): Promise<number> {
+async function writeBody(req: IncomingMessage, file: string, max: number): Promise<number> {
   const bounded = new BoundedBytes(max);
   try {
     await pipeline(req.iterator({ destroyOnReturn: false }), bounded, createWriteStream(file, { mode: 0o600 }));

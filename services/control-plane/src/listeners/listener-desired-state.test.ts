@@ -1,0 +1,25 @@
+import { Sealer } from '@runyard/sealing';
+import { expect, it } from 'vitest';
+import type { Queries } from '../database/database.ts';
+import { RegistryAddress } from '../registry/registry-address.ts';
+import { SecretSets } from '../secrets/secret-set.ts';
+import { readDesiredState } from './listener-desired-state.ts';
+
+it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
+  const secrets = new SecretSets(new Sealer(Buffer.alloc(32, 7).toString('base64')));
+  const name = `registry/d/runyard-project@sha256:${'a'.repeat(64)}`;
+  const revision = {
+    ...{ id: 'r', deploymentId: 'd', status: 'DEPLOYED', source: 'internal_source', sourceRevisionConfig: {} },
+    image: { uri: `agents.example.com/${name}`, settings: { N_JOBS_PER_WORKER: '7' }, architecture: 'amd64' },
+    sealedSecrets: secrets.seal('d', []),
+  };
+  const queries = {
+    deployment: { findMany: async () => [{ id: 'd', activeRevisionId: 'r', latestRevisionId: 'r' }] },
+    revision: { findMany: async () => [revision] },
+  } as unknown as Queries;
+  const toldBy = (url: string) => readDesiredState(queries, 'l', { secrets, registry: new RegistryAddress(url) });
+  const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
+  expect(before.deployments[0]?.revisions[0]?.image).toEqual(revision.image);
+  expect(after.deployments[0]?.revisions[0]?.image).toEqual({ ...revision.image, uri: `images.test:5000/${name}` });
+  expect(after.resource_version).not.toBe(before.resource_version);
+});

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type {
+  DeploymentSource,
+  DeploymentStatus,
+  DesiredDeployment,
+  DesiredRevision,
+  ListenerDesiredState,
+  PlatformImage,
+  RevisionStatus,
+  SecretReference,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '@runyard/contracts';
+import type { Queries } from '../database/database.ts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import type { RegistryAddress } from '../registry/registry-address.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+
+/** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
+const FORMAT_VERSION = 2;
+
+export interface DesiredStateDependencies {
+  secrets: SecretSets;
+  /** The platform's registry, with its current host. */
+  registry: Pick<RegistryAddress, 'host'>;
+}
+
+/** Returns what the data plane of a listener has to run now. */
+export async function readDesiredState(
+  queries: Queries,
+  listenerId: string,
+  { secrets, registry }: DesiredStateDependencies,
+): Promise<ListenerDesiredState> {
+  const deployments = await queries.deployment.findMany({
+    where: { listenerId },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  const named = deployments.flatMap(({ activeRevisionId, latestRevisionId }) => [
+    latestRevisionId,
+    ...(activeRevisionId === null ? [] : [activeRevisionId]),
+  ]);
+  const revisions = await queries.revision.findMany({
+    where: {
+      // A deployment that is created after the first query is left out.
+      deploymentId: { in: deployments.map(({ id }) => id) },
+      OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }],
+    },
+    orderBy: { number: 'asc' },
+  });
+  return {
+    resource_version: versionOf(deployments, revisions, registry),
+    deployments: deployments.map((deployment) => ({
+      ...viewOf(deployment),
+      revisions: revisions
+        .filter(({ deploymentId }) => deploymentId === deployment.id)
+        .map((revision) => revisionOf(revision, { secrets, registry })),
+    })),
+  };
+}
+
+/** Hashes columns of the rows as they are stored, without decrypting secrets. */
+function versionOf(
+  deployments: Deployment[],
+  revisions: Revision[],
+  { host }: DesiredStateDependencies['registry'],
+): string {
+  const rows = [
+    FORMAT_VERSION,
+    host,
+    ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId }) => [
+      id,
+      status,
+      deleteRequestedAt,
+      activeRevisionId,
+      latestRevisionId,
+    ]),
+    // The rest of a revision never changes, except its image, which is set together with a status.
+    ...revisions.map(({ id, status }) => [id, status]),
+  ];
+  return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
+}
+
+function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions'> {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    organization_id: row.organizationId,
+    tenant_id: row.workspaceId,
+    status: row.status as DeploymentStatus,
+    is_deleted: row.deleteRequestedAt !== null,
+    active_revision_id: row.activeRevisionId,
+    latest_revision_id: row.latestRevisionId,
+  };
+}
+
+function revisionOf(row: Revision, { secrets, registry }: DesiredStateDependencies): DesiredRevision {
+  return {
+    id: row.id,
+    number: row.number,
+    status: row.status as RevisionStatus,
+    source: row.source as DeploymentSource,
+    source_config: row.sourceConfig as SourceConfig,
+    source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+    secrets: secrets.open(row.deploymentId, row.sealedSecrets),
+    secret_references: row.secretReferences as unknown as SecretReference[],
+    image: imageOf(row, registry),
+  };
+}
+
+/** Returns the image in the platform's registry that was pushed there, or built from the revision's project. */
+function imageOf(
+  { source, sourceRevisionConfig, image }: Revision,
+  { host }: DesiredStateDependencies['registry'],
+): PlatformImage | null {
+  const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
+  if (source === ('internal_docker' satisfies DeploymentSource)) return uri == null ? null : { uri };
+  const made = image as PlatformImage | null;
+  // The registry's host may have changed since the image was built; its repository stays.
+  return made && { ...made, uri: host + made.uri.slice(made.uri.indexOf('/')) };
+}

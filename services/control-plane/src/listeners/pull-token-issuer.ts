@@ -1,0 +1,49 @@
+import type { PullToken, PullTokenRequest } from '@runyard/contracts';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { parseImageReference } from '../project-images/image-reference.ts';
+import type { Registry } from '../registry/registry.ts';
+import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../registry/registry-address.ts';
+import { requireDataPlane } from './data-plane-principal.ts';
+import type { ListenerLeases } from './listener-leases.ts';
+
+/** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */
+export class PullTokenIssuer {
+  readonly #leases: ListenerLeases;
+  readonly #registry: Pick<Registry, 'address' | 'tokens'>;
+
+  constructor(options: { leases: ListenerLeases; registry: Pick<Registry, 'address' | 'tokens'> }) {
+    this.#leases = options.leases;
+    this.#registry = options.registry;
+  }
+
+  /** @throws NotFoundError for a deployment of another listener, and for an image of another deployment */
+  async issue(
+    caller: Principal,
+    { listenerId, deploymentId }: { listenerId: string; deploymentId: string },
+    { epoch, image_uri: imageUri, lifetime_seconds: seconds }: PullTokenRequest,
+  ): Promise<PullToken> {
+    await this.#leases.runAsOwner(requireDataPlane(caller), { id: listenerId, epoch }, async (transaction) => {
+      const where = { id: deploymentId, listenerId, deleteRequestedAt: null };
+      const found = await transaction.deployment.findFirst({ where, select: { id: true } });
+      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+    });
+    const { address, tokens } = this.#registry;
+    const name = nameOf(address, deploymentId, imageUri);
+    if (name === undefined) throw new NotFoundError(`Image ${imageUri} not found.`);
+    const expiresAt = new Date(Date.now() + seconds * 1000);
+    return {
+      registry_host: address.host,
+      username: REGISTRY_USER,
+      token: tokens.issue({ deploymentId, name, mayPush: false }, seconds * 1000),
+      expires_at: expiresAt.toISOString(),
+    };
+  }
+}
+
+/** Returns the image's name within the deployment's repositories; undefined when it is not in them. */
+function nameOf({ host }: RegistryAddress, deploymentId: string, imageUri: string): string | undefined {
+  const reference = parseImageReference(imageUri);
+  const own = `${REGISTRY_SEGMENT}/${deploymentId}/`;
+  if (reference?.host !== host || !reference.repository.startsWith(own)) return undefined;
+  return reference.repository.slice(own.length);
+}

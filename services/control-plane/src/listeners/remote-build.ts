@@ -1,0 +1,93 @@
+import { isUnavailable } from '@runyard/database';
+import type { Logger } from '@runyard/service-kit';
+import { BuildFailure } from '../builds/build-failure.ts';
+import type { Builds } from '../builds/builds.ts';
+import type { StepResult } from '../reconciler/deployment-rollout.ts';
+import type { DeploymentWork } from '../reconciler/reconciler.ts';
+import { failRevision, RevisionEnded, reachStatus } from '../reconciler/revision-steps.ts';
+import type { RolloutRevision } from '../reconciler/rollout-store.ts';
+import type { RemoteBuildStore } from './remote-build-store.ts';
+
+export interface RemoteBuildDependencies {
+  store: RemoteBuildStore;
+  /** Builds that make images. */
+  builds: Pick<Builds, 'build' | 'find' | 'keepOnly' | 'remove'>;
+  logger: Logger;
+}
+
+/**
+ * Builds the images of one remote deployment. The data plane decides when a revision is built (`AWAITING_BUILD`) and
+ * continues the roll-out after the build (`AWAITING_DEPLOY`).
+ */
+export class RemoteBuild implements DeploymentWork {
+  readonly #id: string;
+  readonly #dependencies: RemoteBuildDependencies;
+  readonly #logger: Logger;
+  /** Aborts the current build. */
+  #working = new AbortController();
+  /** The revision of the current build. */
+  #workingOn: string | undefined;
+  #isStopped = false;
+
+  constructor(id: string, dependencies: RemoteBuildDependencies) {
+    this.#id = id;
+    this.#dependencies = dependencies;
+    this.#logger = dependencies.logger.child({ deploymentId: id });
+  }
+
+  async notice(): Promise<void> {
+    // The controller is read before the query, because the next build may begin meanwhile.
+    const working = this.#working;
+    const id = this.#workingOn;
+    if (id === undefined) return;
+    const next = await this.#dependencies.store.nextToBuild(this.#id);
+    if (next?.id !== id) working.abort(new Error('interrupted'));
+  }
+
+  async step(): Promise<StepResult> {
+    const { store } = this.#dependencies;
+    this.#working = new AbortController();
+    const revision = await store.nextToBuild(this.#id);
+    this.#workingOn = revision?.id;
+    if (this.#isStopped) return 'settled';
+    if (revision) {
+      await this.#build(revision, this.#working.signal);
+      await this.#tidy();
+    }
+    // With nothing left to build, this process gives up the deployment.
+    return (await store.nextToBuild(this.#id)) ? 'retry' : 'gone';
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#working.abort(new Error('stopped'));
+  }
+
+  async #build(revision: RolloutRevision, signal: AbortSignal): Promise<void> {
+    const { store, builds } = this.#dependencies;
+    try {
+      const deployment = await store.find(this.#id);
+      if (!deployment) return;
+      await builds.build(deployment, revision, { signal, onBegin: () => reachStatus(store, revision, 'BUILDING') });
+      const image = await builds.find(revision);
+      if (image?.kind !== 'image') throw new Error(`the image of revision ${revision.id} is gone`);
+      await store.finishBuild(revision, image);
+    } catch (error) {
+      // The process that takes over the deployment's builds continues with it.
+      if (signal.aborted || error instanceof RevisionEnded) return;
+      if (!(error instanceof BuildFailure) && isUnavailable(error)) throw error;
+      await failRevision(store, revision, error, this.#logger);
+    }
+  }
+
+  /** Removes builds and images that no revision needs, or all of them when the deployment was deleted meanwhile. */
+  async #tidy(): Promise<void> {
+    const { store, builds } = this.#dependencies;
+    try {
+      if (await store.find(this.#id)) await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
+      else await builds.remove(this.#id);
+    } catch (error) {
+      this.#logger.warn('unused builds not removed', { error });
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Rollouts } from '../deployments/desired-state.ts';
+import type { PrismaClient } from '../generated/client.ts';
+import type { Signals } from '../signals.ts';
+
+/**
+ * Notifies those who run a deployment of changes: the platform itself, or the listener's data plane and the platform's
+ * builds for it.
+ */
+export class RolloutDispatcher implements Rollouts {
+  readonly #prisma: PrismaClient;
+  readonly #local: Rollouts;
+  readonly #builds: Pick<Rollouts, 'changed'>;
+  readonly #signals: Signals;
+  readonly #logger: Logger;
+
+  constructor(options: {
+    prisma: PrismaClient;
+    here: Rollouts;
+    /** Builds for remote data planes. */
+    builds: Pick<Rollouts, 'changed'>;
+    signals: Signals;
+    logger: Logger;
+  }) {
+    this.#prisma = options.prisma;
+    this.#local = options.here;
+    this.#builds = options.builds;
+    this.#signals = options.signals;
+    this.#logger = options.logger;
+  }
+
+  changed(deploymentId: string): void {
+    void this.#listenerOf(deploymentId).then((listenerId) => {
+      if (listenerId === null) {
+        this.#local.changed(deploymentId);
+      } else {
+        this.#signals.send(signalOf(listenerId));
+        this.#builds.changed(deploymentId);
+      }
+    });
+  }
+
+  /** Notifies the data plane of a change that a build has made. */
+  notifyBuilt(deploymentId: string): void {
+    void this.#listenerOf(deploymentId).then((listenerId) => {
+      if (listenerId !== null) this.#signals.send(signalOf(listenerId));
+    });
+  }
+
+  /** Does not wait for remote deployments, because their data plane may be slow or unresponsive. */
+  async waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void> {
+    if ((await this.#listenerOf(deploymentId)) === null) await this.#local.waitUntilRemoved(deploymentId, timeoutMs);
+  }
+
+  /** Returns null also for a deleted deployment, and after an error: then the reconciler's sweep finds the change. */
+  async #listenerOf(id: string): Promise<string | null> {
+    try {
+      const row = await this.#prisma.deployment.findUnique({ where: { id }, select: { listenerId: true } });
+      return row?.listenerId ?? null;
+    } catch (error) {
+      this.#logger.warn('listener lookup failed', { deploymentId: id, error });
+      return null;
+    }
+  }
+}
+
+/** Returns the name of the signal that wakes data planes which wait for changes of a listener's desired state. */
+export const signalOf = (listenerId: string) => `listener/${listenerId}`;

@@ -1,0 +1,42 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readServiceMetrics } from './service-metrics.ts';
+
+let server: Server;
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** @param body is the answer at every path; `without end` sends as long as the client reads */
+async function answering(body: string | 'without end'): Promise<{ url: string; sent: () => number }> {
+  let sent = 0;
+  server = createServer((_req, res) => {
+    if (body !== 'without end') return res.end(body);
+    const piece = Buffer.alloc(1024 * 1024, ' ');
+    const more = () => {
+      for (let goesOn = true; goesOn && !res.destroyed; sent += piece.length) goesOn = res.write(piece);
+    };
+    res.on('drain', more);
+    return more();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent };
+}
+
+describe('the metrics of a service', () => {
+  it('are read as the service reports them', async () => {
+    const told = [{ name: 'lg_api_num_pending_runs', values: [{ value: 3, labels: {} }] }];
+    const { url } = await answering(JSON.stringify(told));
+    expect(await readServiceMetrics(url)).toEqual({ pendingRuns: 3 });
+  });
+
+  it('are null when the answer has none, or never ends, because a project may answer at that path', async () => {
+    expect(await readServiceMetrics((await answering('hello')).url)).toBeNull();
+    server.close();
+    const { url, sent } = await answering('without end');
+    expect(await readServiceMetrics(url)).toBeNull();
+    expect(sent()).toBeLessThan(64 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Builds } from '../builds/builds.ts';
+import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
+import type { Driver } from '../drivers/driver.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import type { RolloutStore } from './rollout-store.ts';
+import type { Semaphore } from './semaphore.ts';
+
+/** The dependencies of roll-outs. */
+export interface RolloutDependencies {
+  store: RolloutStore;
+  driver: Driver;
+  builds: Pick<Builds, 'isBuilt' | 'kindOf' | 'find' | 'build' | 'useFolder' | 'keepOnly'>;
+  databases: DeploymentDatabases;
+  redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;
+  secrets: SecretSets;
+  referenced: ReferencedSecrets;
+  /** Encrypts the passwords of deployment databases. */
+  sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
+  startSemaphore: Semaphore;
+  deployTimeoutMs: number;
+  /** Removes all files of a deployment: logs, sources, builds. */
+  removeFiles(deploymentId: string): Promise<void>;
+  logger: Logger;
+}

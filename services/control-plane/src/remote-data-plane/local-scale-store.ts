@@ -1,0 +1,27 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Counts, Role } from '../drivers/scale-bounds.ts';
+import type { ScaleStore } from '../monitoring/scale-store.ts';
+import type { StateFile } from './state-file.ts';
+
+/** Stores the process counts with the desired state. */
+export class LocalScaleStore implements ScaleStore {
+  readonly #kept: StateFile;
+  readonly #logger: Logger;
+
+  constructor(options: { kept: StateFile; logger: Logger }) {
+    this.#kept = options.kept;
+    this.#logger = options.logger;
+  }
+
+  store(deploymentId: string, role: Role, count: number): void {
+    const own = this.#kept.localStateOf(deploymentId);
+    own.counts = { ...own.counts, [role]: count };
+    this.#kept.save().catch((error: unknown) => {
+      this.#logger.warn('process count not stored', { deploymentId, role, count, error });
+    });
+  }
+
+  async find(deploymentId: string): Promise<Counts> {
+    return this.#kept.localStateOf(deploymentId).counts ?? {};
+  }
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DesiredDeployment } from '@runyard/contracts';
+import type { Sealer } from '@runyard/sealing';
+import type { PullCredential } from '../drivers/pull-credential.ts';
+import type { Counts } from '../drivers/scale-bounds.ts';
+import { ignoreMissing } from '../files/ignore-missing.ts';
+
+/** The state with which a data plane can start while its control plane is unreachable. */
+export interface DataPlaneState {
+  /** Distinguishes this data plane from others of the same listener. */
+  instanceId: string;
+  deployments: DesiredDeployment[];
+  /** The keys that verify principal tokens; null until the control plane has sent them. */
+  keySet: { keys: Record<string, unknown>[] } | null;
+  /** State that only this data plane has, by deployment. */
+  own: Record<string, LocalDeploymentState>;
+}
+
+export interface LocalDeploymentState {
+  /** The encrypted password of the database that was created here. */
+  sealedDatabasePassword?: string;
+  /** True when the serving revision authenticates its callers itself. */
+  hasCustomAuth?: boolean;
+  /** The path below which a revision serves everything. It is ignored while another revision is active. */
+  mounted?: { revisionId: string; prefix: string | null };
+  /** The base URLs of the serving revision. They stay valid over a restart if the revision outlives this process. */
+  upstreams?: string[];
+  /** The last process counts. */
+  counts?: Counts;
+  /** The last credentials for its images in the platform's registry, by image name. */
+  pulledWith?: Record<string, PullCredential>;
+}
+
+const PLACE = 'data-plane/state';
+
+/** Stores the state in one encrypted file, because it contains the secrets of deployments. */
+export class StateFile {
+  readonly #path: string;
+  readonly #sealer: Sealer;
+  #saving: Promise<void> = Promise.resolve();
+  readonly state: DataPlaneState;
+
+  private constructor(path: string, sealer: Sealer, state: DataPlaneState) {
+    this.#path = path;
+    this.#sealer = sealer;
+    this.state = state;
+  }
+
+  static async open(dataDir: string, sealer: Sealer): Promise<StateFile> {
+    await mkdir(dataDir, { recursive: true });
+    const path = join(dataDir, 'data-plane.sealed');
+    const sealed = await ignoreMissing(readFile(path, 'utf8'));
+    if (sealed !== null) return new StateFile(path, sealer, JSON.parse(sealer.open(sealed, PLACE)));
+    const kept = new StateFile(path, sealer, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
+    await kept.save();
+    return kept;
+  }
+
+  /** Returns the deployment's own state. The caller saves it after changes. */
+  localStateOf(deploymentId: string): LocalDeploymentState {
+    const { own } = this.state;
+    own[deploymentId] ??= {};
+    return own[deploymentId];
+  }
+
+  /** Resolves when the current state is on the disk. */
+  save(): Promise<void> {
+    const saved = this.#saving.then(async () => {
+      const aside = `${this.#path}.part`;
+      const sealed = this.#sealer.seal(JSON.stringify(this.state), PLACE);
+      await writeFile(aside, sealed, { mode: 0o600, flush: true });
+      await rename(aside, this.#path);
+    });
+    this.#saving = saved.catch(() => undefined);
+    return saved;
+  }
+}

@@ -1,0 +1,43 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@runyard/service-kit';
+import { HourlySweep } from '../duties/hourly-sweep.ts';
+import { ignoreMissing } from '../files/ignore-missing.ts';
+import { INCOMING } from '../object-storage/folder-storage.ts';
+
+export interface AbandonedFilesOptions {
+  /** Folders of temporary files: each entry belongs to one request or build, which removes it at its end. */
+  folders: string[];
+  logger: Logger;
+}
+
+/**
+ * Returns the folders of temporary files: archives, layers, repositories, logins of the engine, objects. Some may not
+ * exist.
+ */
+export function temporaryFolders(dataDir: string): string[] {
+  return ['uploads', 'registry', 'git', 'logins', join('objects', INCOMING)].map((name) => join(dataDir, name));
+}
+
+/** Longer than any temporary file is in use: uploads, pushes and builds take a day at most. */
+const ABANDONED_MS = 25 * 60 * 60 * 1000;
+
+/** Removes temporary files that killed processes left. Any number of processes may do so at once. */
+export class AbandonedFiles extends HourlySweep {
+  readonly #options: AbandonedFilesOptions;
+
+  constructor(options: AbandonedFilesOptions) {
+    super('abandoned file removal failed', options.logger);
+    this.#options = options;
+  }
+
+  async sweep(now = Date.now()): Promise<void> {
+    for (const folder of this.#options.folders) {
+      for (const name of (await ignoreMissing(readdir(folder))) ?? []) {
+        const path = join(folder, name);
+        const stats = await ignoreMissing(stat(path));
+        if (stats && now - stats.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLogger } from '@runyard/service-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
+import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
+import { ImageGarbageCollection } from '../src/registry/image-garbage-collection.ts';
+import { openRemovals } from './support/object-removals.ts';
+import { type PushedTo, TestRegistry } from './support/test-registry.ts';
+
+let test: TestRegistry;
+let images: ImageGarbageCollection;
+beforeAll(async () => {
+  test = await TestRegistry.open({ blobLimitBytes: 1_000_000 });
+  images = imagesRemovedBy(test.storage.removals);
+});
+afterAll(() => test?.close());
+
+const imagesRemovedBy = (removals: ObjectRemovals) =>
+  new ImageGarbageCollection({
+    database: test.database,
+    removals,
+    revisionsKept: 2,
+    duty: { isMine: async () => true, release: async () => undefined },
+    logger: silentLogger,
+  });
+const deployed = (place: PushedTo, digests: string[]) =>
+  test.deployed(
+    place,
+    digests.map((digest) => `@${digest}`),
+  );
+const objectsOf = ({ id }: PushedTo) => readdir(join(test.folder, 'objects', 'registry', id));
+const statusOf = async ({ repository, push }: PushedTo, digest: string) =>
+  (await push.send('HEAD', `/v2/${repository}/manifests/${digest}`)).status;
+
+it('images that only old revisions name are removed with their layers, and what others need stays', async () => {
+  const place = await test.deployment();
+  const push = (tag: string, layer: string) => place.push.pushImage(place.repository, tag, Buffer.from(layer));
+  const shared = await push('latest', 'a layer that two images have');
+  const gone = await push('latest', 'a layer of an old image');
+  const [third, fourth] = [await push('latest', 'the third'), await push('latest', 'the fourth')];
+  const tagged = await push('v1', 'an old image with a tag');
+  const unnamed = await push('next', 'of no revision');
+  await push('latest', 'the newest');
+  await deployed(place, [tagged, gone, shared, third, shared, fourth]);
+  const before = (await objectsOf(place)).length;
+
+  await images.remove();
+  const statuses = await Promise.all(
+    [gone, third, shared, fourth, tagged, unnamed].map((each) => statusOf(place, each)),
+  );
+  expect(statuses).toEqual([404, 404, 200, 200, 200, 200]);
+  // Their layers are removed. The remaining images have the same configuration.
+  expect((await objectsOf(place)).length).toBe(before - 2);
+  await images.remove();
+  expect((await objectsOf(place)).length).toBe(before - 2);
+});
+
+it('the serving image stays, however old its revision is', async () => {
+  const place = await test.deployment();
+  const digests = [];
+  for (const layer of ['1', '2', '3', '4']) {
+    digests.push(await place.push.pushImage(place.repository, 'latest', Buffer.from(layer)));
+  }
+  await deployed(place, digests);
+  const first = await test.database.prisma.revision.findFirstOrThrow({ where: { deploymentId: place.id, number: 1 } });
+  await test.database.prisma.deployment.update({ where: { id: place.id }, data: { activeRevisionId: first.id } });
+  await images.remove();
+  expect(await Promise.all(digests.map((digest) => statusOf(place, digest)))).toEqual([200, 404, 200, 200]);
+});
+
+it('layers that could not be removed with their image are removed when the storage is back', async () => {
+  const place = await test.deployment();
+  const digests = [];
+  for (const layer of ['1', '2', '3']) {
+    digests.push(await place.push.pushImage(place.repository, 'latest', Buffer.from(layer)));
+  }
+  await deployed(place, digests);
+  const before = (await objectsOf(place)).length;
+  const away = async () => Promise.reject(new ObjectStorageUnavailableError(new Error('away')));
+  await imagesRemovedBy(openRemovals(test.database, { remove: away })).remove();
+  expect([await statusOf(place, digests[0]!), (await objectsOf(place)).length]).toEqual([404, before]);
+  await test.storage.removals.sweep();
+  expect((await objectsOf(place)).length).toBe(before - 1);
+});

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ContainerDriverOptions } from '../../src/drivers/container/container-driver.ts';
+import type { Surroundings } from './driver-conformance.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+export const AGENT = fixture('fake-agent.mjs');
+export const ENGINE = fixture('fake-engine.mjs');
+
+/** Returns the variables that the fake engine reads. It records its calls in `folder`. */
+export function engineVariables(folder: string): Record<string, string> {
+  return {
+    DOCKER_FAKE_FOLDER: folder,
+    DOCKER_FAKE_AGENT: AGENT,
+    DOCKER_FAKE_HOSTS: fixture('fake-hosts.mjs'),
+    DOCKER_FAKE_REACH: fixture('../../../../infra/docker/agent-server/reach.mjs'),
+  };
+}
+
+/**
+ * Makes options of a container driver whose engine runs containers as processes, and records its calls below `folder`.
+ */
+export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
+  Object.assign(process.env, engineVariables(surroundings.folder));
+  return {
+    ...surroundings,
+    command: ENGINE,
+    network: undefined,
+    holder: randomUUID(),
+    temporaryFolder: join(surroundings.folder, 'logins'),
+    credentialFor: async () => undefined,
+  };
+}
+
+export interface EngineCall {
+  args: string[];
+  input?: string;
+}
+
+export async function engineCalls(folder: string): Promise<EngineCall[]> {
+  const text = await readFile(join(folder, 'calls.jsonl'), 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as EngineCall);
+}
