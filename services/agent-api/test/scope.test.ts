@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BackendError } from '@runyard/checkpointer';
-import { AGENT_SERVER_OPERATIONS, HANDOVER_HEADER } from '@runyard/contracts';
+import { AGENT_SERVER_OPERATIONS, HANDOFF_HEADER } from '@runyard/contracts';
 import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunOrigin } from '../src/runs/run-creation.ts';
@@ -328,7 +328,7 @@ describe('joining a run', () => {
   const followed = (scope: Scope, headers?: Record<string, string>) =>
     sent((client) => services.answers.joinStream(params(), {}, { ...client, ...about(scope) }), headers);
   /** The headers with which the gateway requests the continuation of an answer. */
-  const continued = { [HANDOVER_HEADER]: 'continued', 'last-event-id': '0-0' };
+  const continued = { [HANDOFF_HEADER]: 'continued', 'last-event-id': '0-0' };
 
   it('shows it to those who may see it', async () => {
     expect(JSON.parse(await joined(ADA))).toEqual({ said: things.mark });

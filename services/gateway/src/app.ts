@@ -17,34 +17,34 @@ import type { GuessGuard } from './authentication/guess-guard.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { ArrivalDelay } from './limits/arrival-delay.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
-import { type RequestBody, takeBody } from './limits/request-body.ts';
-import type { Handover } from './proxy/answer-relay.ts';
+import { openRequestBody, type RequestBody } from './limits/request-body.ts';
+import type { Continuation } from './proxy/answer-relay.ts';
 import type { ClientAddresses } from './proxy/client-address.ts';
-import { type Continuation, continueAnswer } from './proxy/continue-answer.ts';
+import { type ContinuationRequest, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
-import { type ForwardedAs, requestHeaders } from './proxy/headers.ts';
-import type { SilentUpstreams } from './proxy/silent-upstreams.ts';
+import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
+import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
-import type { Itinerary, ItineraryPlanner } from './routing/itinerary.ts';
 import { hostNameOf, requestedHost, splitAbsoluteTarget } from './routing/request-host.ts';
 import { type Destination, resolveAtHost, resolvePath } from './routing/resolve-path.ts';
+import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 
 export interface GatewayParts {
   context: ServiceContext;
   /** Answers the gateway's own paths. */
   own: RequestListener;
   hosts: DeploymentHosts;
-  planner: ItineraryPlanner;
+  planner: RoutePlanner;
   guard: GuessGuard;
   rateLimits: RateLimits;
   arrivalDelay: ArrivalDelay;
   addresses: ClientAddresses;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
-  silentUpstreams: SilentUpstreams;
+  unresponsiveUpstreams: UnresponsiveUpstreams;
   bodyLimitBytes: number;
 }
 
@@ -67,7 +67,7 @@ export class Gateway {
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    if (this.#parts.arrivalDelay.take(req)) return;
+    if (this.#parts.arrivalDelay.takeProbe(req)) return;
     const destination = this.#resolve(req);
     if (destination === 'own') this.#parts.own(req, res);
     else void this.#serve(req, res, destination);
@@ -95,8 +95,8 @@ export class Gateway {
     const { hosts, addresses } = this.#parts;
     splitAbsoluteTarget(req);
     const url = req.url ?? '/';
-    const host = hostNameOf(requestedHost(req, addresses.believes(req)) ?? '');
-    if (hosts.isDeployments(host)) return resolveAtHost(host, url);
+    const host = hostNameOf(requestedHost(req, addresses.trustsHeadersOf(req)) ?? '');
+    if (hosts.isDeploymentHost(host)) return resolveAtHost(host, url);
     return OWN_PATHS.has(url.split('?', 1)[0]!) ? 'own' : resolvePath(url);
   }
 
@@ -108,20 +108,20 @@ export class Gateway {
     let release: (() => void) | undefined;
     res.once('close', () => release?.());
     try {
-      this.#refuseLate();
+      this.#refuseDelayed();
       this.#admission.enter(res);
-      const itinerary = await this.#parts.planner.plan(req, destination);
-      ownHeaders.push(...this.#limit(req, destination, itinerary));
+      const routePlan = await this.#parts.planner.plan(req, destination);
+      ownHeaders.push(...this.#limit(req, destination, routePlan));
       if (res.closed) return;
-      release = this.#track(itinerary, () => res.destroy());
+      release = this.#track(routePlan, () => res.destroy());
       // Room is checked before the body is read: a refusal must cost little.
-      itinerary.load.withRoom(itinerary.upstreams);
+      routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
-      const body = await takeBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
-      await this.#pass(req, res, { itinerary, destination, body, requestId, ownHeaders }).catch((error: unknown) => {
+      const body = await openRequestBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
+      await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders }).catch((error: unknown) => {
         throw error instanceof ClientGoneError || res.destroyed
           ? new ClientGoneError(error)
-          : upstreamFailure(error, itinerary.name);
+          : upstreamFailure(error, routePlan.name);
       });
     } catch (error) {
       this.#countRefusal(error);
@@ -134,54 +134,56 @@ export class Gateway {
     }
   }
 
-  async #pass(
+  async #forward(
     req: IncomingMessage,
     res: ServerResponse,
     parts: {
-      itinerary: Itinerary;
+      routePlan: RoutePlan;
       destination: Destination;
       body: RequestBody;
       requestId: string;
       ownHeaders: readonly string[];
     },
   ): Promise<void> {
-    const { itinerary, destination, body, requestId, ownHeaders } = parts;
+    const { routePlan, destination, body, requestId, ownHeaders } = parts;
     const isToDeployment = destination.kind === 'deployment';
-    const handover = await forward(req, res, {
-      ...this.#passing(ownHeaders, itinerary),
-      target: itinerary.target,
-      headers: this.#headers(req, itinerary, requestId, isToDeployment ? { handover: 'accepted' } : {}),
+    const continuation = await forward(req, res, {
+      ...this.#forwardOptions(ownHeaders, routePlan),
+      target: routePlan.target,
+      headers: this.#headers(req, routePlan, requestId, isToDeployment ? { handoff: 'accepted' } : {}),
       body,
     });
     if (!isToDeployment && res.statusCode === 401) this.#parts.guard.countFailure(req);
-    if (!handover) return;
+    if (!continuation) return;
     if (isToDeployment)
-      await continueAnswer(res, handover, (next) => this.#planRest(req, { destination, requestId, ownHeaders }, next));
-    else throw new Error('a service of the platform hands no answers over');
+      await continueAnswer(res, continuation, (next) =>
+        this.#planContinuation(req, { destination, requestId, ownHeaders }, next),
+      );
+    else throw new Error('a service of the platform cannot hand off an answer');
   }
 
   /**
    * Plans the request for a continuation. The caller is admitted anew: its key may have been revoked since, and its
    * token is old.
    */
-  async #planRest(
+  async #planContinuation(
     req: IncomingMessage,
     {
       destination,
       requestId,
       ownHeaders,
     }: { destination: Destination & { kind: 'deployment' }; requestId: string; ownHeaders: readonly string[] },
-    { path, afterId }: Handover,
-  ): Promise<Continuation> {
-    const itinerary = await this.#parts.planner.plan(req, { ...destination, target: path });
-    const headers = this.#headers(req, itinerary, requestId, { handover: { afterId } });
-    return { ...this.#passing(ownHeaders, itinerary), headers };
+    { path, afterId }: Continuation,
+  ): Promise<ContinuationRequest> {
+    const routePlan = await this.#parts.planner.plan(req, { ...destination, target: path });
+    const headers = this.#headers(req, routePlan, requestId, { handoff: { afterId } });
+    return { ...this.#forwardOptions(ownHeaders, routePlan), headers };
   }
 
-  #passing(ownHeaders: readonly string[], { upstreams, load }: Itinerary): Omit<Continuation, 'headers'> {
-    const { context, dispatcher, silentUpstreams, planner } = this.#parts;
+  #forwardOptions(ownHeaders: readonly string[], { upstreams, load }: RoutePlan): Omit<ContinuationRequest, 'headers'> {
+    const { context, dispatcher, unresponsiveUpstreams, planner } = this.#parts;
     const isLast = () => context.lifecycle.isDraining;
-    return { dispatcher, silentUpstreams, upstreams, load, ownHeaders, isLast, avoid: planner.avoid };
+    return { dispatcher, unresponsiveUpstreams, upstreams, load, ownHeaders, isLast, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -190,17 +192,17 @@ export class Gateway {
     try {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
-      this.#refuseLate();
+      this.#refuseDelayed();
       this.#admission.enter(socket);
       const resolved = this.#resolve(req);
       const destination: Destination = resolved === 'own' ? { kind: 'none' } : resolved;
-      const itinerary = await planner.plan(req, destination);
-      const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, itinerary)];
+      const routePlan = await planner.plan(req, destination);
+      const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, routePlan)];
       if (socket.destroyed) return;
-      const release = this.#track(itinerary, () => socket.destroy());
+      const release = this.#track(routePlan, () => socket.destroy());
       if (release) socket.once('close', release);
-      const headers = this.#headers(req, itinerary, requestId);
-      const { upstreams, load, target, name } = itinerary;
+      const headers = this.#headers(req, routePlan, requestId);
+      const { upstreams, load, target, name } = routePlan;
       forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, name });
     } catch (error) {
       this.#countRefusal(error);
@@ -211,16 +213,16 @@ export class Gateway {
 
   #headers(
     req: IncomingMessage,
-    { admission, prefix }: Itinerary,
+    { caller, prefix }: RoutePlan,
     requestId: string,
-    further: Pick<ForwardedAs, 'handover'> = {},
+    further: Pick<RequestHeaderOptions, 'handoff'> = {},
   ): string[] {
-    const trustForwarded = this.#parts.addresses.believes(req);
-    return requestHeaders(req, { admission, prefix, requestId, trustForwarded, ...further });
+    const trustForwarded = this.#parts.addresses.trustsHeadersOf(req);
+    return requestHeaders(req, { caller, prefix, requestId, trustForwarded, ...further });
   }
 
   /** Refuses requests that waited too long, before any work is done for them. @throws UnavailableError */
-  #refuseLate(): void {
+  #refuseDelayed(): void {
     if (!this.#parts.arrivalDelay.isTooLong) return;
     throw new UnavailableError('Requests wait too long at the moment', {
       retryAfterSeconds: 1,
@@ -231,18 +233,18 @@ export class Gateway {
   /**
    * Counts the request against the rate limits. Returns rate-limit headers for the answer. @throws TooManyRequestsError
    */
-  #limit(req: IncomingMessage, destination: Destination, { admission }: Itinerary): string[] {
+  #limit(req: IncomingMessage, destination: Destination, { caller }: RoutePlan): string[] {
     const { rateLimits, addresses, guard } = this.#parts;
-    const claims = admission.principal?.claims;
+    const claims = caller.principal?.claims;
     // Such a request may be a sign-in: the service judges its credentials, and they are guessed as keys are.
     if (!claims && destination.kind === 'service') guard.refuseGuesses(req);
     return rateLimits.take({ claims, address: claims ? '' : addresses.of(req) });
   }
 
-  #track({ admission }: Itinerary, cut: () => void): (() => void) | undefined {
-    const keyId = admission.principal?.claims.key_id;
-    if (keyId === undefined || !admission.recheck) return undefined;
-    return this.#parts.exchanges.add({ keyId, recheck: admission.recheck, cut });
+  #track({ caller }: RoutePlan, cut: () => void): (() => void) | undefined {
+    const keyId = caller.principal?.claims.key_id;
+    if (keyId === undefined || !caller.recheck) return undefined;
+    return this.#parts.exchanges.add({ keyId, recheck: caller.recheck, cut });
   }
 
   #countRefusal(error: unknown): void {

@@ -15,7 +15,7 @@ const KEY_IDS_MAX = 10_000;
  */
 export class BusHints {
   readonly #parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed };
-  readonly #keyLooks = new Throttle(() => this.#doubtKeys());
+  readonly #keyRechecks = new Throttle(() => this.#recheckKeys());
   #keyIds = new Set<string>();
 
   constructor(parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed }) {
@@ -24,22 +24,22 @@ export class BusHints {
 
   onEvent(event: CloudEvent): void {
     if (conforms(DeploymentRouteChanged, event) || conforms(DeploymentDeleted, event)) this.#parts.feed.hint();
-    else if (conforms(KeyRevoked, event)) this.#hintAt(event.data.key_id);
+    else if (conforms(KeyRevoked, event)) this.#hintRevokedKey(event.data.key_id);
   }
 
   stop(): void {
-    this.#keyLooks.stop();
+    this.#keyRechecks.stop();
   }
 
-  #hintAt(keyId: string): void {
+  #hintRevokedKey(keyId: string): void {
     if (this.#keyIds.size < KEY_IDS_MAX) this.#keyIds.add(keyId);
-    this.#keyLooks.trigger();
+    this.#keyRechecks.trigger();
   }
 
-  #doubtKeys(): void {
+  #recheckKeys(): void {
     const keyIds = this.#keyIds;
     this.#keyIds = new Set();
-    this.#parts.keys.doubt(keyIds);
+    this.#parts.keys.invalidate(keyIds);
     this.#parts.exchanges.recheckKeys(keyIds);
   }
 }

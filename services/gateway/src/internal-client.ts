@@ -45,7 +45,7 @@ export interface InternalAnswer {
 }
 
 /** @throws when the answer does not match the contract. */
-export function checked<T extends TSchema>(schema: T, answer: InternalAnswer): Static<T> {
+export function parseInternalAnswer<T extends TSchema>(schema: T, answer: InternalAnswer): Static<T> {
   if (answer.status !== 200) throw new Error(`unexpected status ${answer.status}`);
   const result = validatorOf(schema)(answer.body);
   if (!result.ok) throw new Error('the answer does not have the shape of the contract');

@@ -7,21 +7,21 @@ import { Gateway } from './app.ts';
 import { GuessGuard } from './authentication/guess-guard.ts';
 import { KeyCache } from './authentication/key-cache.ts';
 import { checkKey } from './authentication/key-check.ts';
-import { metricsGuard } from './authentication/metrics-guard.ts';
+import { createMetricsGuard } from './authentication/metrics-guard.ts';
 import { OpenExchanges } from './authentication/open-exchanges.ts';
 import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
-import { checked, InternalClient } from './internal-client.ts';
+import { InternalClient, parseInternalAnswer } from './internal-client.ts';
 import { ArrivalDelay } from './limits/arrival-delay.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RateSharing } from './limits/rate-sharing.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
 import { ClientAddresses } from './proxy/client-address.ts';
-import { SilentUpstreams } from './proxy/silent-upstreams.ts';
+import { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
-import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
+import { RoutePlanner } from './routing/route-plan.ts';
 
 /**
  * Milliseconds that an idle connection to an upstream is kept. Well below the window in which a stopping service still
@@ -42,7 +42,7 @@ export interface RunningGateway {
   url: string;
   feed: RouteFeed;
   /** Resolves when the bus subscription is active and the routes are at least as new. */
-  following: Promise<void>;
+  subscribed: Promise<void>;
 }
 
 /** Opens and wires the gateway. Returns when it listens; routes and events arrive later. */
@@ -57,9 +57,9 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     pipelining: 1,
   });
   lifecycle.onStop('upstream connections', () => dispatcher.destroy());
-  const silentUpstreams = new SilentUpstreams({ silentMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
-  silentUpstreams.start();
-  lifecycle.onStop('silent upstreams', () => silentUpstreams.stop());
+  const unresponsiveUpstreams = new UnresponsiveUpstreams({ probeAfterMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
+  unresponsiveUpstreams.start();
+  lifecycle.onStop('unresponsive upstreams', () => unresponsiveUpstreams.stop());
   // Many keys that are not known yet wait here for their turn, so that they do not overwhelm org-access.
   const internal = new Agent({
     connections: INTERNAL_CONNECTIONS,
@@ -78,12 +78,12 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   exchanges.start();
   lifecycle.onStop('open exchanges', () => exchanges.stop());
   const keys = new KeyCache({
-    ask: (question) => checkKey(orgAccess, question),
+    ask: (request) => checkKey(orgAccess, request),
     onRevoked: (keyId) => exchanges.cutKey(keyId),
   });
 
   const addresses = new ClientAddresses({
-    believesAll: config.TRUST_FORWARDED_HEADERS,
+    trustsAll: config.TRUST_FORWARDED_HEADERS,
     proxies: config.TRUSTED_PROXIES,
   });
   const rateLimits = new RateLimits(config, openRateSharing(config, context)?.onTaken);
@@ -94,7 +94,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const feed = new RouteFeed({
     table,
     fetchSnapshot: async (signal) =>
-      checked(RouteSnapshot, await controlPlane.call('GET', '/internal/routes', undefined, signal)),
+      parseInternalAnswer(RouteSnapshot, await controlPlane.call('GET', '/internal/routes', undefined, signal)),
     refreshMs: config.ROUTES_REFRESH_SECONDS * 1000,
     logger,
   });
@@ -102,12 +102,12 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   lifecycle.onStop('route feed', () => feed.stop());
 
   const hints = new BusHints({ keys, exchanges, feed });
-  lifecycle.onStop('hints of the bus', () => hints.stop());
+  lifecycle.onStop('bus hints', () => hints.stop());
   const bus = createEventBus(eventBusConfig(config, 'runyard-gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
   // The start does not wait for this: without the bus the gateway works on, and the subscription begins when the bus is
   // there.
-  const following = bus
+  const subscribed = bus
     .subscribe({
       topics: ['deployments', 'organizations'],
       // Each process has caches of its own, so each is a consumer group of its own.
@@ -118,7 +118,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     // No event is missed from here on; earlier changes have to be fetched.
     .then(() => feed.refreshNow())
     .catch((error: unknown) => {
-      if (!lifecycle.isDraining) logger.error('the event bus cannot be followed', { error });
+      if (!lifecycle.isDraining) logger.error('event bus subscription failed', { error });
     });
 
   const arrivalDelay = new ArrivalDelay({ maxMs: config.HTTP_MAX_ARRIVAL_DELAY_SECONDS * 1000 });
@@ -132,21 +132,21 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
           if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
         },
       },
-      metricsGuard: metricsGuard(guard, config.INTERNAL_TOKEN),
+      metricsGuard: createMetricsGuard(guard, config.INTERNAL_TOKEN),
     }),
     hosts,
-    planner: new ItineraryPlanner({
+    planner: new RoutePlanner({
       table,
       hosts,
       guard,
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
-      onMissed: () => feed.doubt(),
+      onDeadRoute: () => feed.reportDeadRoute(),
       newRoutes: () => feed.soon(),
     }),
     exchanges,
     dispatcher,
-    silentUpstreams,
+    unresponsiveUpstreams,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     guard,
     rateLimits,
@@ -162,7 +162,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   lifecycle.onStop('arrival delay', () => arrivalDelay.stop());
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
   lifecycle.ready();
-  return { url, feed, following };
+  return { url, feed, subscribed };
 }
 
 /** Opens the sharing of rate limits; without Redis each replica limits by itself. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { echoDeployment } from './echo-deployment.ts';
+import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 interface Echo {
@@ -31,7 +31,7 @@ describe('the admission of a request', () => {
   };
 
   beforeEach(async () => {
-    upstream = await echoDeployment();
+    upstream = await startEchoDeployment();
     route = deploymentRoute({ upstreams: [upstream.url], slug: 'hello' });
     custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true, workspace_id: route.workspace_id });
     const controlPlane = await FakeControlPlane.start();

@@ -10,7 +10,7 @@ import {
   serve,
 } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { echoDeployment } from './echo-deployment.ts';
+import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const source = '/runyard/test';
@@ -71,7 +71,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     config = address();
     bus = createEventBus(config, { logger: silentLogger });
     [upstream, streaming] = await Promise.all([
-      echoDeployment(),
+      startEchoDeployment(),
       serve((_req, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()),
     ]);
     route = deploymentRoute({ upstreams: [upstream.url] });
@@ -81,7 +81,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     gateway = await startGateway({ controlPlane, bus: config, env: { ROUTES_REFRESH_SECONDS: '3600' } });
     key = gateway.orgAccess.issue(route.workspace_id);
     await gateway.untilReady();
-    await gateway.untilFollowing();
+    await gateway.untilSubscribed();
   });
   afterEach(async () => {
     await restarted?.stop();
@@ -191,7 +191,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     });
     await restarted.untilReady();
     expect((await request(restarted, added)).status).toBe(200);
-    await restarted.untilFollowing();
+    await restarted.untilSubscribed();
     await announce({ ...added, version: 2, upstreams: [] });
     await waitFor(async () => (await request(restarted!, added)).status === 503);
     await revoke(key);

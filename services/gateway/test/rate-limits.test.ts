@@ -3,7 +3,7 @@ import type { DeploymentRoute } from '@runyard/contracts';
 import { FaultLine, type TestRedis, testRedis, waitFor } from '@runyard/test-kit';
 import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { echoDeployment } from './echo-deployment.ts';
+import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const KEY_OF_TWO = { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' };
@@ -42,7 +42,7 @@ describe('the rate limits of callers', () => {
     gateways = [];
     key = undefined as unknown as FakeKey;
     redis = testRedis();
-    upstream = await echoDeployment();
+    upstream = await startEchoDeployment();
     route = deploymentRoute({ upstreams: [upstream.url] });
     custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true });
   });

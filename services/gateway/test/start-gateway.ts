@@ -12,7 +12,7 @@ export interface TestGateway {
   /** Resolves when the routes are loaded. */
   untilReady(): Promise<void>;
   /** Resolves when the gateway misses no more events. */
-  untilFollowing(): Promise<void>;
+  untilSubscribed(): Promise<void>;
   /** Resolves when the gateway has applied the current routes of control-plane. */
   refreshRoutes(): Promise<void>;
   /** Stops the gateway and leaves the rest of the platform running. */
@@ -46,7 +46,7 @@ export async function startGateway(
   });
   const { HTTP_MAX_REQUESTS_IN_FLIGHT } = config;
   const context = createContext('gateway', { LOG_LEVEL: 'silent', processMetrics: false, HTTP_MAX_REQUESTS_IN_FLIGHT });
-  const { url, feed, following } = await run(config, context);
+  const { url, feed, subscribed } = await run(config, context);
   const stop = () => context.lifecycle.stop('the test is over');
   return {
     url,
@@ -55,7 +55,7 @@ export async function startGateway(
     async untilReady() {
       await waitFor(async () => (await fetch(`${url}/ok?check_db=1`)).ok);
     },
-    untilFollowing: () => following,
+    untilSubscribed: () => subscribed,
     refreshRoutes: () => feed.refreshNow(),
     stop,
     async close() {

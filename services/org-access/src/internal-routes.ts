@@ -7,29 +7,29 @@ import {
   verifyKey,
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { isThere, reachesWorkspace } from './access/access.ts';
+import { isActiveIdentity, reachesWorkspace } from './access/access.ts';
 import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { PrismaClient } from './generated/client.ts';
 import type { PlanService } from './organizations/plan-service.ts';
-import type { KeyVerification } from './tokens/key-verification.ts';
+import type { KeyVerifier } from './tokens/key-verifier.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Serves the other services of the platform, and its operators. */
 export function internalRoutes(parts: {
   prisma: PrismaClient;
   plans: PlanService;
-  verification: KeyVerification;
+  verifier: KeyVerifier;
   bootstrap: BootstrapService;
   signingKeys: SigningKeys;
 }): BoundOperation[] {
   return [
-    bind(verifyKey, async ({ body }) => ok(await parts.verification.verify(body))),
+    bind(verifyKey, async ({ body }) => ok(await parts.verifier.verify(body))),
     bind(checkReach, async ({ body }) => {
       const scope = { organizationId: body.organization_id.toLowerCase(), identityId: body.identity_id.toLowerCase() };
       const workspaceId = body.workspace_id?.toLowerCase();
       const reaches =
         workspaceId === undefined
-          ? isThere(parts.prisma, scope)
+          ? isActiveIdentity(parts.prisma, scope)
           : reachesWorkspace(parts.prisma, { ...scope, workspaceId });
       return ok({ reaches: await reaches });
     }),
@@ -39,7 +39,7 @@ export function internalRoutes(parts: {
     ),
     bind(bootstrap, async ({ body }) => ok(await parts.bootstrap.ensure(body))),
     bind(getSigningKeys, async () =>
-      ok({ keys: parts.signingKeys.published() }, { 'cache-control': 'public, max-age=60' }),
+      ok({ keys: parts.signingKeys.publicKeys() }, { 'cache-control': 'public, max-age=60' }),
     ),
   ];
 }

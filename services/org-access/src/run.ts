@@ -13,16 +13,16 @@ import {
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
-import { LastUse } from './api-keys/last-use.ts';
+import { LastUseRecorder } from './api-keys/last-use-recorder.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
-import { ExpiredAccounts } from './identities/expired-accounts.ts';
+import { ExpiredAccountSweeper } from './identities/expired-account-sweeper.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
-import { KeyVerification } from './tokens/key-verification.ts';
+import { KeyVerifier } from './tokens/key-verifier.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
@@ -51,11 +51,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const signingKeys = new SigningKeys({ prisma, sealer, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
   await untilAvailable(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
-  const lastUse = new LastUse({ prisma, logger });
+  const lastUse = new LastUseRecorder({ prisma, logger });
   lastUse.start();
   lifecycle.onStop('last use of keys', () => lastUse.stop());
 
-  const expired = new ExpiredAccounts({ database, logger });
+  const expired = new ExpiredAccountSweeper({ database, logger });
   expired.start();
   lifecycle.onStop('accounts with expired keys', () => expired.stop());
 
@@ -75,7 +75,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     internalToken: config.INTERNAL_TOKEN,
     principal: createPrincipalVerifier({
       audience: 'org-access',
-      keys: (header, token) => createLocalJWKSet({ keys: signingKeys.published() })(header, token),
+      keys: (header, token) => createLocalJWKSet({ keys: signingKeys.publicKeys() })(header, token),
     }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['org-access'],
@@ -86,7 +86,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...internalRoutes({
         prisma,
         plans: new PlanService({ database }),
-        verification: new KeyVerification({ prisma, tokens, lastUse }),
+        verifier: new KeyVerifier({ prisma, tokens, lastUse }),
         bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
         signingKeys,
       }),

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { makeKey } from '../src/api-keys/key-format.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { ExpiredAccounts } from '../src/identities/expired-accounts.ts';
+import { ExpiredAccountSweeper } from '../src/identities/expired-account-sweeper.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const SERVICE_KEYS = '/api/v1/orgs/current/service-keys';
@@ -136,32 +136,32 @@ describe('a key', () => {
 });
 
 describe('the workspace of a key', () => {
-  const workspaceOf = async (key: string, workspaceId?: string) => {
+  const requireWorkspaceId = async (key: string, workspaceId?: string) => {
     const { status, body } = await platform.verify(key, workspaceId ? { workspace_id: workspaceId } : {});
     return status === 200 ? (body.claims.workspace_id ?? 'none') : status;
   };
 
   it('is the requested one, if the key reaches it', async () => {
     const wide = await platform.issue();
-    expect(await workspaceOf(wide.key)).toBe('none');
-    expect(await workspaceOf(wide.key, research.id)).toBe(research.id);
-    expect(await workspaceOf(wide.key, platform.bootstrap.workspace_id)).toBe(platform.bootstrap.workspace_id);
+    expect(await requireWorkspaceId(wide.key)).toBe('none');
+    expect(await requireWorkspaceId(wide.key, research.id)).toBe(research.id);
+    expect(await requireWorkspaceId(wide.key, platform.bootstrap.workspace_id)).toBe(platform.bootstrap.workspace_id);
     const narrow = await platform.issue({ workspaces: [research.id] });
-    expect(await workspaceOf(narrow.key, platform.bootstrap.workspace_id)).toBe(403);
+    expect(await requireWorkspaceId(narrow.key, platform.bootstrap.workspace_id)).toBe(403);
   });
 
   it('is the only one it reaches, or its default one, when none is requested', async () => {
     const both = [research.id, platform.bootstrap.workspace_id];
-    expect(await workspaceOf((await platform.issue({ workspaces: [research.id] })).key)).toBe(research.id);
-    expect(await workspaceOf((await platform.issue({ workspaces: both })).key)).toBe('none');
+    expect(await requireWorkspaceId((await platform.issue({ workspaces: [research.id] })).key)).toBe(research.id);
+    expect(await requireWorkspaceId((await platform.issue({ workspaces: both })).key)).toBe('none');
     const preferring = await platform.issue({ workspaces: both, default_workspace_id: research.id });
-    expect(await workspaceOf(preferring.key)).toBe(research.id);
+    expect(await requireWorkspaceId(preferring.key)).toBe(research.id);
   });
 
   it.each(['11111111-1111-4111-8111-111111111111', 'not-a-uuid', "'; DROP TABLE api_key"])(
     'cannot be %s',
     async (workspaceId) => {
-      expect(await workspaceOf(platform.bootstrap.api_key, workspaceId)).toBe(403);
+      expect(await requireWorkspaceId(platform.bootstrap.api_key, workspaceId)).toBe(403);
     },
   );
 
@@ -378,7 +378,7 @@ describe('a personal access token', () => {
 });
 
 describe('the signing keys', () => {
-  const published = async () =>
+  const publicKeys = async () =>
     (await (await fetch(new URL('/.well-known/jwks.json', platform.service.url))).json()) as JSONWebKeySet;
   const newToken = async () => (await platform.verify(platform.bootstrap.api_key)).body.token;
 
@@ -386,7 +386,7 @@ describe('the signing keys', () => {
     const before = await newToken();
     await platform.restart();
     expect(decodeProtectedHeader(await newToken()).kid).toBe(decodeProtectedHeader(before).kid);
-    expect(JSON.stringify(await published())).not.toContain('"d"');
+    expect(JSON.stringify(await publicKeys())).not.toContain('"d"');
     const { rows } = await onDatabase(platform.database.url, (client) =>
       client.query('SELECT sealed_private_jwk FROM signing_key'),
     );
@@ -401,7 +401,7 @@ describe('the signing keys', () => {
     await platform.restart();
     const after = await newToken();
     expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid);
-    const keys = createLocalJWKSet(await published());
+    const keys = createLocalJWKSet(await publicKeys());
     for (const token of [before, after]) await jwtVerify(token, keys, { audience: 'org-access' });
   });
 
@@ -410,7 +410,7 @@ describe('the signing keys', () => {
     platform.encryptionKey = Buffer.alloc(32, 7).toString('base64');
     await platform.restart();
     expect(decodeProtectedHeader(await newToken()).kid).not.toBe(decodeProtectedHeader(before).kid);
-    await jwtVerify(before, createLocalJWKSet(await published()), { audience: 'org-access' });
+    await jwtVerify(before, createLocalJWKSet(await publicKeys()), { audience: 'org-access' });
   });
 });
 
@@ -454,9 +454,9 @@ const expire = ({ id }: IssuedApiKey) =>
 async function endExpired(): Promise<void> {
   const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
   const database = await openDatabase({ connectionString: platform.database.url, poolSize: 1, migrationsDir });
-  const expired = new ExpiredAccounts({ database, logger: silentLogger });
-  await expired.end();
-  await expired.end();
+  const expired = new ExpiredAccountSweeper({ database, logger: silentLogger });
+  await expired.sweep();
+  await expired.sweep();
   await database.close();
 }
 

@@ -4,14 +4,14 @@ import type pg from 'pg';
 import { LeasedOwnership } from '../../../../services/control-plane/src/reconciler/ownership.ts';
 import { Reconciler } from '../../../../services/control-plane/src/reconciler/reconciler.ts';
 import { OpenExchanges } from '../../../../services/gateway/src/authentication/open-exchanges.ts';
-import { SilentUpstreams } from '../../../../services/gateway/src/proxy/silent-upstreams.ts';
+import { UnresponsiveUpstreams } from '../../../../services/gateway/src/proxy/unresponsive-upstreams.ts';
 import { DeploymentTable } from '../../../../services/gateway/src/routing/deployment-table.ts';
 import { RouteFeed } from '../../../../services/gateway/src/routing/route-feed.ts';
-import { LastUse } from '../../../../services/org-access/src/api-keys/last-use.ts';
+import { LastUseRecorder } from '../../../../services/org-access/src/api-keys/last-use-recorder.ts';
 import type { BackgroundPart } from '../start-stop-storm.ts';
 import { EVERY_MS, type PartServers } from './part-servers.ts';
 
-const nothingIsUsed = {} as ConstructorParameters<typeof LastUse>[0]['prisma'];
+const nothingIsUsed = {} as ConstructorParameters<typeof LastUseRecorder>[0]['prisma'];
 
 /** Returns the background parts of gateway, control-plane and org-access. */
 export function platformParts({ pool }: PartServers): BackgroundPart[] {
@@ -28,12 +28,12 @@ export function platformParts({ pool }: PartServers): BackgroundPart[] {
     },
     { name: 'open exchanges', open: () => new OpenExchanges({ maxPerKey: 10 }) },
     {
-      name: 'silent upstreams',
-      open: () => new SilentUpstreams({ silentMs: 4 * EVERY_MS }),
+      name: 'unresponsive upstreams',
+      open: () => new UnresponsiveUpstreams({ probeAfterMs: 4 * EVERY_MS }),
     },
     {
-      name: 'last use of keys',
-      open: () => new LastUse({ prisma: nothingIsUsed, logger }),
+      name: 'last use recorder',
+      open: () => new LastUseRecorder({ prisma: nothingIsUsed, logger }),
     },
     { name: 'reconciler', open: () => reconciler(pool) },
   ];

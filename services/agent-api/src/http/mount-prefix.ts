@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { HANDOVER_HEADER, isMountPrefix, MOUNT_PREFIX_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER, isMountPrefix, MOUNT_PREFIX_HEADER } from '@runyard/contracts';
 import type { RequestHandler } from '@runyard/service-kit';
 
 /** Paths that are served without the prefix too: probes and scrapers do not know it. */
@@ -49,7 +49,7 @@ export function handedOverBelow(prefix: string | undefined): RequestHandler {
 function prefixHandover(res: ServerResponse, prefix: string): void {
   const addTrailers = res.addTrailers.bind(res);
   res.addTrailers = (trailers) => {
-    const { [HANDOVER_HEADER]: path, ...others } = trailers as Record<string, string>;
-    addTrailers(path === undefined ? others : { [HANDOVER_HEADER]: prefix + path, ...others });
+    const { [HANDOFF_HEADER]: path, ...others } = trailers as Record<string, string>;
+    addTrailers(path === undefined ? others : { [HANDOFF_HEADER]: prefix + path, ...others });
   };
 }

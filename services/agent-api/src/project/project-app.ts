@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { HANDOVER_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
 import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
@@ -49,7 +49,7 @@ const FOR_EVERYBODY: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/op
  * Headers that the project's code must not see or set. An answer that goes through it cannot be handed off: it would
  * look complete.
  */
-const OURS: ReadonlySet<string> = new Set([PRINCIPAL_HEADER, LOOPBACK_HEADER, EXCHANGE_HEADER, HANDOVER_HEADER]);
+const OURS: ReadonlySet<string> = new Set([PRINCIPAL_HEADER, LOOPBACK_HEADER, EXCHANGE_HEADER, HANDOFF_HEADER]);
 
 /** The metrics label of requests that the app answered itself: its own paths may be unbounded. */
 const ROUTE = 'project app';

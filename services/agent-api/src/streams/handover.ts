@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { HANDOVER_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER } from '@runyard/contracts';
 
 /** The continuation: where the rest of an answer is found, at any process of the deployment. */
 export interface Handover {
@@ -11,12 +11,12 @@ export interface Handover {
 
 /** Returns whether the requester fetches the rest of the answer elsewhere when this process has to stop. */
 export function takesOver(headers: IncomingHttpHeaders): boolean {
-  return headers[HANDOVER_HEADER] !== undefined;
+  return headers[HANDOFF_HEADER] !== undefined;
 }
 
 /** Returns whether the request continues an answer that another process began. */
 export function isContinuing(headers: IncomingHttpHeaders): boolean {
-  return headers[HANDOVER_HEADER] === 'continued';
+  return headers[HANDOFF_HEADER] === 'continued';
 }
 
 /** Appends the parameters that are set to the path, lists as repeated names. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { HANDOVER_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER } from '@runyard/contracts';
 import { breakOff, leaveInFlight } from '@runyard/service-kit';
 import type { Handover } from './handover.ts';
 
@@ -135,7 +135,7 @@ export class LiveResponse {
   handOver({ path, afterId }: Handover): void {
     if (this.#finished || this.closed.aborted) return;
     this.#finish();
-    this.#res.addTrailers({ [HANDOVER_HEADER]: path, ...(afterId !== undefined && { 'last-event-id': afterId }) });
+    this.#res.addTrailers({ [HANDOFF_HEADER]: path, ...(afterId !== undefined && { 'last-event-id': afterId }) });
     this.#res.end();
   }
 

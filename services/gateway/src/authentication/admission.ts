@@ -3,19 +3,19 @@ import type { DeploymentRoute, PrincipalClaims, PublicService } from '@runyard/c
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '@runyard/service-kit';
 import { credentialsOf, looksLikePlatformKey } from './credentials.ts';
 import type { KeyChecker } from './guess-guard.ts';
-import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
 /** The decision that a request may pass, and as whom. */
-export interface Admission {
+export interface AdmittedCaller {
   /** Signed by org-access for the service that the request goes to; absent for a caller the platform does not know. */
   principal?: { token: string; claims: PrincipalClaims };
   /** The credentials that were the platform's own and are not forwarded. */
   consumes: 'x-api-key' | 'authorization' | 'both' | 'none';
-  recheck?(): KeyAnswer | Promise<KeyAnswer>;
+  recheck?(): KeyCheckResult | Promise<KeyCheckResult>;
 }
 
 /** Admits a request unchanged, for others to judge. */
-export const NOBODY: Admission = { consumes: 'none' };
+export const ANONYMOUS: AdmittedCaller = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
 /** The audience of a token that nobody accepts: it is requested only to check a key. */
 const NO_AUDIENCE = 'gateway';
@@ -29,20 +29,20 @@ export async function admitToDeployment(
   req: IncomingMessage,
   route: DeploymentRoute | undefined,
   check: KeyChecker,
-): Promise<Admission> {
+): Promise<AdmittedCaller> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   if (route?.has_custom_auth) return admitToCustomAuth(req, route, check);
   const key = apiKey ?? bearer;
   if (key === undefined) throw new UnauthorizedError('Missing authentication headers');
-  const question = questionFor(key, route);
-  const answer = await check(question);
+  const request = keyCheckFor(key, route);
+  const answer = await check(request);
   if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
   if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
-  return admitted(answer, question, check, consumed(apiKey, bearer));
+  return admit(answer, request, check, consumedCredentials(apiKey, bearer));
 }
 
 /** Returns the workspace in which a request's platform key acts; undefined for other callers. */
-export async function workspaceOf(req: IncomingMessage, check: KeyChecker): Promise<string | undefined> {
+export async function findWorkspaceOfKey(req: IncomingMessage, check: KeyChecker): Promise<string | undefined> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = [apiKey, bearer].find(looksLikePlatformKey);
   const answer = key === undefined ? undefined : await check({ key, audience: NO_AUDIENCE });
@@ -50,7 +50,7 @@ export async function workspaceOf(req: IncomingMessage, check: KeyChecker): Prom
 }
 
 /** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */
-export function deploymentOrNotFound(route: DeploymentRoute | undefined): DeploymentRoute {
+export function requireDeployment(route: DeploymentRoute | undefined): DeploymentRoute {
   if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
   return route;
 }
@@ -60,58 +60,62 @@ export async function admitToService(
   req: IncomingMessage,
   service: PublicService,
   check: KeyChecker,
-): Promise<Admission> {
+): Promise<AdmittedCaller> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
   // Sign-ins, and later sessions, are the service's to judge.
-  if (key === undefined) return NOBODY;
+  if (key === undefined) return ANONYMOUS;
   const workspaceId = req.headers['x-tenant-id'];
-  const question = {
+  const request = {
     key,
     audience: service,
     ...(typeof workspaceId === 'string' && workspaceId !== '' ? { workspaceId } : {}),
   };
-  const answer = await check(question);
+  const answer = await check(request);
   if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
-  if (answer.kind === 'elsewhere') throw new ForbiddenError(answer.detail);
-  return admitted(answer, question, check, consumed(apiKey, bearer));
+  if (answer.kind === 'other_workspace') throw new ForbiddenError(answer.detail);
+  return admit(answer, request, check, consumedCredentials(apiKey, bearer));
 }
 
-async function admitToCustomAuth(req: IncomingMessage, route: DeploymentRoute, check: KeyChecker): Promise<Admission> {
+async function admitToCustomAuth(
+  req: IncomingMessage,
+  route: DeploymentRoute,
+  check: KeyChecker,
+): Promise<AdmittedCaller> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   if (looksLikePlatformKey(apiKey)) {
-    const question = questionFor(apiKey, route);
-    const answer = await check(question);
+    const request = keyCheckFor(apiKey, route);
+    const answer = await check(request);
     if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
-    return admitted(answer, question, check, consumed(apiKey, bearer));
+    return admit(answer, request, check, consumedCredentials(apiKey, bearer));
   }
-  if (!looksLikePlatformKey(bearer)) return NOBODY;
-  const question = questionFor(bearer, route);
-  const answer = await check(question);
+  if (!looksLikePlatformKey(bearer)) return ANONYMOUS;
+  const request = keyCheckFor(bearer, route);
+  const answer = await check(request);
   // The handler may still know a bearer that the platform does not know.
-  return reaches(answer, route) ? admitted(answer, question, check, 'authorization') : NOBODY;
+  return reaches(answer, route) ? admit(answer, request, check, 'authorization') : ANONYMOUS;
 }
 
-function questionFor(key: string, route: DeploymentRoute | undefined): KeyQuestion {
+function keyCheckFor(key: string, route: DeploymentRoute | undefined): KeyCheckRequest {
   if (!route) return { key, audience: NO_AUDIENCE };
   return { key, audience: `deployment:${route.deployment_id}`, workspaceId: route.workspace_id };
 }
 
-function reaches(answer: KeyAnswer, route: DeploymentRoute): answer is KeyAnswer & { kind: 'good' } {
+function reaches(answer: KeyCheckResult, route: DeploymentRoute): answer is KeyCheckResult & { kind: 'good' } {
   return answer.kind === 'good' && answer.claims.workspace_id === route.workspace_id;
 }
 
-function admitted(
-  { token, claims }: KeyAnswer & { kind: 'good' },
-  question: KeyQuestion,
+function admit(
+  { token, claims }: KeyCheckResult & { kind: 'good' },
+  request: KeyCheckRequest,
   check: KeyChecker,
-  consumes: Admission['consumes'],
-): Admission {
-  return { principal: { token, claims }, consumes, recheck: () => check(question) };
+  consumes: AdmittedCaller['consumes'],
+): AdmittedCaller {
+  return { principal: { token, claims }, consumes, recheck: () => check(request) };
 }
 
-function consumed(apiKey: string | undefined, bearer: string | undefined): Admission['consumes'] {
+function consumedCredentials(apiKey: string | undefined, bearer: string | undefined): AdmittedCaller['consumes'] {
   if (apiKey === undefined) return 'authorization';
   return looksLikePlatformKey(bearer) ? 'both' : 'x-api-key';
 }

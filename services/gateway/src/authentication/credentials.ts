@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The credentials in a request. */
-export interface Credentials {
+export interface RequestCredentials {
   /** `X-Api-Key`. */
   apiKey: string | undefined;
   /** The token of `Authorization: Bearer`. */
@@ -11,7 +11,7 @@ export interface Credentials {
 const BEARER = /^Bearer +(\S+) *$/i;
 const PLATFORM_KEY = /^lsv2_(sk|pt)_/;
 
-export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
+export function credentialsOf(headers: IncomingHttpHeaders): RequestCredentials {
   const apiKey = headers['x-api-key'];
   const bearer = headers.authorization === undefined ? undefined : BEARER.exec(headers.authorization)?.[1];
   return { apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer };

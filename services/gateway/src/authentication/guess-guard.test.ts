@@ -6,10 +6,10 @@ import { RateLimits } from '../limits/rate-limits.ts';
 import { ClientAddresses } from '../proxy/client-address.ts';
 import { GuessGuard } from './guess-guard.ts';
 import { KeyCache } from './key-cache.ts';
-import type { KeyAnswer } from './key-check.ts';
+import type { KeyCheckResult } from './key-check.ts';
 
 const request = () => ({ socket: { remoteAddress: '203.0.113.7' }, headers: {} }) as unknown as IncomingMessage;
-const GOOD = { kind: 'good', token: 't', claims: { exp: Date.now() / 1000 + 60 } } as unknown as KeyAnswer;
+const GOOD = { kind: 'good', token: 't', claims: { exp: Date.now() / 1000 + 60 } } as unknown as KeyCheckResult;
 
 it('a key that let its request in is found out when it is revoked, although its address fails too often', async () => {
   const environment = { RATE_LIMIT_FAILURES_RPS: '0.001', RATE_LIMIT_FAILURES_BURST: '1' };
@@ -21,7 +21,7 @@ it('a key that let its request in is found out when it is revoked, although its 
     entriesMax: 1,
   });
   const limits = new RateLimits(readConfig(configSchema, { environment: { ...environment, ...required } }));
-  const guard = new GuessGuard({ keys, limits, addresses: new ClientAddresses({ believesAll: false }) });
+  const guard = new GuessGuard({ keys, limits, addresses: new ClientAddresses({ trustsAll: false }) });
   const check = guard.checkerFor(request());
   expect(await check({ key: 'mine', audience: 'gateway' })).toBe(GOOD);
   await guard.checkerFor(request())({ key: 'guessed', audience: 'gateway' });

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { RateLimits } from '../limits/rate-limits.ts';
 import type { ClientAddresses } from '../proxy/client-address.ts';
 import type { KeyCache } from './key-cache.ts';
-import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
 /** Checks the keys of one request. */
-export type KeyChecker = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
+export type KeyChecker = (request: KeyCheckRequest) => KeyCheckResult | Promise<KeyCheckResult>;
 
 /**
  * Makes guessing cheap to refuse: after too many failed attempts from an address, keys that are not known to be good
@@ -27,10 +27,10 @@ export class GuessGuard {
   checkerFor(req: IncomingMessage): KeyChecker {
     // A recheck of the key that let its request in is never refused: a revoked key must be found out.
     let wasGood = false;
-    return async (question) => {
+    return async (request) => {
       const refusal = wasGood ? undefined : this.#limits.refusalOfGuesses(this.#addresses.of(req));
-      if (refusal && !this.#keys.isKnownGood(question)) throw refusal;
-      const answer = await this.#keys.check(question);
+      if (refusal && !this.#keys.isKnownGood(request)) throw refusal;
+      const answer = await this.#keys.check(request);
       if (answer.kind === 'refused') this.countFailure(req);
       wasGood ||= answer.kind === 'good';
       return answer;

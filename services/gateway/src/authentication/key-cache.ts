@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
 export interface KeyCacheOptions {
-  ask(question: KeyQuestion): Promise<KeyAnswer>;
+  ask(request: KeyCheckRequest): Promise<KeyCheckResult>;
   /** Monotonic milliseconds: a clock that is set back makes no answer younger. */
   now?: () => number;
   /** Milliseconds since 1970, for the expiry of principal tokens. */
@@ -27,13 +27,13 @@ const AWAY_MS = 1_000;
 const TOKEN_MARGIN_MS = 2_000;
 
 interface Entry {
-  answer: KeyAnswer;
+  answer: KeyCheckResult;
   askedAt: number;
   /** The expiry of its principal token, by the monotonic clock. */
   expiresAt: number;
   renewing: boolean;
   /** True when a hint came that its key was revoked: the next request asks again. */
-  isDoubted: boolean;
+  isInvalidated: boolean;
 }
 
 /**
@@ -46,12 +46,12 @@ export class KeyCache {
   readonly #now: () => number;
   readonly #wallClock: () => number;
   readonly #entries: LRUCache<string, Entry>;
-  readonly #asking = new Map<string, Promise<KeyAnswer>>();
-  #doubts = 0;
+  readonly #asking = new Map<string, Promise<KeyCheckResult>>();
+  #invalidations = 0;
   /**
-   * The number of the last doubt about a key id: an answer that was in flight then may be older than the revocation.
+   * The number of the last invalidation of a key id: an answer that was in flight then may be older than the revocation.
    */
-  readonly #lastDoubts: LRUCache<string, number>;
+  readonly #lastInvalidations: LRUCache<string, number>;
   #awayUntil = 0;
 
   constructor(options: KeyCacheOptions) {
@@ -59,7 +59,7 @@ export class KeyCache {
     this.#now = options.now ?? (() => performance.now());
     this.#wallClock = options.wallClock ?? Date.now;
     this.#entries = new LRUCache({ max: options.entriesMax ?? 10_000 });
-    this.#lastDoubts = new LRUCache({ max: 10_000 });
+    this.#lastInvalidations = new LRUCache({ max: 10_000 });
   }
 
   get size(): number {
@@ -72,35 +72,35 @@ export class KeyCache {
   }
 
   /** Returns whether the last answer was that the key is good, however long ago. */
-  isKnownGood(question: KeyQuestion): boolean {
-    return this.#entries.peek(idOf(question))?.answer.kind === 'good';
+  isKnownGood(request: KeyCheckRequest): boolean {
+    return this.#entries.peek(idOf(request))?.answer.kind === 'good';
   }
 
   /** @throws UnavailableError when there is no usable answer and org-access is unavailable. */
-  check(question: KeyQuestion): KeyAnswer | Promise<KeyAnswer> {
-    const id = idOf(question);
+  check(request: KeyCheckRequest): KeyCheckResult | Promise<KeyCheckResult> {
+    const id = idOf(request);
     const entry = this.#entries.get(id);
     if (entry) {
       const age = this.#now() - entry.askedAt;
-      if (!entry.isDoubted && age < this.#freshMs(entry)) {
-        if (age >= RENEW_AFTER_MS && !entry.renewing) this.#renew(id, question, entry);
+      if (!entry.isInvalidated && age < this.#freshMs(entry)) {
+        if (age >= RENEW_AFTER_MS && !entry.renewing) this.#renew(id, request, entry);
         return entry.answer;
       }
       if (this.#now() < this.#awayUntil && this.#outlivesOutage(entry)) return entry.answer;
     }
-    return this.#askOnce(id, question).catch((error: unknown) => {
+    return this.#askOnce(id, request).catch((error: unknown) => {
       if (entry && this.#entries.get(id) === entry && this.#outlivesOutage(entry)) return entry.answer;
       throw new UnavailableError('Keys cannot be checked at the moment', { cause: error, retryAfterSeconds: 2 });
     });
   }
 
   /** Marks keys that may have been revoked: their next request asks org-access. This alone refuses nobody. */
-  doubt(keyIds: ReadonlySet<string>): void {
-    this.#doubts += 1;
-    for (const keyId of keyIds) this.#lastDoubts.set(keyId, this.#doubts);
+  invalidate(keyIds: ReadonlySet<string>): void {
+    this.#invalidations += 1;
+    for (const keyId of keyIds) this.#lastInvalidations.set(keyId, this.#invalidations);
     for (const entry of this.#entries.values()) {
       const keyId = keyIdOf(entry.answer);
-      if (keyId !== undefined && keyIds.has(keyId)) entry.isDoubted = true;
+      if (keyId !== undefined && keyIds.has(keyId)) entry.isInvalidated = true;
     }
   }
 
@@ -114,25 +114,25 @@ export class KeyCache {
     return answer.kind === 'good' && now - askedAt < STALE_MS && expiresAt > now;
   }
 
-  #renew(id: string, question: KeyQuestion, entry: Entry): void {
+  #renew(id: string, request: KeyCheckRequest, entry: Entry): void {
     entry.renewing = true;
-    this.#askOnce(id, question).catch(() => {
+    this.#askOnce(id, request).catch(() => {
       entry.renewing = false;
     });
   }
 
-  #askOnce(id: string, question: KeyQuestion): Promise<KeyAnswer> {
+  #askOnce(id: string, request: KeyCheckRequest): Promise<KeyCheckResult> {
     let asking = this.#asking.get(id);
     if (!asking) {
-      asking = this.#ask(id, question).finally(() => this.#asking.delete(id));
+      asking = this.#ask(id, request).finally(() => this.#asking.delete(id));
       this.#asking.set(id, asking);
     }
     return asking;
   }
 
-  async #ask(id: string, question: KeyQuestion): Promise<KeyAnswer> {
-    let entry = await this.#askForEntry(question);
-    if (entry.isDoubted) entry = await this.#askForEntry(question);
+  async #ask(id: string, request: KeyCheckRequest): Promise<KeyCheckResult> {
+    let entry = await this.#askForEntry(request);
+    if (entry.isInvalidated) entry = await this.#askForEntry(request);
     const { answer } = entry;
     const before = this.#entries.peek(id)?.answer;
     this.#entries.set(id, entry);
@@ -141,22 +141,22 @@ export class KeyCache {
     return answer;
   }
 
-  async #askForEntry(question: KeyQuestion): Promise<Entry> {
+  async #askForEntry(request: KeyCheckRequest): Promise<Entry> {
     const askedAt = this.#now();
-    const doubts = this.#doubts;
+    const invalidations = this.#invalidations;
     try {
-      const answer = await this.#options.ask(question);
+      const answer = await this.#options.ask(request);
       this.#awayUntil = 0;
       const keyId = keyIdOf(answer);
-      const isDoubted = keyId !== undefined && (this.#lastDoubts.get(keyId) ?? 0) > doubts;
-      return { answer, askedAt, expiresAt: this.#expiryOf(answer), renewing: false, isDoubted };
+      const isInvalidated = keyId !== undefined && (this.#lastInvalidations.get(keyId) ?? 0) > invalidations;
+      return { answer, askedAt, expiresAt: this.#expiryOf(answer), renewing: false, isInvalidated };
     } catch (error) {
       this.#awayUntil = this.#now() + AWAY_MS;
       throw error;
     }
   }
 
-  #expiryOf(answer: KeyAnswer): number {
+  #expiryOf(answer: KeyCheckResult): number {
     return answer.kind === 'good' ? this.#now() + answer.claims.exp * 1000 - this.#wallClock() : this.#now();
   }
 
@@ -169,11 +169,11 @@ export class KeyCache {
   }
 }
 
-function keyIdOf(answer: KeyAnswer): string | undefined {
+function keyIdOf(answer: KeyCheckResult): string | undefined {
   return answer.kind === 'good' ? answer.claims.key_id : undefined;
 }
 
-function idOf({ key, audience, workspaceId = '' }: KeyQuestion): string {
+function idOf({ key, audience, workspaceId = '' }: KeyCheckRequest): string {
   const hash = createHash('sha256').update(key).digest('base64url');
   return `${hash} ${audience} ${workspaceId}`;
 }

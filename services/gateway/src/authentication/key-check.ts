@@ -1,34 +1,34 @@
 import { VerifyKeyResponse } from '@runyard/contracts';
-import { checked, type InternalClient } from '../internal-client.ts';
+import { type InternalClient, parseInternalAnswer } from '../internal-client.ts';
 
-export interface KeyQuestion {
+export interface KeyCheckRequest {
   key: string;
   /** The service that the principal token is for. */
   audience: string;
   workspaceId?: string;
 }
 
-export type KeyAnswer =
+export type KeyCheckResult =
   | { kind: 'good'; token: string; claims: VerifyKeyResponse['claims'] }
   /** The key is unknown, revoked or expired. */
   | { kind: 'refused' }
   /** The key is good and does not reach the requested workspace. */
-  | { kind: 'elsewhere'; detail: string };
+  | { kind: 'other_workspace'; detail: string };
 
 const KEY_LENGTH_MAX = 512;
 
 /** Asks org-access about a key. @throws when org-access is unavailable. */
-export async function checkKey(orgAccess: InternalClient, question: KeyQuestion): Promise<KeyAnswer> {
+export async function checkKey(orgAccess: InternalClient, request: KeyCheckRequest): Promise<KeyCheckResult> {
   // No key is that long, and the contract does not allow asking about it.
-  if (question.key.length > KEY_LENGTH_MAX) return { kind: 'refused' };
+  if (request.key.length > KEY_LENGTH_MAX) return { kind: 'refused' };
   const answer = await orgAccess.call('POST', '/internal/keys/verify', {
-    key: question.key,
-    audience: question.audience,
-    ...(question.workspaceId === undefined ? {} : { workspace_id: question.workspaceId }),
+    key: request.key,
+    audience: request.audience,
+    ...(request.workspaceId === undefined ? {} : { workspace_id: request.workspaceId }),
   });
   if (answer.status === 401 || answer.status === 404) return { kind: 'refused' };
-  if (answer.status === 403) return { kind: 'elsewhere', detail: detailOf(answer.body) };
-  return { kind: 'good', ...checked(VerifyKeyResponse, answer) };
+  if (answer.status === 403) return { kind: 'other_workspace', detail: detailOf(answer.body) };
+  return { kind: 'good', ...parseInternalAnswer(VerifyKeyResponse, answer) };
 }
 
 function detailOf(body: unknown): string {

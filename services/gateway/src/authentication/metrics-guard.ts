@@ -6,7 +6,7 @@ import type { GuessGuard } from './guess-guard.ts';
 /**
  * Restricts the gateway's metrics to key holders and holders of the internal token, because it is reached from outside.
  */
-export function metricsGuard(guard: GuessGuard, internalToken: string): PrincipalVerifier {
+export function createMetricsGuard(guard: GuessGuard, internalToken: string): PrincipalVerifier {
   return {
     async authenticate(req) {
       const { apiKey, bearer } = credentialsOf(req.headers);

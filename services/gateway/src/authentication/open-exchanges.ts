@@ -1,11 +1,11 @@
 import { TooManyRequestsError } from '@runyard/service-kit';
-import type { KeyAnswer } from './key-check.ts';
+import type { KeyCheckResult } from './key-check.ts';
 
 /** One request or websocket in flight with a key. */
 export interface OpenExchange {
   keyId: string;
   /** Checks its key again. */
-  recheck(): KeyAnswer | Promise<KeyAnswer>;
+  recheck(): KeyCheckResult | Promise<KeyCheckResult>;
   /** Ends it so that the client sees an incomplete answer. */
   cut(): void;
 }
@@ -19,7 +19,7 @@ const SWEEP_MS = 750;
 
 /**
  * Limits how many exchanges one key may have open, and cuts those of a revoked key: it rechecks the key of every
- * exchange that stays open, and at once a key that is doubted. While org-access is unavailable, exchanges stay.
+ * exchange that stays open, and at once a key that may have been revoked. While org-access is unavailable, exchanges stay.
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;

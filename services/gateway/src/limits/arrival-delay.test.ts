@@ -29,7 +29,7 @@ describe('requests that waited to be read', () => {
     delay = new ArrivalDelay({ maxMs: MAX_MS });
     seen = 0;
     server = createServer((req, res) => {
-      if (delay.take(req)) return;
+      if (delay.takeProbe(req)) return;
       seen += 1;
       if (delay.isTooLong) {
         res.writeHead(503).end();

@@ -55,7 +55,7 @@ export class ArrivalDelay {
   }
 
   /** Must be called with each request. Returns whether it was a probe, which wants no answer. */
-  take(req: IncomingMessage): boolean {
+  takeProbe(req: IncomingMessage): boolean {
     if (req.url === this.#path) {
       req.socket.destroy();
       return true;
@@ -67,7 +67,7 @@ export class ArrivalDelay {
 
   stop(): void {
     this.#server = undefined;
-    this.#rest();
+    this.#pause();
     for (const { socket } of this.#probes) socket.destroy();
   }
 
@@ -77,7 +77,7 @@ export class ArrivalDelay {
     this.#timer.unref();
   }
 
-  #rest(): void {
+  #pause(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -90,7 +90,7 @@ export class ArrivalDelay {
     this.#sinceProbeMs += turnMs;
     if (this.#sinceProbeMs < PROBE_EVERY_MS) return;
     if (this.#isBusy) this.#send();
-    else if (this.#probes.size === 0) this.#rest();
+    else if (this.#probes.size === 0) this.#pause();
   }
 
   #send(): void {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { type Bucket, type Rate, RateLimit } from './rate-limit.ts';
 
 /** The sender of a request, as far as the gateway knows it. */
-export interface Caller {
+export interface RateLimitedCaller {
   /** Absent for callers the platform does not know. */
   claims?: PrincipalClaims | undefined;
   address: string;
@@ -13,7 +13,7 @@ export interface Caller {
 interface Dimension {
   name: string;
   /** Returns the subject of the request; undefined where it is not counted in this dimension. */
-  subjectOf(caller: Caller): string | undefined;
+  subjectOf(caller: RateLimitedCaller): string | undefined;
   /** The detail of the 429. */
   detail: string;
   rateOf(config: Config): Rate;
@@ -77,7 +77,7 @@ export class RateLimits {
    * @returns headers for the answer, names and values
    * @throws TooManyRequestsError
    */
-  take(caller: Caller): string[] {
+  take(caller: RateLimitedCaller): string[] {
     const counted = this.#dimensions.flatMap(({ subjectOf, limit, detail }) => {
       const subject = subjectOf(caller);
       return subject === undefined ? [] : [{ limit, subject, detail }];

@@ -38,8 +38,8 @@ export class RateSharing {
   readonly #keyPrefix: string;
   readonly #logger: Logger;
   readonly #taken = new Set<Bucket>();
-  #isUnderWay = false;
-  #isAway = false;
+  #isSharing = false;
+  #isUnavailable = false;
 
   constructor({ redisUri, keyPrefix, logger }: RateSharingOptions) {
     this.#keyPrefix = keyPrefix;
@@ -51,54 +51,54 @@ export class RateSharing {
       connectTimeout: 3_000,
       commandTimeout: ANSWER_MS,
       retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
-    }).on('error', (error) => this.#onAway(error));
+    }).on('error', (error) => this.#onUnavailable(error));
     keepAlive(this.#redis);
   }
 
   readonly onTaken = (bucket: Bucket): void => {
     if (this.#taken.size < BUCKETS_MAX) this.#taken.add(bucket);
-    if (this.#isUnderWay) return;
-    this.#isUnderWay = true;
+    if (this.#isSharing) return;
+    this.#isSharing = true;
     setTimeout(() => void this.#share(), SHARE_AFTER_MS).unref();
   };
 
   close(): void {
     // Failures to share from here on do not matter.
-    this.#isAway = true;
+    this.#isUnavailable = true;
     this.#redis.disconnect();
   }
 
   async #share(): Promise<void> {
-    const told = [...this.#taken].map((bucket) => ({ bucket, ms: bucket.unsharedMs }));
+    const reports = [...this.#taken].map((bucket) => ({ bucket, ms: bucket.unsharedMs }));
     this.#taken.clear();
-    for (const { bucket } of told) bucket.unsharedMs = 0;
+    for (const { bucket } of reports) bucket.unsharedMs = 0;
     try {
-      const debts = await this.#add(told);
-      for (const [index, { bucket }] of told.entries()) learn(bucket, debts[index] ?? 0);
-      this.#isAway = false;
+      const debts = await this.#add(reports);
+      for (const [index, { bucket }] of reports.entries()) applySharedDebt(bucket, debts[index] ?? 0);
+      this.#isUnavailable = false;
     } catch (error) {
-      this.#onAway(error);
+      this.#onUnavailable(error);
     }
-    this.#isUnderWay = false;
+    this.#isSharing = false;
     const [next] = this.#taken;
     if (next) this.onTaken(next);
   }
 
-  async #add(told: readonly { bucket: Bucket; ms: number }[]): Promise<number[]> {
-    const keys = told.map(({ bucket }) => `${this.#keyPrefix}:rates:${bucket.id}`);
-    return (await this.#redis.eval(ADD_DEBTS, keys.length, ...keys, ...told.map(({ ms }) => ms))) as number[];
+  async #add(reports: readonly { bucket: Bucket; ms: number }[]): Promise<number[]> {
+    const keys = reports.map(({ bucket }) => `${this.#keyPrefix}:rates:${bucket.id}`);
+    return (await this.#redis.eval(ADD_DEBTS, keys.length, ...keys, ...reports.map(({ ms }) => ms))) as number[];
   }
 
   /** Logs once for each time that Redis is away. */
-  #onAway(error: unknown): void {
-    if (this.#isAway) return;
-    this.#isAway = true;
-    this.#logger.warn('rate limits are not shared, each replica counts by itself', { error });
+  #onUnavailable(error: unknown): void {
+    if (this.#isUnavailable) return;
+    this.#isUnavailable = true;
+    this.#logger.warn('rate limits not shared, counting per replica', { error });
   }
 }
 
 /** Applies a total from Redis, which is never less than what this replica took, unless Redis has forgotten it. */
-function learn(bucket: Bucket, sharedMs: number): void {
+function applySharedDebt(bucket: Bucket, sharedMs: number): void {
   const debtMs = sharedMs + bucket.unsharedMs;
   const elapsed = performance.now() - bucket.at;
   if (debtMs <= bucket.debtMs - elapsed) return;

@@ -16,7 +16,7 @@ const WHOLE_BYTES_MAX = 65_536;
  * @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets
  * there.
  */
-export async function takeBody(req: IncomingMessage, limitBytes: number): Promise<RequestBody> {
+export async function openRequestBody(req: IncomingMessage, limitBytes: number): Promise<RequestBody> {
   const announced = req.headers['content-length'];
   if (req.headers['transfer-encoding'] === undefined) {
     const length = Number(announced ?? 0);
@@ -25,7 +25,7 @@ export async function takeBody(req: IncomingMessage, limitBytes: number): Promis
     if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readBody(req, limitBytes) };
   }
   let started = false;
-  async function* counted(): AsyncIterable<Uint8Array> {
+  async function* countBytes(): AsyncIterable<Uint8Array> {
     started = true;
     let length = 0;
     // The connection must outlive the body, because the answer goes out on it.
@@ -35,5 +35,5 @@ export async function takeBody(req: IncomingMessage, limitBytes: number): Promis
       yield chunk as Buffer;
     }
   }
-  return { kind: 'stream', chunks: counted(), length: announced, isStarted: () => started };
+  return { kind: 'stream', chunks: countBytes(), length: announced, isStarted: () => started };
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { HANDOVER_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER } from '@runyard/contracts';
 import { breakOff, ClientGoneError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import { responseHeaders } from './headers.ts';
-import { NotContinuedError, UntouchedError } from './upstream-error.ts';
+import { ContinuationRefusedError, UntouchedError } from './upstream-error.ts';
 
 /** The continuation of an answer whose upstream had to stop. */
-export interface Handover {
+export interface Continuation {
   /** Path and query, at any upstream of the deployment. */
   path: string;
   afterId: string | undefined;
@@ -20,7 +20,7 @@ export interface RelayOptions {
   /** Called when the upstream has begun to answer. */
   onBegun(): void;
   /** Called when the upstream takes no further request on this connection: it is probably about to stop. */
-  onLeaving(): void;
+  onClosing(): void;
   /** True when an answer that says "untouched" has to be refused, because another upstream can be tried. */
   hasAlternative: boolean;
   /** True when it continues an answer whose beginning the client has. */
@@ -32,11 +32,11 @@ export interface RelayOptions {
  * broken off, with a handoff when the rest is elsewhere; rejects when nothing of it went out.
  */
 export class AnswerRelay implements Dispatcher.DispatchHandler {
-  readonly done: Promise<Handover | undefined>;
+  readonly done: Promise<Continuation | undefined>;
   readonly #res: ServerResponse;
   readonly #options: RelayOptions;
   readonly #onClientClosed: () => void;
-  #resolve!: (handover: Handover | undefined) => void;
+  #resolve!: (continuation: Continuation | undefined) => void;
   #reject!: (error: Error) => void;
   #abort: (error?: Error) => void = () => {};
   #resume: () => void = () => {};
@@ -63,17 +63,17 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { ownHeaders, isLast, onBegun, onLeaving, hasAlternative, isContinuing } = this.#options;
+    const { ownHeaders, isLast, onBegun, onClosing, hasAlternative, isContinuing } = this.#options;
     onBegun();
-    const { list, announcesLength, isLeaving, isUntouched } = responseHeaders(raw, ownHeaders, isLast());
-    if (isLeaving) onLeaving();
+    const { list, announcesLength, isClosing, isUntouched } = responseHeaders(raw, ownHeaders, isLast());
+    if (isClosing) onClosing();
     if (isUntouched && hasAlternative) {
       this.#abort(new UntouchedError());
       return true;
     }
     this.#resume = resume;
     if (isContinuing) {
-      if (status !== 200) this.#abort(new NotContinuedError(status));
+      if (status !== 200) this.#abort(new ContinuationRefusedError(status));
       return true;
     }
     this.#hasBegun = true;
@@ -92,9 +92,9 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onComplete(trailers: readonly (Buffer | string)[] | null): void {
     this.#settle();
-    const handover = trailers && handoverOf(trailers);
-    if (!handover) this.#res.end();
-    this.#resolve(handover ?? undefined);
+    const continuation = trailers && continuationIn(trailers);
+    if (!continuation) this.#res.end();
+    this.#resolve(continuation ?? undefined);
   }
 
   onError(error: Error): void {
@@ -112,12 +112,12 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
   }
 }
 
-function handoverOf(trailers: readonly (Buffer | string)[]): Handover | undefined {
+function continuationIn(trailers: readonly (Buffer | string)[]): Continuation | undefined {
   let path: string | undefined;
   let afterId: string | undefined;
   for (let index = 0; index < trailers.length; index += 2) {
     const name = String(trailers[index]).toLowerCase();
-    if (name === HANDOVER_HEADER) path = String(trailers[index + 1]);
+    if (name === HANDOFF_HEADER) path = String(trailers[index + 1]);
     else if (name === 'last-event-id') afterId = String(trailers[index + 1]);
   }
   return path?.startsWith('/') ? { path, afterId } : undefined;

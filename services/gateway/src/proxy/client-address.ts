@@ -6,18 +6,18 @@ type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Decides which peers are proxies whose forwarding headers are believed, and so which address a request comes from. */
 export class ClientAddresses {
-  readonly #believesAll: boolean;
+  readonly #trustsAll: boolean;
   readonly #proxies: readonly Network[];
 
   /** @throws ConfigError */
-  constructor(options: { believesAll: boolean; proxies?: readonly string[] | undefined }) {
-    this.#believesAll = options.believesAll;
+  constructor(options: { trustsAll: boolean; proxies?: readonly string[] | undefined }) {
+    this.#trustsAll = options.trustsAll;
     this.#proxies = (options.proxies ?? []).map(networkOf);
   }
 
   /** Returns whether the forwarding headers of a request are those of a trusted proxy. */
-  believes(req: IncomingMessage): boolean {
-    return this.#believesAll || this.#isProxy(req.socket.remoteAddress);
+  trustsHeadersOf(req: IncomingMessage): boolean {
+    return this.#trustsAll || this.#isProxy(req.socket.remoteAddress);
   }
 
   /**
@@ -27,7 +27,7 @@ export class ClientAddresses {
    */
   of(req: IncomingMessage): string {
     const peer = req.socket.remoteAddress;
-    if (!this.believes(req)) return subjectOf(peer);
+    if (!this.trustsHeadersOf(req)) return subjectOf(peer);
     const named = String(req.headers['x-forwarded-for'] ?? '').split(',');
     for (const entry of named.reverse()) {
       const address = entry.trim();

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, ClientGoneError, TooManyRequestsError, UnavailableError } from '@runyard/service-kit';
-import type { Handover } from './answer-relay.ts';
-import { exchange, type Forwarding } from './forward.ts';
-import { NotContinuedError } from './upstream-error.ts';
+import type { Continuation } from './answer-relay.ts';
+import { type ForwardOptions, sendToUpstream } from './forward.ts';
+import { ContinuationRefusedError } from './upstream-error.ts';
 
 /** The request for a continuation: its upstreams and its headers. */
-export type Continuation = Omit<Forwarding, 'body' | 'target'>;
+export type ContinuationRequest = Omit<ForwardOptions, 'body' | 'target'>;
 
 /** Milliseconds in which the continuation is looked for. */
-const PATIENCE_MS = 30_000;
+const CONTINUATION_TIMEOUT_MS = 30_000;
 const PAUSE_MS = { first: 50, longest: 1_000 };
 
 /**
@@ -20,21 +20,21 @@ const PAUSE_MS = { first: 50, longest: 1_000 };
  */
 export async function continueAnswer(
   res: ServerResponse,
-  first: Handover,
-  plan: (handover: Handover) => Promise<Continuation>,
+  first: Continuation,
+  plan: (continuation: Continuation) => Promise<ContinuationRequest>,
 ): Promise<void> {
-  for (let next: Handover | undefined = first; next; ) next = await takeOver(res, next, plan);
+  for (let next: Continuation | undefined = first; next; ) next = await fetchContinuation(res, next, plan);
 }
 
-async function takeOver(
+async function fetchContinuation(
   res: ServerResponse,
-  handover: Handover,
-  plan: (handover: Handover) => Promise<Continuation>,
-): Promise<Handover | undefined> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  continuation: Continuation,
+  plan: (continuation: Continuation) => Promise<ContinuationRequest>,
+): Promise<Continuation | undefined> {
+  const giveUpAt = performance.now() + CONTINUATION_TIMEOUT_MS;
   for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 1.5, PAUSE_MS.longest)) {
     try {
-      return await ask(res, handover, await plan(handover));
+      return await tryUpstreams(res, continuation, await plan(continuation));
     } catch (error) {
       if (res.destroyed) throw new ClientGoneError(error);
       if (isRefusal(error) || performance.now() > giveUpAt) throw error;
@@ -43,11 +43,15 @@ async function takeOver(
   }
 }
 
-async function ask(res: ServerResponse, { path }: Handover, plan: Continuation): Promise<Handover | undefined> {
+async function tryUpstreams(
+  res: ServerResponse,
+  { path }: Continuation,
+  plan: ContinuationRequest,
+): Promise<Continuation | undefined> {
   let failure: unknown = new UnavailableError('No process of the deployment can be reached');
   for (const upstream of plan.upstreams) {
     try {
-      return await exchange(res, upstream, {
+      return await sendToUpstream(res, upstream, {
         ...plan,
         target: path,
         method: 'GET',
@@ -65,6 +69,6 @@ async function ask(res: ServerResponse, { path }: Handover, plan: Continuation):
 
 /** Returns whether trying again would change nothing. */
 function isRefusal(error: unknown): boolean {
-  if (error instanceof NotContinuedError) return error.isFinal;
+  if (error instanceof ContinuationRefusedError) return error.isFinal;
   return error instanceof AppError && !(error instanceof UnavailableError) && !(error instanceof TooManyRequestsError);
 }

@@ -3,13 +3,13 @@ import { ClientGoneError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { RequestBody } from '../limits/request-body.ts';
 import { NoRoomError, type UpstreamLoad } from '../limits/upstream-load.ts';
-import { AnswerRelay, type Handover, type RelayOptions } from './answer-relay.ts';
-import type { SilentUpstreams } from './silent-upstreams.ts';
-import { mayGoElsewhere } from './upstream-error.ts';
+import { AnswerRelay, type Continuation, type RelayOptions } from './answer-relay.ts';
+import type { UnresponsiveUpstreams } from './unresponsive-upstreams.ts';
+import { mayTryAnother } from './upstream-error.ts';
 
-export interface Forwarding extends Pick<RelayOptions, 'ownHeaders' | 'isLast'> {
+export interface ForwardOptions extends Pick<RelayOptions, 'ownHeaders' | 'isLast'> {
   dispatcher: Dispatcher;
-  silentUpstreams: SilentUpstreams;
+  unresponsiveUpstreams: UnresponsiveUpstreams;
   load: UpstreamLoad;
   /** Base URLs, in the order to be tried. */
   upstreams: readonly string[];
@@ -33,25 +33,25 @@ export interface Forwarding extends Pick<RelayOptions, 'ownHeaders' | 'isLast'> 
 export async function forward(
   req: IncomingMessage,
   res: ServerResponse,
-  forwarding: Forwarding,
-): Promise<Handover | undefined> {
+  forwarding: ForwardOptions,
+): Promise<Continuation | undefined> {
   const { body, avoid } = forwarding;
   const isRepeatable = isSafe(req.method) || req.headers['idempotency-key'] !== undefined;
-  const upstreams = tries(forwarding.upstreams, isRepeatable);
+  const upstreams = listAttempts(forwarding.upstreams, isRepeatable);
   for (const [index, upstream] of upstreams.entries()) {
     const isSendable = () => body.kind !== 'stream' || !body.isStarted();
     const hasAlternative = index < upstreams.length - 1;
     try {
-      return await exchange(res, upstream, {
+      return await sendToUpstream(res, upstream, {
         ...forwarding,
         method: req.method as Dispatcher.HttpMethod,
         hasAlternative: hasAlternative && body.kind !== 'stream',
         isContinuing: false,
       });
     } catch (error) {
-      const isElsewhereBetter = mayGoElsewhere(error, isRepeatable);
-      if (isElsewhereBetter && !(error instanceof NoRoomError)) avoid(upstream);
-      if (!hasAlternative || !isSendable() || !isElsewhereBetter) throw error;
+      const mayTryNext = mayTryAnother(error, isRepeatable);
+      if (mayTryNext && !(error instanceof NoRoomError)) avoid(upstream);
+      if (!hasAlternative || !isSendable() || !mayTryNext) throw error;
       if (res.destroyed) throw new ClientGoneError(error);
     }
   }
@@ -59,16 +59,16 @@ export async function forward(
 }
 
 /** Sends the request to one upstream. @throws NoRoomError */
-export function exchange(
+export function sendToUpstream(
   res: ServerResponse,
   upstream: string,
-  request: Omit<Forwarding, 'upstreams'> &
+  request: Omit<ForwardOptions, 'upstreams'> &
     Pick<RelayOptions, 'hasAlternative' | 'isContinuing'> & { method: Dispatcher.HttpMethod },
-): Promise<Handover | undefined> {
-  const { dispatcher, silentUpstreams, load, target, headers, body, method, avoid } = request;
+): Promise<Continuation | undefined> {
+  const { dispatcher, unresponsiveUpstreams, load, target, headers, body, method, avoid } = request;
   const base = new URL(upstream);
-  const answered = load.take(upstream);
-  const relay = new AnswerRelay(res, { ...request, onBegun: answered, onLeaving: () => avoid(upstream) });
+  const releaseLoad = load.take(upstream);
+  const relay = new AnswerRelay(res, { ...request, onBegun: releaseLoad, onClosing: () => avoid(upstream) });
   dispatcher.dispatch(
     {
       origin: base.origin,
@@ -77,13 +77,13 @@ export function exchange(
       headers:
         body.kind === 'stream' && body.length !== undefined ? [...headers, 'content-length', body.length] : headers,
       body: body.kind === 'none' ? null : body.kind === 'whole' ? body.bytes : (body.chunks as unknown as Buffer),
-      // A run may take any time; `silentUpstreams` checks whether the upstream still lives.
+      // A run may take any time; `unresponsiveUpstreams` checks whether the upstream still lives.
       headersTimeout: 0,
       bodyTimeout: 0,
     },
-    silentUpstreams.watch(base.origin, relay),
+    unresponsiveUpstreams.watch(base.origin, relay),
   );
-  return relay.done.finally(answered);
+  return relay.done.finally(releaseLoad);
 }
 
 function isSafe(method: string | undefined): boolean {
@@ -91,6 +91,6 @@ function isSafe(method: string | undefined): boolean {
 }
 
 /** Returns each upstream once; an only one twice, since a broken connection says nothing about the next one. */
-function tries(upstreams: readonly string[], isRepeatable: boolean): readonly string[] {
+function listAttempts(upstreams: readonly string[], isRepeatable: boolean): readonly string[] {
   return upstreams.length === 1 && isRepeatable ? [...upstreams, ...upstreams] : upstreams;
 }

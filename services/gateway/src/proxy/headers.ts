@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { HANDOVER_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
-import type { Admission } from '../authentication/admission.ts';
+import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../routing/request-host.ts';
 
 /** Headers that only the gateway may set are not accepted from others. */
@@ -9,7 +9,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'content-length',
   PRINCIPAL_HEADER,
-  HANDOVER_HEADER,
+  HANDOFF_HEADER,
   'x-request-id',
   'x-forwarded-for',
   'x-forwarded-host',
@@ -20,8 +20,8 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'forwarded',
 ]);
 
-export interface ForwardedAs {
-  admission: Admission;
+export interface RequestHeaderOptions {
+  caller: AdmittedCaller;
   requestId: string;
   /** The part taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
   prefix: string;
@@ -31,7 +31,7 @@ export interface ForwardedAs {
    * Set when the gateway takes the answer over if its upstream stops, or when the answer is itself a continuation after
    * an event.
    */
-  handover?: 'accepted' | { afterId: string | undefined };
+  handoff?: 'accepted' | { afterId: string | undefined };
 }
 
 /**
@@ -50,12 +50,12 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
 /** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
-  { admission, requestId, prefix, trustForwarded, handover }: ForwardedAs,
+  { caller, requestId, prefix, trustForwarded, handoff }: RequestHeaderOptions,
 ): string[] {
   const named = connectionNames(req.headers.connection);
-  const { consumes, principal } = admission;
+  const { consumes, principal } = caller;
   const headers: string[] = [];
-  const isContinuing = typeof handover === 'object';
+  const isContinuing = typeof handoff === 'object';
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     const name = req.rawHeaders[index]!.toLowerCase();
     if (NEVER_FORWARDED.has(name) || named?.has(name)) continue;
@@ -71,8 +71,8 @@ export function requestHeaders(
   if (host) headers.push('x-forwarded-host', host);
   if (prefix !== '') headers.push('x-forwarded-prefix', prefix);
   if (principal) headers.push(PRINCIPAL_HEADER, principal.token);
-  if (handover) headers.push(HANDOVER_HEADER, isContinuing ? 'continued' : 'accepted');
-  if (isContinuing && handover.afterId !== undefined) headers.push('last-event-id', handover.afterId);
+  if (handoff) headers.push(HANDOFF_HEADER, isContinuing ? 'continued' : 'accepted');
+  if (isContinuing && handoff.afterId !== undefined) headers.push('last-event-id', handoff.afterId);
   return headers;
 }
 
@@ -89,7 +89,7 @@ export interface AnswerHeaders {
   /** True when a body of known length follows. */
   announcesLength: boolean;
   /** True when the upstream closes the connection after this answer. */
-  isLeaving: boolean;
+  isClosing: boolean;
   /** True when the upstream did nothing with the request. */
   isUntouched: boolean;
 }
@@ -104,14 +104,14 @@ export function responseHeaders(
   ownHeaders: readonly string[],
   closes = false,
 ): AnswerHeaders {
-  const answer: AnswerHeaders = { list: [], announcesLength: false, isLeaving: false, isUntouched: false };
+  const answer: AnswerHeaders = { list: [], announcesLength: false, isClosing: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
     if (name === 'connection') {
       const connection = text(raw[index + 1]!);
       named = connectionNames(connection);
-      answer.isLeaving = /\bclose\b/i.test(connection);
+      answer.isClosing = /\bclose\b/i.test(connection);
     } else if (name === UNTOUCHED_HEADER) answer.isUntouched = true;
   }
   for (let index = 0; index < raw.length; index += 2) {

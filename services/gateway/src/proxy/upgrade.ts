@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { AppError } from '@runyard/service-kit';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
 import { responseHeaders } from './headers.ts';
-import { neverConnected, upstreamFailure } from './upstream-error.ts';
+import { isConnectFailure, upstreamFailure } from './upstream-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
@@ -32,7 +32,7 @@ export function forwardUpgrade(
 ): void {
   const { load, target, headers, ownHeaders, name } = options;
   const [upstream, ...others] = load.withRoom(options.upstreams) as [string, ...string[]];
-  const answered = load.take(upstream);
+  const releaseLoad = load.take(upstream);
   const base = new URL(upstream);
   const request = (base.protocol === 'https:' ? httpsRequest : httpRequest)({
     host: base.hostname,
@@ -43,20 +43,20 @@ export function forwardUpgrade(
     agent: false,
     timeout: CONNECT_TIMEOUT_MS,
   });
-  const clientGone = () => request.destroy();
-  socket.on('close', clientGone).on('error', clientGone);
+  const destroyRequest = () => request.destroy();
+  socket.on('close', destroyRequest).on('error', destroyRequest);
 
   request.on('timeout', () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })));
   request.on('error', (error) => {
-    socket.off('close', clientGone).off('error', clientGone);
+    socket.off('close', destroyRequest).off('error', destroyRequest);
     try {
-      if (others.length === 0 || !neverConnected(error) || socket.destroyed) throw error;
+      if (others.length === 0 || !isConnectFailure(error) || socket.destroyed) throw error;
       forwardUpgrade(req, socket, head, { ...options, upstreams: others });
     } catch (failure) {
       refuseUpgrade(socket, upstreamFailure(failure, name));
     }
   });
-  for (const event of ['response', 'upgrade', 'close']) request.once(event, answered);
+  for (const event of ['response', 'upgrade', 'close']) request.once(event, releaseLoad);
   request.on('response', (response) => {
     const { list } = responseHeaders(response.rawHeaders, ownHeaders);
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));
@@ -64,7 +64,7 @@ export function forwardUpgrade(
     response.pipe(socket);
   });
   request.on('upgrade', (response, upstreamSocket, upstreamHead) => {
-    socket.off('close', clientGone).off('error', clientGone);
+    socket.off('close', destroyRequest).off('error', destroyRequest);
     const { list } = responseHeaders(response.rawHeaders, ownHeaders);
     const upgraded = [...list, 'connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? 'websocket'];
     socket.write(headOf(101, upgraded));
@@ -75,7 +75,7 @@ export function forwardUpgrade(
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstreamSocket.write(head);
-    join(socket, upstreamSocket);
+    pipeBothWays(socket, upstreamSocket);
   });
   request.end();
 }
@@ -96,7 +96,7 @@ function headOf(status: number, headers: string[]): string {
   return `${head}\r\n`;
 }
 
-function join(one: Duplex, other: Duplex): void {
+function pipeBothWays(one: Duplex, other: Duplex): void {
   for (const [from, to] of [
     [one, other],
     [other, one],

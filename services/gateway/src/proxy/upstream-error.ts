@@ -16,37 +16,37 @@ export class UntouchedError extends Error {
 }
 
 /** The upstream refused to continue an answer that another one began. */
-export class NotContinuedError extends Error {
-  override readonly name = 'NotContinuedError';
+export class ContinuationRefusedError extends Error {
+  override readonly name = 'ContinuationRefusedError';
   /** True when a repetition would be refused too. */
   readonly isFinal: boolean;
 
   constructor(status: number) {
-    super(`an answer was not continued: status ${status}`);
+    super(`continuation refused: status ${status}`);
     this.isFinal = status < 500 && status !== 429;
   }
 }
 
 /** Returns whether the upstream never got the request, which then may go to another one. */
-export function neverConnected(error: unknown): boolean {
+export function isConnectFailure(error: unknown): boolean {
   const { code, errors } = (error ?? {}) as { code?: string; errors?: unknown[] };
-  if (errors) return errors.every(neverConnected);
+  if (errors) return errors.every(isConnectFailure);
   return code !== undefined && NOT_CONNECTED.has(code);
 }
 
 /** Returns whether another upstream may be tried: nothing was done, or doing it twice does no harm. */
-export function mayGoElsewhere(error: unknown, isRepeatable: boolean): boolean {
-  if (neverConnected(error) || error instanceof UntouchedError || error instanceof NoRoomError) return true;
-  return isRepeatable && brokeOff(error);
+export function mayTryAnother(error: unknown, isRepeatable: boolean): boolean {
+  if (isConnectFailure(error) || error instanceof UntouchedError || error instanceof NoRoomError) return true;
+  return isRepeatable && isConnectionLoss(error);
 }
 
 /** Returns the client's error when the upstream failed before it answered. */
 export function upstreamFailure(error: unknown, name: string): AppError {
   if (error instanceof AppError) return error;
-  if (neverConnected(error)) {
+  if (isConnectFailure(error)) {
     return new UnavailableError(`${name} cannot be reached at the moment`, { cause: error, retryAfterSeconds: 1 });
   }
-  if (brokeOff(error)) {
+  if (isConnectionLoss(error)) {
     const detail = `${name} broke off before it answered: the request may have been carried out`;
     return new UnavailableError(detail, { cause: error, retryAfterSeconds: 1 });
   }
@@ -54,7 +54,7 @@ export function upstreamFailure(error: unknown, name: string): AppError {
 }
 
 /** Returns whether the connection ended before the answer. Any other failure would happen again. */
-function brokeOff(error: unknown): boolean {
+function isConnectionLoss(error: unknown): boolean {
   if (error instanceof AppError || error instanceof ClientGoneError) return false;
   const { code = '' } = (error ?? {}) as { code?: string };
   return !code.startsWith('HPE_') && code !== 'UND_ERR_HEADERS_OVERFLOW';

@@ -14,7 +14,7 @@ export class DeploymentHosts {
   }
 
   /** Returns whether the name is for deployments alone, known or not: nothing of the platform is served there. */
-  isDeployments(host: string): boolean {
+  isDeploymentHost(host: string): boolean {
     return this.#isBelowDomain(host) || this.#table.findAtHost(host) !== undefined;
   }
 

@@ -13,8 +13,8 @@ export interface RouteFeedOptions {
 
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
-/** Milliseconds between two snapshots that are fetched because routes are doubted. */
-const DOUBT_MS = 1_000;
+/** Milliseconds between two snapshots that are fetched because a route led nowhere. */
+const DEAD_ROUTE_REFRESH_MS = 1_000;
 
 /**
  * Keeps the table current with snapshots: one at the start, retried until it comes, one after each hint that routes
@@ -29,7 +29,7 @@ export class RouteFeed {
   #waiting: (() => void)[] = [];
   /** The next snapshot, one for all who wait for it: however long control-plane is away, nothing piles up. */
   #next: { taken: Promise<void>; resolve: () => void } | undefined;
-  #doubtedAt = Number.NEGATIVE_INFINITY;
+  #deadRouteAt = Number.NEGATIVE_INFINITY;
   readonly #hints = new Throttle(() => this.refreshNow());
 
   constructor(options: RouteFeedOptions) {
@@ -58,9 +58,9 @@ export class RouteFeed {
   }
 
   /** Called when a route led nowhere: fetches a snapshot now, unless that was done a moment ago. */
-  doubt(): void {
-    if (!this.#options.table.isLoaded || performance.now() - this.#doubtedAt < DOUBT_MS) return;
-    this.#doubtedAt = performance.now();
+  reportDeadRoute(): void {
+    if (!this.#options.table.isLoaded || performance.now() - this.#deadRouteAt < DEAD_ROUTE_REFRESH_MS) return;
+    this.#deadRouteAt = performance.now();
     this.#wake();
   }
 
@@ -69,7 +69,7 @@ export class RouteFeed {
    * bound their wait.
    */
   soon(): Promise<void> {
-    this.#next ??= openWait();
+    this.#next ??= createWait();
     this.hint();
     return this.#next.taken;
   }
@@ -100,10 +100,11 @@ export class RouteFeed {
       const { routes } = await fetchSnapshot(this.#stop.signal);
       const first = !table.isLoaded;
       table.replace(routes);
-      if (first) logger.info('routes are loaded', { deployments: table.size });
+      if (first) logger.info('routes loaded', { deployments: table.size });
       return true;
     } catch (error) {
-      if (!this.#stop.signal.aborted) logger.warn('no route snapshot; trying again', { error, loaded: table.isLoaded });
+      if (!this.#stop.signal.aborted)
+        logger.warn('route snapshot failed, will retry', { error, loaded: table.isLoaded });
       return false;
     }
   }
@@ -116,7 +117,7 @@ export class RouteFeed {
   }
 }
 
-function openWait(): { taken: Promise<void>; resolve: () => void } {
+function createWait(): { taken: Promise<void>; resolve: () => void } {
   let resolve = () => {};
   const taken = new Promise<void>((done) => {
     resolve = done;

@@ -13,7 +13,7 @@ export interface Access {
 }
 
 /** Selects the identity with its roles, and its membership of at most the workspace asked for. */
-const withRoles = (workspaceId: string | null) =>
+const roleRelations = (workspaceId: string | null) =>
   ({
     organizationRole: { select: { permissions: true } },
     organization: { select: { plan: true } },
@@ -38,7 +38,7 @@ export async function accessOf(
   const { organizationId, identityId, workspaceId } = scope;
   const identity = await queries.identity.findUnique({
     where: { organizationId_id: { organizationId, id: identityId } },
-    include: withRoles(workspaceId),
+    include: roleRelations(workspaceId),
   });
   if (!identity || identity.disabledAt) return null;
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
@@ -68,25 +68,25 @@ export async function reachesWorkspace(
   queries: Queries,
   scope: { organizationId: string; identityId: string; workspaceId: string },
 ): Promise<boolean> {
-  return (await accessOf(queries, scope))?.workspace != null && (await isAlive(queries, scope));
+  return (await accessOf(queries, scope))?.workspace != null && (await isUnexpired(queries, scope));
 }
 
 /**
  * Returns whether an identity can act in this organization. Disabled identities and service accounts without keys
  * cannot.
  */
-export async function isThere(
+export async function isActiveIdentity(
   queries: Queries,
   scope: { organizationId: string; identityId: string },
 ): Promise<boolean> {
-  return (await accessOf(queries, { ...scope, workspaceId: null })) !== null && (await isAlive(queries, scope));
+  return (await accessOf(queries, { ...scope, workspaceId: null })) !== null && (await isUnexpired(queries, scope));
 }
 
 /**
  * Returns whether a service account has a key. It ends with its last key, although its row is disabled a little later.
- * The organization's first account is always alive.
+ * The organization's first account never expires.
  */
-async function isAlive(
+async function isUnexpired(
   queries: Queries,
   { organizationId, identityId }: { organizationId: string; identityId: string },
 ): Promise<boolean> {
@@ -103,7 +103,7 @@ async function isAlive(
 }
 
 /** Returns the workspaces of `organizationId` that an identity reaches, the oldest first. */
-export async function reachableWorkspaces(
+export async function listReachableWorkspaces(
   queries: Queries,
   scope: { organizationId: string; identityId: string },
 ): Promise<{ id: string; organizationId: string; displayName: string; createdAt: Date }[]> {

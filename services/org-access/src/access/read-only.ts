@@ -4,13 +4,13 @@ import { type Access, accessOf } from './access.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 
 /** Limits permissions to reading, for `read_only` keys, whatever their roles. */
-export function readingAccess(access: Access): Access {
+export function restrictToReading(access: Access): Access {
   return {
     ...access,
     // Services permit everything to organization administrators, whatever their permissions.
     organizationRoleId: PLATFORM_ROLES.organizationViewer,
-    organization: access.organization.filter(isReading),
-    workspace: access.workspace?.filter(isReading) ?? null,
+    organization: access.organization.filter(isReadPermission),
+    workspace: access.workspace?.filter(isReadPermission) ?? null,
   };
 }
 
@@ -18,9 +18,9 @@ export function readingAccess(access: Access): Access {
 export async function accessOfCaller(queries: Queries, caller: Principal, workspaceId: string): Promise<Access | null> {
   const { organizationId, identity: identityId } = caller;
   const access = await accessOf(queries, { organizationId, identityId, workspaceId });
-  return access && caller.isReadOnly ? readingAccess(access) : access;
+  return access && caller.isReadOnly ? restrictToReading(access) : access;
 }
 
-function isReading(permission: string): boolean {
+function isReadPermission(permission: string): boolean {
   return permission.endsWith(':read');
 }

@@ -16,11 +16,11 @@ import {
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { endIdentity } from '../identities/end-identity.ts';
+import { disableIdentity } from '../identities/disable-identity.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
-import { defaultWorkspaceRole, grantableRole, isWithin } from './key-reach.ts';
-import { createServiceAccount, noSuchWorkspace, roleMustExist, workspaceMustExist } from './service-accounts.ts';
+import { defaultWorkspaceRole, requireGrantableRole, worksOnlyIn } from './key-reach.ts';
+import { createServiceAccount, requireRole, requireWorkspace, unknownWorkspace } from './service-accounts.ts';
 
 const DEFAULT_DESCRIPTION = 'Default API key';
 
@@ -40,17 +40,17 @@ export class ApiKeyService {
   async createServiceKey(caller: Principal, body: ServiceKeyCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     const workspaceIds = body.workspaces ? [...new Set(body.workspaces.map((id) => id.toLowerCase()))] : null;
     await this.#mayManageKeysOf(caller, workspaceIds);
-    const organizationRoleId = grantableRole(caller, body.org_role_id?.toLowerCase());
+    const organizationRoleId = requireGrantableRole(caller, body.org_role_id?.toLowerCase());
     const workspaceRoleId = body.role_id?.toLowerCase() ?? defaultWorkspaceRole(body.read_only);
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
       throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.');
     }
     return this.#database.change(async (transaction) => {
-      await roleMustExist(transaction, caller.organizationId, organizationRoleId, 'organization');
-      await roleMustExist(transaction, caller.organizationId, workspaceRoleId, 'workspace');
+      await requireRole(transaction, caller.organizationId, organizationRoleId, 'organization');
+      await requireRole(transaction, caller.organizationId, workspaceRoleId, 'workspace');
       if (defaultWorkspaceId)
-        await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
+        await requireWorkspace(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
       const identityId = await createServiceAccount(transaction, caller, {
         name: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
         organizationRoleId,
@@ -58,7 +58,7 @@ export class ApiKeyService {
         workspaceIds,
       });
       return issueKey(transaction, caller.organizationId, {
-        ...keyOf(body),
+        ...parseKeyFields(body),
         kind: 'service_key',
         identityId,
         defaultWorkspaceId,
@@ -70,7 +70,7 @@ export class ApiKeyService {
     const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
     if (caller.organizationRole === 'admin') return keys.map(renderKey);
     const manageable = await this.#manageableWorkspaces(caller, keys);
-    return keys.filter((key) => isWithin(key, manageable)).map(renderKey);
+    return keys.filter((key) => worksOnlyIn(key, manageable)).map(renderKey);
   }
 
   async deleteServiceKey(caller: Principal, keyId: string): Promise<ApiKey> {
@@ -79,13 +79,13 @@ export class ApiKeyService {
       kind: 'service_key',
     });
     const visible =
-      key && (caller.organizationRole === 'admin' || isWithin(key, await this.#manageableWorkspaces(caller, [key])));
-    if (!visible) throw missing();
+      key && (caller.organizationRole === 'admin' || worksOnlyIn(key, await this.#manageableWorkspaces(caller, [key])));
+    if (!visible) throw keyNotFound();
     return this.#revokeWithAccount(caller.organizationId, key);
   }
 
   async createWorkspaceKey(caller: Principal, body: WorkspaceKeyCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
-    const workspaceId = workspaceOf(caller);
+    const workspaceId = requireWorkspaceId(caller);
     const inWorkspace = {
       ...body,
       workspaces: [workspaceId],
@@ -97,20 +97,20 @@ export class ApiKeyService {
 
   /** Returns the keys that work only in the caller's workspace. */
   async listWorkspaceKeys(caller: Principal): Promise<ApiKey[]> {
-    const workspaceId = workspaceOf(caller);
+    const workspaceId = requireWorkspaceId(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
     const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
-    return keys.filter((key) => isWithin(key, new Set([workspaceId]))).map(renderKey);
+    return keys.filter((key) => worksOnlyIn(key, new Set([workspaceId]))).map(renderKey);
   }
 
   async deleteWorkspaceKey(caller: Principal, keyId: string): Promise<ApiKey> {
-    const workspaceId = workspaceOf(caller);
+    const workspaceId = requireWorkspaceId(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
     const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
       id: keyId,
       kind: 'service_key',
     });
-    if (!key || !isWithin(key, new Set([workspaceId]))) throw missing();
+    if (!key || !worksOnlyIn(key, new Set([workspaceId]))) throw keyNotFound();
     return this.#revokeWithAccount(caller.organizationId, key);
   }
 
@@ -127,12 +127,12 @@ export class ApiKeyService {
       }
       if (defaultWorkspaceId) {
         const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
-        if (!access?.workspace) throw noSuchWorkspace(defaultWorkspaceId, 'default_workspace_id');
+        if (!access?.workspace) throw unknownWorkspace(defaultWorkspaceId, 'default_workspace_id');
       }
-      const key = { ...keyOf(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
+      const key = { ...parseKeyFields(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
       return issueKey(transaction, organizationId, {
         ...key,
-        expiresAt: earlier(key.expiresAt, await expiryOf(transaction, caller)),
+        expiresAt: earlierOf(key.expiresAt, await expiryOf(transaction, caller)),
       });
     }, keyed);
   }
@@ -148,7 +148,7 @@ export class ApiKeyService {
       id: keyId,
       kind: 'personal_token',
     });
-    if (!key || key.identityId !== caller.identity) throw missing();
+    if (!key || key.identityId !== caller.identity) throw keyNotFound();
     await this.#database.change((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
     return renderKey(key);
   }
@@ -158,7 +158,7 @@ export class ApiKeyService {
     await this.#database.change(async (transaction) => {
       // The account's personal tokens are revoked with it.
       await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
-      await endIdentity(transaction, organizationId, identityId);
+      await disableIdentity(transaction, organizationId, identityId);
     });
     return renderKey(key);
   }
@@ -166,7 +166,7 @@ export class ApiKeyService {
   async #mayManageKeysOf(caller: Principal, workspaceIds: string[] | null): Promise<void> {
     if (caller.organizationRole === 'admin') {
       for (const id of workspaceIds ?? []) {
-        await workspaceMustExist(this.#database.prisma, caller.organizationId, id, 'workspaces');
+        await requireWorkspace(this.#database.prisma, caller.organizationId, id, 'workspaces');
       }
       return;
     }
@@ -194,14 +194,14 @@ export class ApiKeyService {
   }
 }
 
-function workspaceOf(caller: Principal): string {
+function requireWorkspaceId(caller: Principal): string {
   if (!caller.workspaceId) {
     throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
   }
   return caller.workspaceId;
 }
 
-function keyOf(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
+function parseKeyFields(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
   const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
   if (expiresAt && expiresAt.getTime() <= Date.now())
     throw new InvalidFieldError(['body', 'expires_at'], 'It is in the past.');
@@ -212,7 +212,7 @@ function keyOf(body: { description?: string | null; read_only?: boolean; expires
   };
 }
 
-function earlier(one: Date | null, other: Date | null): Date | null {
+function earlierOf(one: Date | null, other: Date | null): Date | null {
   if (!one || !other) return one ?? other;
   return one < other ? one : other;
 }
@@ -224,4 +224,4 @@ async function expiryOf(queries: Queries, caller: Principal): Promise<Date | nul
   return key?.expiresAt ?? null;
 }
 
-const missing = () => new NotFoundError('API key not found');
+const keyNotFound = () => new NotFoundError('API key not found');

@@ -21,7 +21,7 @@ export interface StoredKey {
   };
 }
 
-const shown = {
+const LISTED_RELATIONS = {
   defaultWorkspace: { select: { displayName: true } },
   identity: {
     select: {
@@ -49,20 +49,20 @@ export interface NewKey {
 
 export const apiKeyStore = {
   insert(queries: Queries, organizationId: string, key: NewKey): Promise<StoredKey> {
-    return queries.apiKey.create({ data: { ...key, organizationId }, include: shown });
+    return queries.apiKey.create({ data: { ...key, organizationId }, include: LISTED_RELATIONS });
   },
 
   /** Lists keys that were not revoked, the newest first. */
   list(queries: Queries, organizationId: string, filter: { kind: KeyKind; identityId?: string }): Promise<StoredKey[]> {
     return queries.apiKey.findMany({
       where: { organizationId, revokedAt: null, ...filter },
-      include: shown,
+      include: LISTED_RELATIONS,
       orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
     });
   },
 
   find(queries: Queries, organizationId: string, key: { id: string; kind: KeyKind }): Promise<StoredKey | null> {
-    return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: shown });
+    return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: LISTED_RELATIONS });
   },
 
   /** Returns false when another request was faster. */

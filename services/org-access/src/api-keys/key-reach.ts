@@ -9,7 +9,7 @@ const RANK: Record<string, number> = {
 };
 
 /** Returns the requested role, or by default that of a user, limited to the caller's own. @throws ForbiddenError */
-export function grantableRole(caller: Principal, asked: string | undefined): string {
+export function requireGrantableRole(caller: Principal, asked: string | undefined): string {
   const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
   if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
   if ((RANK[asked] ?? 0) > rankOfCaller)
@@ -22,7 +22,7 @@ export function defaultWorkspaceRole(readOnly: boolean | undefined): string {
 }
 
 /** Returns whether a key works only in these workspaces. */
-export function isWithin(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
+export function worksOnlyIn(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
   const { members, everywhereRoleId, organizationRoleId } = key.identity;
   return (
     everywhereRoleId === null &&

@@ -7,7 +7,7 @@ import type { Prisma } from '../generated/client.ts';
 const ROLE_FIELDS = { organization: 'org_role_id', workspace: 'role_id' } as const;
 
 /** @throws InvalidFieldError */
-export async function roleMustExist(
+export async function requireRole(
   queries: Queries,
   organizationId: string,
   roleId: string,
@@ -24,7 +24,7 @@ export async function roleMustExist(
  * @param field of the body that names the workspace
  * @throws InvalidFieldError
  */
-export async function workspaceMustExist(
+export async function requireWorkspace(
   queries: Queries,
   organizationId: string,
   workspaceId: string,
@@ -33,7 +33,7 @@ export async function workspaceMustExist(
   const workspace = await queries.workspace.findUnique({
     where: { organizationId_id: { organizationId, id: workspaceId } },
   });
-  if (!workspace) throw noSuchWorkspace(workspaceId, field);
+  if (!workspace) throw unknownWorkspace(workspaceId, field);
 }
 
 export async function createServiceAccount(
@@ -61,5 +61,5 @@ export async function createServiceAccount(
   return id;
 }
 
-export const noSuchWorkspace = (id: string, field: string) =>
+export const unknownWorkspace = (id: string, field: string) =>
   new InvalidFieldError(['body', field], `There is no workspace ${id}.`);

@@ -14,7 +14,7 @@ export class PlanService {
 
   async list(): Promise<BookedOrganization[]> {
     const rows = await this.#database.prisma.organization.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
-    return rows.map(booked);
+    return rows.map(toBookedOrganization);
   }
 
   /** Sets the plan. Principal tokens that were signed before keep the old plan for their lifetime of a minute. */
@@ -26,11 +26,11 @@ export class PlanService {
       });
       if (!row) throw new NotFoundError('Organization not found');
       await organizationEvents.settingsChanged(transaction, { organizationId });
-      return booked(row);
+      return toBookedOrganization(row);
     });
   }
 }
 
-function booked({ id, displayName, plan }: Organization): BookedOrganization {
+function toBookedOrganization({ id, displayName, plan }: Organization): BookedOrganization {
   return { id, display_name: displayName, plan: plan as OrganizationPlan };
 }

@@ -13,7 +13,7 @@ export interface CurrentKey {
 export const SIGNING_ALGORITHM = 'EdDSA';
 const REFRESH_MS = 60_000;
 /** Longer than the lifetime of a token plus the time until every process knows the new key. */
-const RETIRED_KEY_SHOWN_MS = 3_600_000;
+const RETIRED_KEY_PUBLISHED_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -27,7 +27,7 @@ export class SigningKeys {
   readonly #logger: Logger;
   readonly #rotationMs: number;
   #current: CurrentKey | undefined;
-  #published: JWK[] = [];
+  #publicKeys: JWK[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: { prisma: PrismaClient; sealer: Sealer; logger: Logger; rotationDays: number }) {
@@ -40,7 +40,7 @@ export class SigningKeys {
   async start(): Promise<void> {
     await this.refresh();
     this.#timer = setInterval(() => {
-      this.refresh().catch((error: unknown) => this.#logger.warn('could not refresh the signing keys', { error }));
+      this.refresh().catch((error: unknown) => this.#logger.warn('signing key refresh failed, will retry', { error }));
     }, REFRESH_MS);
     this.#timer.unref();
   }
@@ -55,21 +55,21 @@ export class SigningKeys {
   }
 
   /** Returns the public keys of the current key and of recently retired ones. */
-  published(): JWK[] {
-    return this.#published;
+  publicKeys(): JWK[] {
+    return this.#publicKeys;
   }
 
   /** Reads the keys from the database, after it has replaced the current one if that is due. */
   async refresh(): Promise<void> {
     const newest = await this.#newest();
     const isDue = !newest || Date.now() - newest.createdAt.getTime() >= this.#rotationMs;
-    const opened = newest && !isDue ? await this.#open(newest) : undefined;
-    this.#current = opened ?? (await this.#replace(newest?.kid));
+    const decrypted = newest && !isDue ? await this.#decrypt(newest) : undefined;
+    this.#current = decrypted ?? (await this.#replace(newest?.kid));
     const rows = await this.#prisma.signingKey.findMany({
-      where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date(Date.now() - RETIRED_KEY_SHOWN_MS) } }] },
+      where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date(Date.now() - RETIRED_KEY_PUBLISHED_MS) } }] },
       orderBy: { createdAt: 'desc' },
     });
-    this.#published = rows.map((row) => row.publicJwk as JWK);
+    this.#publicKeys = rows.map((row) => row.publicJwk as JWK);
   }
 
   #newest() {
@@ -83,7 +83,7 @@ export class SigningKeys {
     const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { crv: 'Ed25519', extractable: true });
     const publicJwk = await exportJWK(publicKey);
     const kid = await calculateJwkThumbprint(publicJwk);
-    const made = await this.#prisma.$transaction(async (transaction) => {
+    const isCreated = await this.#prisma.$transaction(async (transaction) => {
       await lockFor(transaction, 'signing key rotation');
       const newest = await transaction.signingKey.findFirst({
         where: { retiredAt: null },
@@ -95,31 +95,32 @@ export class SigningKeys {
         data: {
           kid,
           publicJwk: { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' } as Prisma.InputJsonObject,
-          sealedPrivateJwk: this.#sealer.seal(JSON.stringify(await exportJWK(privateKey)), place(kid)),
+          sealedPrivateJwk: this.#sealer.seal(JSON.stringify(await exportJWK(privateKey)), encryptionContextOf(kid)),
         },
       });
       return true;
     });
-    if (made) {
-      this.#logger.info('made a new signing key', { kid });
+    if (isCreated) {
+      this.#logger.info('signing key created', { kid });
       return { kid, privateKey };
     }
     const theirs = await this.#newest();
-    const opened = theirs && (await this.#open(theirs));
-    if (!opened) throw new Error('Another process made a signing key that does not open here: ENCRYPTION_KEY differs.');
-    return opened;
+    const decrypted = theirs && (await this.#decrypt(theirs));
+    if (!decrypted)
+      throw new Error('Another process made a signing key that cannot be decrypted here: ENCRYPTION_KEY differs.');
+    return decrypted;
   }
 
-  async #open(row: { kid: string; sealedPrivateJwk: string }): Promise<CurrentKey | undefined> {
+  async #decrypt(row: { kid: string; sealedPrivateJwk: string }): Promise<CurrentKey | undefined> {
     try {
-      const jwk = JSON.parse(this.#sealer.open(row.sealedPrivateJwk, place(row.kid))) as JWK;
+      const jwk = JSON.parse(this.#sealer.open(row.sealedPrivateJwk, encryptionContextOf(row.kid))) as JWK;
       return { kid: row.kid, privateKey: (await importJWK(jwk, SIGNING_ALGORITHM)) as CryptoKey };
     } catch (error) {
       if (!(error instanceof SealingError)) throw error;
-      this.#logger.warn('the signing key does not open with ENCRYPTION_KEY and is replaced', { kid: row.kid, error });
+      this.#logger.warn('signing key undecryptable, replacing it', { kid: row.kid, error });
       return undefined;
     }
   }
 }
 
-const place = (kid: string) => `signing-key/${kid}`;
+const encryptionContextOf = (kid: string) => `signing-key/${kid}`;

@@ -2,7 +2,7 @@ import type { Workspace, WorkspaceCreate } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { reachableWorkspaces } from '../access/access.ts';
+import { listReachableWorkspaces } from '../access/access.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
 
@@ -15,7 +15,7 @@ export class WorkspaceService {
 
   async list(caller: Principal): Promise<Workspace[]> {
     const scope = { organizationId: caller.organizationId, identityId: caller.identity };
-    const rows = await reachableWorkspaces(this.#database.prisma, scope);
+    const rows = await listReachableWorkspaces(this.#database.prisma, scope);
     return Promise.all(rows.map((row) => render(this.#database.prisma, caller, row)));
   }
 

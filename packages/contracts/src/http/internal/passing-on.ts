@@ -15,4 +15,4 @@ export const UNTOUCHED_HEADER = 'x-runyard-untouched';
  * Only senders with the request header get the trailer. For others the connection is closed, because a normal end would
  * make the answer look complete.
  */
-export const HANDOVER_HEADER = 'x-runyard-handover';
+export const HANDOFF_HEADER = 'x-runyard-handover';

@@ -4,7 +4,7 @@ import type { PrismaClient } from '../generated/client.ts';
 const WRITE_EVERY_MS = 30_000;
 
 /** Collects the last use of keys and stores it from time to time, so that no request waits for it. */
-export class LastUse {
+export class LastUseRecorder {
   readonly #prisma: PrismaClient;
   readonly #logger: Logger;
   readonly #used = new Map<string, Date>();
@@ -25,7 +25,7 @@ export class LastUse {
     await this.write();
   }
 
-  note(keyId: string): void {
+  record(keyId: string): void {
     this.#used.set(keyId, new Date());
   }
 
@@ -40,7 +40,7 @@ export class LastUse {
         FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS used (id, at)
         WHERE api_key.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`;
     } catch (error) {
-      this.#logger.warn('could not note the last use of API keys', { keys: ids.length, error });
+      this.#logger.warn('last use of API keys not stored', { keys: ids.length, error });
     }
   }
 }

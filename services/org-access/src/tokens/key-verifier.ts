@@ -3,19 +3,19 @@ import { isUuid } from '@runyard/contracts';
 import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
-import { readingAccess } from '../access/read-only.ts';
+import { restrictToReading } from '../access/read-only.ts';
 import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
-import type { LastUse } from '../api-keys/last-use.ts';
+import type { LastUseRecorder } from '../api-keys/last-use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
 /** Exchanges a key for a principal token, which names the caller, the workspace and the permissions. */
-export class KeyVerification {
+export class KeyVerifier {
   readonly #prisma: PrismaClient;
   readonly #tokens: PrincipalTokens;
-  readonly #lastUse: LastUse;
+  readonly #lastUse: LastUseRecorder;
 
-  constructor(options: { prisma: PrismaClient; tokens: PrincipalTokens; lastUse: LastUse }) {
+  constructor(options: { prisma: PrismaClient; tokens: PrincipalTokens; lastUse: LastUseRecorder }) {
     this.#prisma = options.prisma;
     this.#tokens = options.tokens;
     this.#lastUse = options.lastUse;
@@ -32,14 +32,14 @@ export class KeyVerification {
     const key = await this.#find(request.key);
     const { organizationId, identityId } = key;
     const workspaceId = request.workspace_id
-      ? asWorkspaceId(request.workspace_id)
+      ? parseWorkspaceId(request.workspace_id)
       : (key.defaultWorkspaceId ?? (await this.#onlyWorkspace(organizationId, identityId)));
     const accessOfIdentity = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
     if (!accessOfIdentity) throw new UnauthorizedError('Invalid API key');
-    const access = key.readOnly ? readingAccess(accessOfIdentity) : accessOfIdentity;
-    if (request.workspace_id && !access.workspace) throw outOfReach(request.workspace_id);
+    const access = key.readOnly ? restrictToReading(accessOfIdentity) : accessOfIdentity;
+    if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
 
-    this.#lastUse.note(key.id);
+    this.#lastUse.record(key.id);
     return this.#tokens.sign(
       {
         sub: identityId,
@@ -77,12 +77,12 @@ export class KeyVerification {
   }
 }
 
-function asWorkspaceId(text: string): string {
-  if (!isUuid(text)) throw outOfReach(text);
+function parseWorkspaceId(text: string): string {
+  if (!isUuid(text)) throw workspaceForbidden(text);
   return text.toLowerCase();
 }
 
 /** Answers alike for a workspace of others and one that does not exist. */
-function outOfReach(workspaceId: string): ForbiddenError {
+function workspaceForbidden(workspaceId: string): ForbiddenError {
   return new ForbiddenError(`The API key does not have access to workspace ${workspaceId.slice(0, 64)}`);
 }

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } from '@runyard/contracts';
 import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
 import {
-  type Admission,
+  type AdmittedCaller,
+  ANONYMOUS,
   admitToDeployment,
   admitToService,
-  deploymentOrNotFound,
-  NOBODY,
-  workspaceOf,
+  findWorkspaceOfKey,
+  requireDeployment,
 } from '../authentication/admission.ts';
 import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
@@ -19,7 +19,7 @@ import { isKeyless } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
 
 /** The route plan of a request: where it goes, and as whom. */
-export interface Itinerary {
+export interface RoutePlan {
   upstreams: readonly string[];
   /** Counts their unanswered requests. */
   load: UpstreamLoad;
@@ -27,12 +27,12 @@ export interface Itinerary {
   target: string;
   /** The part that was taken off the path. */
   prefix: string;
-  admission: Admission;
+  caller: AdmittedCaller;
   /** The name of the destination, for messages. */
   name: string;
 }
 
-export interface ItineraryParts {
+export interface RoutePlannerParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
   guard: GuessGuard;
@@ -40,7 +40,7 @@ export interface ItineraryParts {
   load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
   /** Called when a deployment was not reached on its route: it may be somewhere else by now. */
-  onMissed(): void;
+  onDeadRoute(): void;
   /** Resolves when the table has routes that were requested after this call. */
   newRoutes(): Promise<void>;
 }
@@ -55,62 +55,64 @@ const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
  * Plans requests: it authenticates, then admits, then routes, in this order, so that a stranger learns nothing about
  * what exists.
  */
-export class ItineraryPlanner {
-  readonly #parts: ItineraryParts;
+export class RoutePlanner {
+  readonly #parts: RoutePlannerParts;
   readonly #upstreams: UpstreamChoice;
 
-  constructor(parts: ItineraryParts) {
+  constructor(parts: RoutePlannerParts) {
     this.#parts = parts;
     this.#upstreams = new UpstreamChoice(parts.load);
   }
 
-  async plan(req: IncomingMessage, destination: Destination): Promise<Itinerary> {
+  async plan(req: IncomingMessage, destination: Destination): Promise<RoutePlan> {
     if (destination.kind === 'none') throw new NotFoundError('Not Found');
-    return destination.kind === 'service' ? this.#toService(req, destination) : this.#toDeployment(req, destination);
+    return destination.kind === 'service'
+      ? this.#planService(req, destination)
+      : this.#planDeployment(req, destination);
   }
 
   /** Puts an upstream after the others for a while. */
   readonly avoid = (upstream: string): void => {
     this.#upstreams.avoid(upstream);
-    this.#parts.onMissed();
+    this.#parts.onDeadRoute();
   };
 
-  async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
+  async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
     const { guard, serviceUrls } = this.#parts;
     const { service, target, stripped, carriesProof } = destination;
-    const admission = carriesProof ? NOBODY : await admitToService(req, service, guard.checkerFor(req));
+    const caller = carriesProof ? ANONYMOUS : await admitToService(req, service, guard.checkerFor(req));
     const upstreams = [serviceUrls[service]];
-    return { upstreams, load: UNBOUNDED, target, prefix: stripped, admission, name: service };
+    return { upstreams, load: UNBOUNDED, target, prefix: stripped, caller, name: service };
   }
 
-  async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
+  async #planDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<RoutePlan> {
     const { table, guard, load } = this.#parts;
     const { by, reference, target } = destination;
     const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
     if (!table.isLoaded && !found) {
       throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
     }
-    const known = by === 'host' ? found : ((await this.#namedByCaller(req, reference)) ?? found);
+    const known = by === 'host' ? found : ((await this.#findNamedByCaller(req, reference)) ?? found);
     // The deployment decides which pages may call; browsers ask without a key. A deployment that checks its callers
     // itself gets what is below its prefix unchanged.
     const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
     const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
-    const admission: Admission = open
+    const caller: AdmittedCaller = open
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, guard.checkerFor(req));
-    const route = await this.#running(deploymentOrNotFound(known));
+    const route = await this.#awaitProcesses(requireDeployment(known));
     return {
       upstreams: this.#upstreams.of(route),
       load,
       target,
       prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
-      admission,
+      caller,
       name: 'The deployment',
     };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
-  async #running(route: DeploymentRoute): Promise<DeploymentRoute> {
+  async #awaitProcesses(route: DeploymentRoute): Promise<DeploymentRoute> {
     if (route.upstreams.length > 0) return route;
     const { newRoutes, table } = this.#parts;
     await Promise.race([newRoutes(), sleep(NEW_ROUTES_MS, undefined, { ref: false })]);
@@ -121,15 +123,15 @@ export class ItineraryPlanner {
    * Finds a deployment by its name, which means that of the caller's own workspace, also where another's slug is the
    * same word.
    */
-  async #namedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
+  async #findNamedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
     if (isUuid(reference)) return undefined;
-    const workspaceId = await workspaceOf(req, this.#parts.guard.checkerFor(req));
-    return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decoded(reference), workspaceId);
+    const workspaceId = await findWorkspaceOfKey(req, this.#parts.guard.checkerFor(req));
+    return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decodeSegment(reference), workspaceId);
   }
 }
 
 /** Decodes a path segment; one that cannot be decoded names nothing. */
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,14 +1,14 @@
 import { lives } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 
-export interface SilentUpstreamsOptions {
+export interface UnresponsiveUpstreamsOptions {
   /** Milliseconds without a byte after which an exchange's upstream is probed. */
-  silentMs: number;
+  probeAfterMs: number;
 }
 
 /** Nothing came for too long, and the upstream does not answer another connection either. */
-export class SilentUpstreamError extends Error {
-  override readonly name = 'SilentUpstreamError';
+export class UnresponsiveUpstreamError extends Error {
+  override readonly name = 'UnresponsiveUpstreamError';
 }
 
 /** The longest time for the answer to a probe. */
@@ -16,20 +16,20 @@ const ANSWER_MS = 3_000;
 
 /**
  * Breaks off exchanges with unresponsive upstreams. An answer may take any time, and a partition gives no error: so
- * silent upstreams are probed over a new connection.
+ * an upstream that sends nothing is probed over a new connection.
  */
-export class SilentUpstreams {
-  readonly #silentMs: number;
+export class UnresponsiveUpstreams {
+  readonly #probeAfterMs: number;
   readonly #open = new Set<Exchange>();
-  readonly #asking = new Set<string>();
+  readonly #probing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ silentMs }: SilentUpstreamsOptions) {
-    this.#silentMs = silentMs;
+  constructor({ probeAfterMs }: UnresponsiveUpstreamsOptions) {
+    this.#probeAfterMs = probeAfterMs;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), this.#silentMs / 4);
+    this.#timer = setInterval(() => this.#probeIdle(), this.#probeAfterMs / 4);
     this.#timer.unref();
   }
 
@@ -44,12 +44,12 @@ export class SilentUpstreams {
     return exchange;
   }
 
-  #look(): void {
-    for (const { upstream, silence } of this.#open) {
-      if (silence < this.#silentMs || this.#asking.has(upstream)) continue;
-      this.#asking.add(upstream);
-      void lives(upstream, Math.min(ANSWER_MS, this.#silentMs)).then((isAlive) => {
-        this.#asking.delete(upstream);
+  #probeIdle(): void {
+    for (const { upstream, idleMs } of this.#open) {
+      if (idleMs < this.#probeAfterMs || this.#probing.has(upstream)) continue;
+      this.#probing.add(upstream);
+      void lives(upstream, Math.min(ANSWER_MS, this.#probeAfterMs)).then((isAlive) => {
+        this.#probing.delete(upstream);
         if (!isAlive) this.#breakOff(upstream);
       });
     }
@@ -57,7 +57,7 @@ export class SilentUpstreams {
 
   #breakOff(upstream: string): void {
     for (const exchange of this.#open) {
-      if (exchange.upstream === upstream && exchange.silence >= this.#silentMs) exchange.breakOff();
+      if (exchange.upstream === upstream && exchange.idleMs >= this.#probeAfterMs) exchange.breakOff();
     }
   }
 }
@@ -66,64 +66,64 @@ export class SilentUpstreams {
 class Exchange implements Dispatcher.DispatchHandler {
   readonly upstream: string;
   readonly #handler: Dispatcher.DispatchHandler;
-  readonly #onOver: () => void;
+  readonly #onEnded: () => void;
   #abort: (error?: Error) => void = () => undefined;
-  #heardAt = performance.now();
+  #lastByteAt = performance.now();
   /** True when nothing is read because the client is slow. */
   #isHeldBack = false;
 
-  constructor(upstream: string, handler: Dispatcher.DispatchHandler, onOver: () => void) {
+  constructor(upstream: string, handler: Dispatcher.DispatchHandler, onEnded: () => void) {
     this.upstream = upstream;
     this.#handler = handler;
-    this.#onOver = onOver;
+    this.#onEnded = onEnded;
   }
 
   /** Milliseconds since the upstream was last heard. */
-  get silence(): number {
-    return this.#isHeldBack ? 0 : performance.now() - this.#heardAt;
+  get idleMs(): number {
+    return this.#isHeldBack ? 0 : performance.now() - this.#lastByteAt;
   }
 
   breakOff(): void {
-    this.#abort(new SilentUpstreamError('the upstream fell silent'));
+    this.#abort(new UnresponsiveUpstreamError('the upstream is unresponsive'));
   }
 
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
-    this.#hear();
+    this.#noteByte();
     this.#handler.onConnect?.(abort);
   }
 
   onBodySent(): void {
-    this.#hear();
+    this.#noteByte();
   }
 
   onHeaders(status: number, headers: Buffer[], resume: () => void, statusText: string): boolean {
-    this.#hear();
-    const goOn = () => {
-      this.#hear();
+    this.#noteByte();
+    const resumeReading = () => {
+      this.#noteByte();
       resume();
     };
-    return this.#handler.onHeaders?.(status, headers, goOn, statusText) ?? true;
+    return this.#handler.onHeaders?.(status, headers, resumeReading, statusText) ?? true;
   }
 
   onData(chunk: Buffer): boolean {
-    this.#hear();
+    this.#noteByte();
     this.#isHeldBack = this.#handler.onData?.(chunk) === false;
     return !this.#isHeldBack;
   }
 
   onComplete(trailers: string[] | null): void {
-    this.#onOver();
+    this.#onEnded();
     this.#handler.onComplete?.(trailers);
   }
 
   onError(error: Error): void {
-    this.#onOver();
+    this.#onEnded();
     this.#handler.onError?.(error);
   }
 
-  #hear(): void {
-    this.#heardAt = performance.now();
+  #noteByte(): void {
+    this.#lastByteAt = performance.now();
     this.#isHeldBack = false;
   }
 }

@@ -5,7 +5,7 @@ import type { Prisma } from '../generated/client.ts';
  * Disables an identity, and notifies the other services once, however often it is called. Whoever removes or
  * deactivates an identity has to use this function. It does not affect the organization's first account.
  */
-export async function endIdentity(
+export async function disableIdentity(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   identityId: string,

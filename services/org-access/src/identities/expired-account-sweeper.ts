@@ -1,6 +1,6 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { endIdentity } from './end-identity.ts';
+import { disableIdentity } from './disable-identity.ts';
 
 const EVERY_MS = 60_000;
 /** Accounts of one round; the others wait for the next one. */
@@ -10,7 +10,7 @@ const ROUND_MAX = 500;
  * Disables service accounts whose keys have expired: an account ends with its key, also when nobody revokes it. Any
  * number of processes may do so at once. Such an account has no access even before that (`reachesWorkspace`).
  */
-export class ExpiredAccounts {
+export class ExpiredAccountSweeper {
   readonly #database: Database;
   readonly #logger: Logger;
   #timer: NodeJS.Timeout | undefined;
@@ -23,8 +23,8 @@ export class ExpiredAccounts {
 
   start(): void {
     this.#timer = setInterval(() => {
-      this.#round = this.end().catch((error: unknown) => {
-        this.#logger.warn('accounts with expired keys could not be ended, trying again', { error });
+      this.#round = this.sweep().catch((error: unknown) => {
+        this.#logger.warn('disabling expired accounts failed, will retry', { error });
       });
     }, EVERY_MS);
     this.#timer.unref();
@@ -35,7 +35,7 @@ export class ExpiredAccounts {
     await this.#round;
   }
 
-  async end(): Promise<void> {
+  async sweep(): Promise<void> {
     const expired = await this.#database.prisma.$queryRaw<{ organization_id: string; identity_id: string }[]>`
       SELECT DISTINCT key.organization_id::text, key.identity_id::text
       FROM api_key key JOIN identity ON identity.id = key.identity_id
@@ -46,7 +46,7 @@ export class ExpiredAccounts {
             AND (other.expires_at IS NULL OR other.expires_at > now()))
       LIMIT ${ROUND_MAX}`;
     for (const { organization_id, identity_id } of expired) {
-      await this.#database.change((transaction) => endIdentity(transaction, organization_id, identity_id));
+      await this.#database.change((transaction) => disableIdentity(transaction, organization_id, identity_id));
     }
   }
 }
