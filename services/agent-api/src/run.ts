@@ -67,7 +67,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => staleWrite('status'),
     onTakeBackFailure: (threadId, error) =>
-      logger.warn('the cancelled run of a lost worker could not be ended', { threadId, error }),
+      logger.warn('ending the cancelled run of a lost worker failed, will retry', { threadId, error }),
     atRest,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });

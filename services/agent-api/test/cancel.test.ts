@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import type { PlayedRun } from './played-worker.ts';
+import type { FakeRun } from './fake-worker.ts';
 import { ask, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.close());
 
 const body = { assistant_id: 'echo', input: {} };
-const placeOf = (run: { thread_id: string; run_id: string }) =>
+const urlOf = (run: { thread_id: string; run_id: string }) =>
   `${deployment.url}/threads/${run.thread_id}/runs/${run.run_id}`;
 
 async function pendingRun(threadId?: string): Promise<{ thread_id: string; run_id: string }> {
@@ -22,22 +22,22 @@ async function pendingRun(threadId?: string): Promise<{ thread_id: string; run_i
 
 async function runningRun() {
   const run = await pendingRun();
-  return { ...run, played: await deployment.worker.take() };
+  return { ...run, fakeRun: await deployment.worker.take() };
 }
 
 const statusOf = async (run: { thread_id: string; run_id: string }) =>
   (await deployment.client.runs.get(run.thread_id, run.run_id)).status;
 
 /** Does what the worker of a cancelled run does. */
-async function obey(played: PlayedRun, values: unknown): Promise<void> {
-  await deployment.worker.order(played);
-  await played.interrupted(values);
+async function obey(fakeRun: FakeRun, values: unknown): Promise<void> {
+  await deployment.worker.order(fakeRun);
+  await fakeRun.interrupt(values);
 }
 
 describe('cancelling a run', () => {
   it('that waits interrupts it at once', async () => {
     const run = await pendingRun();
-    expect(await ask(`${placeOf(run)}/cancel`, { method: 'POST' })).toMatchObject({ status: 202, text: '' });
+    expect(await ask(`${urlOf(run)}/cancel`, { method: 'POST' })).toMatchObject({ status: 202, text: '' });
     expect(await statusOf(run)).toBe('interrupted');
     expect((await deployment.client.threads.get(run.thread_id)).status).toBe('idle');
   });
@@ -52,8 +52,8 @@ describe('cancelling a run', () => {
 
   it('that runs leaves an order for its worker, and the client that waits gets the last values', async () => {
     const run = await runningRun();
-    const waiting = open(`${placeOf(run)}/cancel?wait=true`, { method: 'POST' });
-    await obey(run.played, { n: 1 });
+    const waiting = open(`${urlOf(run)}/cancel?wait=true`, { method: 'POST' });
+    await obey(run.fakeRun, { n: 1 });
     const answer = await waiting;
     expect(await answer.complete).toBe('{"n":1}');
     expect(answer.status).toBe(200);
@@ -68,10 +68,10 @@ describe('cancelling a run', () => {
 
   it('with rollback leaves no trace of one that ran', async () => {
     const run = await runningRun();
-    const waiting = open(`${placeOf(run)}/cancel?wait=1&action=rollback`, { method: 'POST' });
-    await obey(run.played, { n: 1 });
+    const waiting = open(`${urlOf(run)}/cancel?wait=1&action=rollback`, { method: 'POST' });
+    await obey(run.fakeRun, { n: 1 });
     expect(await (await waiting).complete).toBe('{}');
-    expect((await ask(placeOf(run))).status).toBe(404);
+    expect((await ask(urlOf(run))).status).toBe(404);
     expect((await ask(`${deployment.url}/threads/${run.thread_id}`)).json).toMatchObject({
       status: 'idle',
       error: { error: 'UserRollback' },
@@ -82,35 +82,35 @@ describe('cancelling a run', () => {
     for (const action of ['interrupt', 'rollback']) {
       const run = await runningRun();
       await deployment.pool.query('DELETE FROM worker');
-      const { text } = await ask(`${placeOf(run)}/cancel?wait=true&action=${action}`, { method: 'POST' });
+      const { text } = await ask(`${urlOf(run)}/cancel?wait=true&action=${action}`, { method: 'POST' });
       expect(text.trim()).toBe('{}');
-      const left = await ask(placeOf(run));
+      const left = await ask(urlOf(run));
       if (action === 'rollback') expect(left.status).toBe(404);
       else expect(left.json).toMatchObject({ status: 'interrupted' });
       const thread = await deployment.client.threads.get(run.thread_id);
       expect(thread.status).toBe(action === 'rollback' ? 'idle' : 'interrupted');
-      await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow('taken over');
+      await expect(run.fakeRun.finishUnpublished('success', {}, null)).rejects.toThrow('taken over');
       await deployment.worker.register();
     }
   });
 
   it('that waits for another attempt, with rollback, deletes it before its client is answered, and not as missing', async () => {
     const run = await runningRun();
-    await deployment.worker.engine.releaseRun(run.played.claimed.fence);
-    const answer = await ask(`${placeOf(run)}/cancel?wait=true&action=rollback`, { method: 'POST' });
+    await deployment.worker.engine.releaseRun(run.fakeRun.claimed.fence);
+    const answer = await ask(`${urlOf(run)}/cancel?wait=true&action=rollback`, { method: 'POST' });
     expect(answer).toMatchObject({ status: 200, json: {} });
     expect(answer.text.trim()).toBe('{}');
-    expect((await ask(placeOf(run))).status).toBe(404);
+    expect((await ask(urlOf(run))).status).toBe(404);
   });
 
   it('that has ended or is unknown answers 404', async () => {
     const run = await runningRun();
-    await run.played.succeed({});
-    expect(await ask(`${placeOf(run)}/cancel`, { method: 'POST' })).toMatchObject({
+    await run.fakeRun.succeed({});
+    expect(await ask(`${urlOf(run)}/cancel`, { method: 'POST' })).toMatchObject({
       status: 404,
       json: { detail: 'No runs found to cancel.' },
     });
-    expect((await ask(`${placeOf({ ...run, run_id: randomUUID() })}/cancel`, { method: 'POST' })).status).toBe(404);
+    expect((await ask(`${urlOf({ ...run, run_id: randomUUID() })}/cancel`, { method: 'POST' })).status).toBe(404);
   });
 });
 
@@ -162,9 +162,9 @@ describe('a client that disconnects', () => {
   it('cancels a run it joined with cancel_on_disconnect', async () => {
     for (const path of ['join', 'stream']) {
       const run = await runningRun();
-      const answer = await open(`${placeOf(run)}/${path}?cancel_on_disconnect=1`);
+      const answer = await open(`${urlOf(run)}/${path}?cancel_on_disconnect=1`);
       answer.hangUp();
-      await obey(run.played, {});
+      await obey(run.fakeRun, {});
       expect(await statusOf(run)).toBe('interrupted');
     }
   });
@@ -173,17 +173,17 @@ describe('a client that disconnects', () => {
 describe('deleting a run', () => {
   it('removes it, also while it is running', async () => {
     const run = await runningRun();
-    expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(204);
-    expect((await ask(placeOf(run))).status).toBe(404);
-    expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(404);
-    await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow();
+    expect((await ask(urlOf(run), { method: 'DELETE' })).status).toBe(204);
+    expect((await ask(urlOf(run))).status).toBe(404);
+    expect((await ask(urlOf(run), { method: 'DELETE' })).status).toBe(404);
+    await expect(run.fakeRun.finishUnpublished('success', {}, null)).rejects.toThrow();
   });
 
   it('is published on its stream, so that every process can end the answers it waits for', async () => {
     const deletions = [
-      { run: await runningRun(), what: placeOf },
-      { run: await pendingRun(), what: placeOf },
-      { run: await deployment.client.runs.create(null, 'echo'), what: placeOf },
+      { run: await runningRun(), what: urlOf },
+      { run: await pendingRun(), what: urlOf },
+      { run: await deployment.client.runs.create(null, 'echo'), what: urlOf },
       {
         run: await pendingRun(),
         what: ({ thread_id }: { thread_id: string }) => `${deployment.url}/threads/${thread_id}`,

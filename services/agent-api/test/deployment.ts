@@ -5,7 +5,7 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase, FaultLine, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
-import { PlayedWorker } from './played-worker.ts';
+import { FakeWorker } from './fake-worker.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MIGRATIONS = here('../../../packages/run-engine/prisma/migrations');
@@ -15,7 +15,7 @@ export interface TestDeployment {
   url: string;
   client: Client;
   /** Fakes the worker, so that the test settles runs. Absent with a real worker. */
-  worker: PlayedWorker;
+  worker: FakeWorker;
   pool: pg.Pool;
   service: ServiceProcess;
   /** Starts one more agent-api of the same deployment. */
@@ -34,7 +34,7 @@ export interface TestDeployment {
  * executes the runs; otherwise the test fakes the worker, so that it decides what happens when.
  */
 export async function startDeployment(
-  options: { worker?: 'played' | 'real'; env?: Record<string, string> } = {},
+  options: { worker?: 'fake' | 'real'; env?: Record<string, string> } = {},
 ): Promise<TestDeployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
@@ -64,7 +64,7 @@ export async function startDeployment(
       : undefined,
   ]);
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
-  const worker = new PlayedWorker({
+  const worker = new FakeWorker({
     pool,
     redis: redis.url,
     keyPrefix: redis.prefix,

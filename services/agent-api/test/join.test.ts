@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import type { PlayedRun } from './played-worker.ts';
+import type { FakeRun } from './fake-worker.ts';
 import { ask, eventsIn, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.close());
 
-const placeOf = ({ claimed }: PlayedRun) => `${deployment.url}/threads/${claimed.threadId}/runs/${claimed.runId}`;
+const urlOf = ({ claimed }: FakeRun) => `${deployment.url}/threads/${claimed.threadId}/runs/${claimed.runId}`;
 
-async function startRun(body: object = {}): Promise<PlayedRun> {
+async function startRun(body: object = {}): Promise<FakeRun> {
   const { thread_id } = await deployment.client.threads.create();
   await ask(`${deployment.url}/threads/${thread_id}/runs`, { body: { assistant_id: 'echo', input: {}, ...body } });
   return deployment.worker.take();
@@ -22,7 +22,7 @@ describe('joining the stream of a run in flight', () => {
   it('sends events from now on, under both paths', async () => {
     const run = await startRun();
     await run.emit('values', { n: 1 });
-    const joined = await Promise.all([open(`${placeOf(run)}/stream`), open(`${placeOf(run)}/join-stream`)]);
+    const joined = await Promise.all([open(`${urlOf(run)}/stream`), open(`${urlOf(run)}/join-stream`)]);
     expect(joined[0].headers['content-type']).toContain('text/event-stream');
     // A joiner is in place once it gets something.
     for (let n = 2; joined.some(({ text }) => text === ''); n++) await run.emit('values', { n });
@@ -39,7 +39,7 @@ describe('joining the stream of a run in flight', () => {
     await run.emit('values', { n: 1 });
     const second = await run.emit('values', { n: 2 });
     await run.emit('values', { n: 3 });
-    const answer = await open(`${placeOf(run)}/stream`, { headers: { 'last-event-id': second } });
+    const answer = await open(`${urlOf(run)}/stream`, { headers: { 'last-event-id': second } });
     await answer.until('{"n":3}');
     await run.emit('values', { n: 4 });
     await run.succeed({});
@@ -55,7 +55,7 @@ describe('joining the stream of a run in flight', () => {
     await run.emit('values', { n: 2 });
     await deployment.forgetEvents(run.claimed.threadId);
     await run.emit('values', { n: 3 });
-    const answer = await open(`${placeOf(run)}/stream`, { headers: { 'last-event-id': first } });
+    const answer = await open(`${urlOf(run)}/stream`, { headers: { 'last-event-id': first } });
     await answer.until('{"n":3}');
     await run.succeed({});
     expect(eventsIn(await answer.complete)).toEqual([
@@ -66,14 +66,14 @@ describe('joining the stream of a run in flight', () => {
 
   it('never hangs when the run ends while the client is joining', async () => {
     const run = await startRun();
-    const answer = open(`${placeOf(run)}/stream`);
+    const answer = open(`${urlOf(run)}/stream`);
     await run.succeed({});
     await (await answer).complete;
   });
 });
 
 describe('joining the stream of an ended run', () => {
-  let run: PlayedRun;
+  let run: FakeRun;
   const ids: string[] = [];
   beforeAll(async () => {
     run = await startRun({ stream_resumable: true, stream_mode: ['values', 'updates'] });
@@ -88,7 +88,7 @@ describe('joining the stream of an ended run', () => {
   const replay = async (lastEventId?: string, query = '') =>
     eventsIn(
       (
-        await ask(`${placeOf(run)}/stream${query}`, {
+        await ask(`${urlOf(run)}/stream${query}`, {
           headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
         })
       ).text,
@@ -120,14 +120,14 @@ describe('joining the stream of an ended run', () => {
     expect(await names('?stream_mode=updates,values')).toEqual(['values', 'updates', 'values']);
     expect(await names(`?stream_mode=${encodeURIComponent('["values"]')}`)).toEqual(['values', 'values']);
     expect(await names('?stream_mode=values&stream_mode=updates')).toEqual(['values', 'updates', 'values']);
-    expect((await ask(`${placeOf(run)}/stream?stream_mode=zap`)).status).toBe(422);
+    expect((await ask(`${urlOf(run)}/stream?stream_mode=zap`)).status).toBe(422);
   });
 
   it('replays nothing of a run that was not resumable', async () => {
     const other = await startRun();
     await other.emit('values', { n: 1 });
     await other.succeed({});
-    const { text } = await ask(`${placeOf(other)}/stream`, { headers: { 'last-event-id': '-1' } });
+    const { text } = await ask(`${urlOf(other)}/stream`, { headers: { 'last-event-id': '-1' } });
     expect(text).toBe('');
   });
 });
@@ -135,7 +135,7 @@ describe('joining the stream of an ended run', () => {
 describe('joining the result of a run', () => {
   it('waits for one in flight', async () => {
     const run = await startRun();
-    const answer = await open(`${placeOf(run)}/join`);
+    const answer = await open(`${urlOf(run)}/join`);
     await run.succeed({ n: 1 });
     expect(await answer.complete).toBe('{"n":1}');
   });
@@ -143,7 +143,7 @@ describe('joining the result of a run', () => {
   it('answers an ended one at once', async () => {
     const run = await startRun();
     await run.succeed({ n: 1 });
-    expect((await ask(`${placeOf(run)}/join`)).text).toBe('{"n":1}');
+    expect((await ask(`${urlOf(run)}/join`)).text).toBe('{"n":1}');
   });
 
   it('works from a second client, through the SDK', async () => {

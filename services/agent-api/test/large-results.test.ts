@@ -1,7 +1,7 @@
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import type { PlayedRun } from './played-worker.ts';
+import type { FakeRun } from './fake-worker.ts';
 import { ask, open } from './raw-http.ts';
 
 const MIB = 1024 * 1024;
@@ -31,12 +31,12 @@ async function startRun() {
 }
 
 /** Ends a run with a result of so many bytes, which the database generates itself. */
-async function end(run: PlayedRun, bytes = RESULT_BYTES): Promise<Place> {
+async function end(run: FakeRun, bytes = RESULT_BYTES): Promise<Place> {
   const { runId } = run.claimed;
-  await run.finishSilently('success', {}, null);
+  await run.finishUnpublished('success', {}, null);
   const result = `convert_to('"' || repeat('a', $2 - 2) || '"', 'utf8')`;
   await deployment.pool.query(`UPDATE run SET result = ${result} WHERE run_id = $1`, [runId, bytes]);
-  await run.tellEnd('{"status":"success"}');
+  await run.publishEnd('{"status":"success"}');
   return run.claimed;
 }
 

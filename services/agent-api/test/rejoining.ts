@@ -5,7 +5,7 @@ import type { TestDeployment } from './deployment.ts';
 import { open } from './raw-http.ts';
 
 /** One run of the thread: its events, by the size of each append, and whether it can be read after its end. */
-interface Said {
+interface RunScript {
   counts: number[];
   isResumable: boolean;
 }
@@ -17,12 +17,12 @@ interface Client {
   hangsUpAfter: number[];
 }
 
-interface Told {
+interface ReceivedEvent {
   id: string;
   text: string;
 }
 
-const said: fc.Arbitrary<Said> = fc.record({
+const runScript: fc.Arbitrary<RunScript> = fc.record({
   counts: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
   isResumable: fc.boolean(),
 });
@@ -32,18 +32,18 @@ const client: fc.Arbitrary<Client> = fc.record({
 });
 
 /** Returns all events of a URL up to `total`, over as many connections as the client opens. */
-async function follow(url: string, hangsUpAfter: number[], total: number, firstId: string): Promise<Told[]> {
-  const got: Told[] = [];
+async function follow(url: string, hangsUpAfter: number[], total: number, firstId: string): Promise<ReceivedEvent[]> {
+  const got: ReceivedEvent[] = [];
   for (const leaves of [...hangsUpAfter, total]) {
     if (got.length >= total) break;
     const wanted = Math.min(got.length + leaves, total);
     const answer = await open(url, { headers: { 'last-event-id': got.at(-1)?.id ?? firstId } });
-    const told = () => [...answer.text.matchAll(/(event: .*\r\ndata: .*)\r\nid: (.*)\r\n\r\n/g)];
-    await waitFor(() => told().length >= wanted - got.length, { what: `${wanted} of ${total} events of ${url}` });
+    const received = () => [...answer.text.matchAll(/(event: .*\r\ndata: .*)\r\nid: (.*)\r\n\r\n/g)];
+    await waitFor(() => received().length >= wanted - got.length, { what: `${wanted} of ${total} events of ${url}` });
     answer.hangUp();
     // The client knows what it has read: events in transit are sent again.
     got.push(
-      ...told()
+      ...received()
         .slice(0, wanted - got.length)
         .map(([, text, id]) => ({ text: text!, id: id! })),
     );
@@ -55,7 +55,7 @@ async function follow(url: string, hangsUpAfter: number[], total: number, firstI
 async function* play(
   deployment: TestDeployment,
   threadId: string,
-  runs: Said[],
+  runs: RunScript[],
 ): AsyncGenerator<{ runId: string; events: string[] }> {
   for (const { counts, isResumable } of runs) {
     await deployment.client.runs.create(threadId, 'echo', { input: {}, streamResumable: isResumable });
@@ -72,7 +72,7 @@ async function* play(
   }
 }
 
-async function allAreToldEverything(deployment: TestDeployment, runs: Said[], clients: Client[]): Promise<void> {
+async function expectEveryEvent(deployment: TestDeployment, runs: RunScript[], clients: Client[]): Promise<void> {
   const { thread_id: threadId } = await deployment.client.threads.create();
   const thread = `${deployment.url}/threads/${threadId}`;
   const first = await open(`${thread}/stream?stream_mode=run_modes`);
@@ -88,23 +88,23 @@ async function allAreToldEverything(deployment: TestDeployment, runs: Said[], cl
     ...events,
     `event: metadata\r\ndata: {"status":"run_done","run_id":"${runId}"}`,
   ]);
-  for (const told of await Promise.all(following)) expect(told.map(({ text }) => text)).toEqual(whole.slice(1));
+  for (const received of await Promise.all(following)) expect(received.map(({ text }) => text)).toEqual(whole.slice(1));
   first.hangUp();
   for (const { run, hangsUpAfter } of clients) {
     const index = (run ?? 0) % runs.length;
     if (run === undefined || !runs[index]!.isResumable) continue;
     const { runId, events } = played[index]!;
-    const told = await follow(`${thread}/runs/${runId}/stream`, hangsUpAfter, events.length, '-1');
-    expect(told.map(({ text }) => text)).toEqual(events);
+    const received = await follow(`${thread}/runs/${runId}/stream`, hangsUpAfter, events.length, '-1');
+    expect(received.map(({ text }) => text)).toEqual(events);
   }
 }
 
 /**
  * Runs random runs of a thread, and clients that disconnect and return at random: each event is sent once, in order.
  */
-export async function hangingUpLosesNothing(deployment: TestDeployment): Promise<void> {
-  const runs = fc.array(said, { minLength: 1, maxLength: 4 });
+export async function expectNoLossOnReconnect(deployment: TestDeployment): Promise<void> {
+  const runs = fc.array(runScript, { minLength: 1, maxLength: 4 });
   const clients = fc.array(client, { minLength: 1, maxLength: 3 });
-  const property = fc.asyncProperty(runs, clients, (...played) => allAreToldEverything(deployment, ...played));
+  const property = fc.asyncProperty(runs, clients, (...played) => expectEveryEvent(deployment, ...played));
   await fc.assert(property, { numRuns: 20 });
 }

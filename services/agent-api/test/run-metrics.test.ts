@@ -14,11 +14,12 @@ interface RunsJson {
 }
 
 const metrics = async () => (await ask(`${deployment.url}/metrics`)).text;
-const told = (text: string, sample: string) => Number(new RegExp(`^shop_${sample} (\\S+)$`, 'm').exec(text)?.[1]);
+const sampleValue = (text: string, sample: string) =>
+  Number(new RegExp(`^shop_${sample} (\\S+)$`, 'm').exec(text)?.[1]);
 const labels = String.raw`\{project_id=".+",revision_id=".+",deployment_type=".+"\}`;
 
 it('the metrics of a deployment report what its workers have done: runs by how they ended, and how long they waited and took', async () => {
-  expect(told(await metrics(), `run_success_counter${labels}`)).toBe(0);
+  expect(sampleValue(await metrics(), `run_success_counter${labels}`)).toBe(0);
   const { runs } = deployment.client;
   const wait = (assistantId: string) => runs.wait(null, assistantId, { input: {}, raiseError: false });
   await Promise.all([wait('echo'), wait('echo'), wait('boom')]);
@@ -26,15 +27,15 @@ it('the metrics of a deployment report what its workers have done: runs by how t
   const text = await waitFor(
     async () => {
       const answer = await metrics();
-      return told(answer, `run_attempt_started_counter${labels}`) === 3 ? answer : undefined;
+      return sampleValue(answer, `run_attempt_started_counter${labels}`) === 3 ? answer : undefined;
     },
     { what: 'the workers to have said what they did' },
   );
-  expect(told(text, `run_success_counter${labels}`)).toBe(2);
-  expect(told(text, `run_set_status_error_counter${labels}`)).toBe(1);
+  expect(sampleValue(text, `run_success_counter${labels}`)).toBe(2);
+  expect(sampleValue(text, `run_set_status_error_counter${labels}`)).toBe(1);
   expect(text).toContain('# TYPE shop_run_execution_latency histogram');
   for (const histogram of ['run_queue_wait_time_1st_attempt', 'run_execution_latency']) {
-    expect(told(text, `${histogram}_count${labels}`)).toBe(3);
+    expect(sampleValue(text, `${histogram}_count${labels}`)).toBe(3);
     expect(text).toMatch(new RegExp(`^shop_${histogram}_bucket\\{le="\\+Inf",.*\\} 3$`, 'm'));
   }
 

@@ -173,7 +173,7 @@ describe('several runs on one thread', () => {
       const first = await deployment.worker.take();
       const next = await runs().create(thread_id, 'echo', { input: {}, multitaskStrategy: strategy });
       expect(await deployment.worker.order(first)).toMatchObject({ action: strategy });
-      await first.interrupted({});
+      await first.interrupt({});
       expect((await ask(`${deployment.url}/threads/${thread_id}/runs/${run_id}`)).status).toBe(left);
       const second = await deployment.worker.take();
       expect(second.claimed.runId).toBe(next.run_id);

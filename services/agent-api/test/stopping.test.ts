@@ -1,7 +1,7 @@
 import type { ServiceProcess } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import type { PlayedRun } from './played-worker.ts';
+import type { FakeRun } from './fake-worker.ts';
 import { ask, open, type RawAnswer } from './raw-http.ts';
 
 const input = { assistant_id: 'echo', input: {} };
@@ -17,11 +17,11 @@ afterAll(() => deployment?.close());
 
 interface Followed {
   answer: RawAnswer;
-  run: PlayedRun;
+  run: FakeRun;
 }
 
 /** Returns the data of all events of a kind, in order. */
-const told = (text: string, event = 'updates') =>
+const dataOfEvents = (text: string, event = 'updates') =>
   [...text.matchAll(/event: (\S+)\r\ndata: (.*)\r\n/g)].filter(([, name]) => name === event).map(([, , data]) => data);
 
 async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Followed> {
@@ -76,17 +76,17 @@ describe('a stop of the service', () => {
     for (const { run } of rolledBack) {
       const selection = { threadId: run.claimed.threadId, runIds: [run.claimed.runId] };
       await deployment.worker.engine.requestCancel(selection, 'rollback', 'asked for');
-      await run.rolledBack({ undone: true });
+      await run.rollBack({ undone: true });
     }
 
     await held.answer.complete;
-    expect(told(held.answer.text)).toEqual(['{"step":1}', '{"step":2}']);
+    expect(dataOfEvents(held.answer.text)).toEqual(['{"step":1}', '{"step":2}']);
     expect(JSON.parse(await heldWait.answer.complete)).toEqual({ done: true });
     expect((await stopped).code).toBe(0);
 
     for (const answer of [handedOver.answer, untold]) {
       const rest = await (await continued(answer)).complete;
-      expect(told(answer.text + rest)).toEqual(['{"step":1}', '{"step":2}']);
+      expect(dataOfEvents(answer.text + rest)).toEqual(['{"step":1}', '{"step":2}']);
     }
     const result = await continued(waited.answer);
     expect(waited.answer.text.trim()).toBe('');
@@ -95,13 +95,13 @@ describe('a stop of the service', () => {
     expect(JSON.parse(await (await continued(undone.answer)).complete)).toEqual({ undone: true });
     expect(JSON.parse(await (await continued(undoneForOthers)).complete)).toEqual({});
     const restOfUndone = await (await continued(undoneStream.answer)).complete;
-    expect(told(undoneStream.answer.text + restOfUndone)).toEqual(['{"step":1}']);
-    expect(told(restOfUndone, 'error')).toEqual([]);
+    expect(dataOfEvents(undoneStream.answer.text + restOfUndone)).toEqual(['{"step":1}']);
+    expect(dataOfEvents(restOfUndone, 'error')).toEqual([]);
 
     const restOfThread = await continued(thread);
     await restOfThread.until('run_done');
     restOfThread.hangUp();
-    expect(told(thread.text + restOfThread.text)).toEqual(['{"step":1}', '{"step":2}']);
+    expect(dataOfEvents(thread.text + restOfThread.text)).toEqual(['{"step":1}', '{"step":2}']);
 
     const lastId = [...resumable.answer.text.matchAll(/\r\nid: (.*)\r\n\r\n/g)].at(-1)?.[1] as string;
     const rejoined = await ask(
@@ -111,7 +111,7 @@ describe('a stop of the service', () => {
       },
     );
     expect(resumable.answer.text.endsWith('\r\n\r\n')).toBe(true);
-    expect(told(resumable.answer.text + rejoined.text)).toEqual(['{"step":1}', '{"step":2}']);
+    expect(dataOfEvents(resumable.answer.text + rejoined.text)).toEqual(['{"step":1}', '{"step":2}']);
 
     const rows = await deployment.worker.engine.findRuns(all.map(({ run }) => run.claimed.runId));
     for (const row of rows) expect(row).toMatchObject({ cancelAction: null });

@@ -96,7 +96,7 @@ describe('an event stream', () => {
       const joined = await open(`${thread}/runs/${runId}/join`);
       const first = await run.emit('values', { n: 1 });
       await Promise.all([ofRun.until('"n":1'), ofThread.until('"n":1')]);
-      await run.finishSilently('error', null, failure);
+      await run.finishUnpublished('error', null, failure);
       await look();
       const rest = eventsIn(await ofRun.complete).slice(2);
       expect(rest).toEqual([
@@ -107,7 +107,7 @@ describe('an event stream', () => {
       expect(eventsIn(ofThread.text).slice(2)).toEqual([...rest, ['metadata', { status: 'run_done', run_id: runId }]]);
       expect(JSON.parse(await joined.complete)).toEqual({ __error__: failure });
       // Late events of the worker reach nobody.
-      await run.tellEnd('{"status":"error"}');
+      await run.publishEnd('{"status":"error"}');
       const next = await deployment.client.runs.create(thread_id, 'echo', { input: {} });
       await (await deployment.worker.take()).succeed({});
       await ofThread.until(`{"status":"run_done","run_id":"${next.run_id}"}`);
@@ -124,7 +124,7 @@ describe('an event stream', () => {
       await create();
       const late = await deployment.worker.take();
       const first = await late.emit('values', { n: 1 });
-      await late.finishSilently('error', null, failure);
+      await late.finishUnpublished('error', null, failure);
       const answer = await open(`${thread}/runs/${late.claimed.runId}/stream`, { headers: { 'last-event-id': first } });
       expect(eventsIn(await answer.complete)).toEqual([
         ['gap', { reason: 'lost', after: first }],
@@ -137,7 +137,7 @@ describe('an event stream', () => {
       const { runId } = rolledBack.claimed;
       await ofThread.until(runId);
       await ask(`${thread}/runs/${runId}/cancel?action=rollback`, { method: 'POST' });
-      await rolledBack.finishSilently('interrupted', {}, null);
+      await rolledBack.finishUnpublished('interrupted', {}, null);
       await look();
       await ofThread.until(`{"status":"run_done","run_id":"${runId}"}`);
       expect(eventsIn(ofThread.text).map(([event]) => event)).toEqual(['metadata', 'gap', 'metadata']);
@@ -188,7 +188,7 @@ describe('waiting for a run', () => {
     const answer = await open(`${deployment.url}/runs/wait`, { body });
     const run = await deployment.worker.take();
     const values = { text: 'x'.repeat(200_000) };
-    await run.finishSilently('success', values, null);
+    await run.finishUnpublished('success', values, null);
     await run.emit('run.end', { status: 'success' });
     expect(JSON.parse(await answer.complete)).toEqual(values);
   });

@@ -3,7 +3,7 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask, open, type RawAnswer } from './raw-http.ts';
-import { hangingUpLosesNothing } from './rejoining.ts';
+import { expectNoLossOnReconnect } from './rejoining.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.close());
 
-interface Told {
+interface SentEvent {
   id: string;
   event: string;
   data: unknown;
@@ -35,7 +35,7 @@ async function runThrough(threadId: string, says: unknown[], resumable = true): 
   return run.claimed.runId;
 }
 
-function told(answer: RawAnswer): Told[] {
+function eventsSent(answer: RawAnswer): SentEvent[] {
   return [...answer.text.matchAll(/event: (.*)\r\ndata: (.*)\r\nid: (.*)\r\n\r\n/g)].map(([, event, data, id]) => ({
     event: event!,
     data: JSON.parse(data!),
@@ -43,13 +43,13 @@ function told(answer: RawAnswer): Told[] {
   }));
 }
 
-const toldSo = (answer: RawAnswer, count: number) =>
-  waitFor(() => (told(answer).length >= count ? told(answer) : undefined), { what: `${count} events` });
+const waitForEvents = (answer: RawAnswer, count: number) =>
+  waitFor(() => (eventsSent(answer).length >= count ? eventsSent(answer) : undefined), { what: `${count} events` });
 
 const begun = (run_id: string) => ({ event: 'metadata', data: { run_id, attempt: 1 } });
 const done = (run_id: string) => ({ event: 'metadata', data: { status: 'run_done', run_id } });
 const says = (data: unknown) => ({ event: 'custom', data });
-const withoutIds = (events: Told[]) => events.map(({ event, data }) => ({ event, data }));
+const withoutIds = (events: SentEvent[]) => events.map(({ event, data }) => ({ event, data }));
 
 describe('the stream of a thread', () => {
   it('has all its runs, one after the other, with ids, and its headers come at once', async () => {
@@ -63,7 +63,7 @@ describe('the stream of a thread', () => {
     });
     const first = await runThrough(threadId, ['a', 'b'], false);
     const second = await runThrough(threadId, ['c']);
-    const events = await toldSo(answer, 7);
+    const events = await waitForEvents(answer, 7);
     expect(withoutIds(events)).toEqual([
       begun(first),
       says('a'),
@@ -89,14 +89,14 @@ describe('the stream of a thread', () => {
     await deployment.client.runs.delete(threadId, waiting.run_id);
     await deployment.client.runs.cancel(threadId, cancelled.run_id);
     await deployment.client.runs.delete(threadId, running.run_id);
-    expect(withoutIds(await toldSo(answer, 4))).toEqual([
+    expect(withoutIds(await waitForEvents(answer, 4))).toEqual([
       begun(running.run_id),
       done(waiting.run_id),
       done(cancelled.run_id),
       done(running.run_id),
     ]);
     const next = await runThrough(threadId, []);
-    expect(withoutIds(await toldSo(answer, 6)).slice(4)).toEqual([begun(next), done(next)]);
+    expect(withoutIds(await waitForEvents(answer, 6)).slice(4)).toEqual([begun(next), done(next)]);
     answer.hangUp();
   });
 
@@ -108,16 +108,16 @@ describe('the stream of a thread', () => {
     const all = await streamOf(threadId, '?stream_mode=run_modes,state_update,lifecycle');
     await deployment.client.threads.updateState(threadId, { values: { messages: [] }, asNode: 'echo' });
     const run = await runThrough(threadId, ['a']);
-    const [state] = await toldSo(states, 1);
+    const [state] = await waitForEvents(states, 1);
     expect(state).toMatchObject({
       event: 'state_update',
       data: { thread_id: threadId, state: { values: { messages: [] }, next: [], checkpoint: { thread_id: threadId } } },
     });
     const { id: _id, ...update } = state!;
-    expect(withoutIds(await toldSo(lifecycle, 2))).toEqual([begun(run), done(run)]);
-    expect(withoutIds(await toldSo(both, 3))).toEqual([update, begun(run), done(run)]);
-    expect(withoutIds(await toldSo(all, 4))).toEqual([update, begun(run), says('a'), done(run)]);
-    expect(told(states)).toHaveLength(1);
+    expect(withoutIds(await waitForEvents(lifecycle, 2))).toEqual([begun(run), done(run)]);
+    expect(withoutIds(await waitForEvents(both, 3))).toEqual([update, begun(run), done(run)]);
+    expect(withoutIds(await waitForEvents(all, 4))).toEqual([update, begun(run), says('a'), done(run)]);
+    expect(eventsSent(states)).toHaveLength(1);
     for (const answer of [lifecycle, both, states, all]) answer.hangUp();
   });
 
@@ -126,17 +126,17 @@ describe('the stream of a thread', () => {
     const first = await streamOf(threadId);
     const ofNoUse = await runThrough(threadId, ['a', 'b'], false);
     const kept = await runThrough(threadId, ['c']);
-    const events = await toldSo(first, 7);
+    const events = await waitForEvents(first, 7);
     first.hangUp();
     const again = await streamOf(threadId, '', events[1]!.id);
-    expect(await toldSo(again, 5)).toEqual(events.slice(2));
+    expect(await waitForEvents(again, 5)).toEqual(events.slice(2));
     const last = await runThrough(threadId, ['d'], false);
-    expect(withoutIds((await toldSo(again, 8)).slice(5))).toEqual([begun(last), says('d'), done(last)]);
+    expect(withoutIds((await waitForEvents(again, 8)).slice(5))).toEqual([begun(last), says('d'), done(last)]);
     again.hangUp();
     for (const everything of ['-1', '-', '0', '0-0', '7']) {
       const late = await streamOf(threadId, '?stream_mode=run_modes', everything);
       const then = await runThrough(threadId, ['e'], false);
-      expect(withoutIds(await toldSo(late, 6))).toEqual([
+      expect(withoutIds(await waitForEvents(late, 6))).toEqual([
         begun(kept),
         says('c'),
         done(kept),
@@ -157,12 +157,12 @@ describe('the stream of a thread', () => {
     const { runId } = run.claimed;
     await deployment.client.runs.delete(threadId, runId);
     const late = await streamOf(threadId, '', '-1');
-    expect(withoutIds(await toldSo(late, 3))).toEqual([begun(runId), says('a'), done(runId)]);
+    expect(withoutIds(await waitForEvents(late, 3))).toEqual([begun(runId), says('a'), done(runId)]);
     late.hangUp();
   });
 
   it('brings every client everything once in the end, however often they and those of its runs disconnect', async () => {
-    await hangingUpLosesNothing(deployment);
+    await expectNoLossOnReconnect(deployment);
   }, 60_000);
 
   it('waits for a client that stops reading, which holds up nobody and gets everything in the end', async () => {
@@ -188,9 +188,9 @@ describe('the stream of a thread', () => {
   it('sends a state update in every process that has the stream open', async () => {
     const threadId = await newThread();
     const reading = deployment.worker.streams.read(threadId);
-    const told = reading.next();
+    const next = reading.next();
     await deployment.client.threads.updateState(threadId, { values: { messages: [] }, asNode: 'echo' });
-    expect((await told).value).toMatchObject({ kind: 'thread.state', event: 'state_update' });
+    expect((await next).value).toMatchObject({ kind: 'thread.state', event: 'state_update' });
     await reading.return();
   });
 
@@ -201,7 +201,7 @@ describe('the stream of a thread', () => {
     const future = await streamOf(threadId, '', '99999999999999-0');
     const run = await runThrough(threadId, ['new']);
     for (const answer of [now, future]) {
-      expect(withoutIds(await toldSo(answer, 3))).toEqual([begun(run), says('new'), done(run)]);
+      expect(withoutIds(await waitForEvents(answer, 3))).toEqual([begun(run), says('new'), done(run)]);
       answer.hangUp();
     }
   });

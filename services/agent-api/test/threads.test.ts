@@ -124,7 +124,7 @@ describe('a thread', () => {
     const run = await deployment.worker.take();
     expect((await ask(`${deployment.url}/threads/${thread_id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await ask(`${deployment.url}/threads/${thread_id}`)).status).toBe(404);
-    await expect(run.finishSilently('success', {}, null)).rejects.toThrow();
+    await expect(run.finishUnpublished('success', {}, null)).rejects.toThrow();
   });
 
   it('shows the values of its last run with complete messages, and moves state_updated_at only then', async () => {

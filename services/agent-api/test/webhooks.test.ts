@@ -52,8 +52,8 @@ describe('a webhook', () => {
       metadata: { team: 'red' },
     });
     await (await deployment.worker.take()).succeed({ answer: 42 });
-    const [told] = await receiver.received(`${path}?token=secret`);
-    expect(told?.body).toEqual({
+    const [delivered] = await receiver.received(`${path}?token=secret`);
+    expect(delivered?.body).toEqual({
       run_id: run.run_id,
       thread_id: threadId,
       assistant_id: run.assistant_id,
@@ -68,9 +68,11 @@ describe('a webhook', () => {
       webhook_sent_at: expect.stringMatching(/\+00:00$/),
       values: { answer: 42 },
     });
-    expect(told?.headers).toMatchObject({ 'content-type': 'application/json', 'x-token': 'Bearer from-outside' });
+    expect(delivered?.headers).toMatchObject({ 'content-type': 'application/json', 'x-token': 'Bearer from-outside' });
     for (const secret of secrets) {
-      expect(new Webhook(secret).verify(told!.text, told!.headers as Record<string, string>)).toEqual(told?.body);
+      expect(new Webhook(secret).verify(delivered!.text, delivered!.headers as Record<string, string>)).toEqual(
+        delivered?.body,
+      );
     }
     const settled = await waitFor(async () => {
       const answer = await log(threadId, run.run_id);
@@ -78,7 +80,7 @@ describe('a webhook', () => {
     });
     expect(settled).toEqual([
       {
-        delivery_id: told?.headers['webhook-id'],
+        delivery_id: delivered?.headers['webhook-id'],
         url: webhook,
         status: 'delivered',
         attempts: [{ started_at: expect.any(String), duration_ms: expect.any(Number), status_code: 204, error: null }],
@@ -138,7 +140,7 @@ describe('a webhook', () => {
       ['/runs/wait', body],
       ['/runs/batch', [body, body]],
     ];
-    const told = new Set<string>();
+    const delivered = new Set<string>();
     for (const [index, [way, sent]] of ways.entries()) {
       const answered = fetch(deployment.url + way, {
         method: 'POST',
@@ -148,10 +150,10 @@ describe('a webhook', () => {
       for (const _ of [sent].flat()) await (await deployment.worker.take()).succeed({ way });
       await answered;
       for (const received of await receiver.received(path, index + [sent].flat().length)) {
-        told.add(received.body.values.way);
+        delivered.add(received.body.values.way);
       }
     }
-    expect(told).toEqual(new Set(ways.map(([way]) => way)));
+    expect(delivered).toEqual(new Set(ways.map(([way]) => way)));
     expect((await receiver.received(path, ways.length + 1)).map(({ body }) => body.status)).toEqual(
       Array.from({ length: ways.length + 1 }, () => 'success'),
     );
@@ -189,8 +191,8 @@ describe('a webhook', () => {
     // Any change wakes the clock.
     await deployment.client.crons.update(cronId, { metadata: {} });
     await (await deployment.worker.take()).succeed({ cron: true });
-    const [told] = await receiver.received(path);
-    expect(told?.body).toMatchObject({ status: 'success', metadata: { cron_id: cronId }, values: { cron: true } });
+    const [delivered] = await receiver.received(path);
+    expect(delivered?.body).toMatchObject({ status: 'success', metadata: { cron_id: cronId }, values: { cron: true } });
     await deployment.client.crons.delete(cronId);
   });
 });
@@ -255,8 +257,8 @@ describe('a project with more settings for webhooks', () => {
     const { thread_id: threadId } = await other.client.threads.create();
     await other.client.runs.create(threadId, 'echo', { input: {} });
     await (await other.worker.take()).succeed({ n: 1 });
-    const [told] = await receiver.received('/default');
-    expect(told?.body).toEqual({ status: 'success', values: { n: 1 } });
+    const [delivered] = await receiver.received('/default');
+    expect(delivered?.body).toEqual({ status: 'success', values: { n: 1 } });
   });
 
   it('may accept runs whose webhook is refused; the refusal is in their log from the start', async () => {
@@ -286,9 +288,9 @@ describe('a project with more settings for webhooks', () => {
     // This ends its lease.
     await other.pool.query(`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`);
     await other.startAnother();
-    const [, told] = await receiver.received(path, 2);
-    expect(told?.body).toEqual({ status: 'success', values: { n: 2 } });
-    expect(told?.headers['webhook-id']).toBe(lost?.headers['webhook-id']);
+    const [, delivered] = await receiver.received(path, 2);
+    expect(delivered?.body).toEqual({ status: 'success', values: { n: 2 } });
+    expect(delivered?.headers['webhook-id']).toBe(lost?.headers['webhook-id']);
   });
 });
 

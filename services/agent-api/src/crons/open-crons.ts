@@ -4,7 +4,7 @@ import type { AtRest } from '@runyard/sealing';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../prisma.ts';
-import { tellCancelled } from '../runs/tell-ended.ts';
+import { notifyCancelled } from '../runs/notify-ended.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { CronClock } from './cron-clock.ts';
@@ -47,7 +47,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
       for (const { refusal } of slots) slotsTotal.inc({ outcome: refusal ? 'refused' : 'run' });
       if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);
-      if (cancelled.length > 0) void tellCancelled(parts, cancelled);
+      if (cancelled.length > 0) void notifyCancelled(parts, cancelled);
     },
     logger,
   });

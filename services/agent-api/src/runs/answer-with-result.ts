@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@runyard/service-kit';
-import type { Handover } from '../streams/handover.ts';
+import type { Continuation } from '../streams/continuation.ts';
 import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
-import { type RunPlace, waitHeaders } from './run-locations.ts';
+import { type RunLocation, waitHeaders } from './run-locations.ts';
 import {
   type AwaitedRun,
   awaitResult,
-  failure,
+  errorResult,
   type RunResult,
   type RunResultSources,
   withFeedback,
@@ -19,33 +19,33 @@ const HEADERS_WITHIN_MS = 100;
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result
  * that is there already. An answer that `mayBeRefused` becomes an error, like that of any other request, when the
- * result cannot be read and the headers are not out. `feedback` gives URLs to include. `rest` is the continuation for
+ * result cannot be read and the headers are not out. `feedback` gives URLs to include. `continuation` is for
  * whoever takes the answer over.
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },
-  run: RunPlace &
+  run: RunLocation &
     AwaitedRun & {
       known?: RunResult;
       mayBeRefused?: boolean;
       feedback?: (() => Record<string, string>) | undefined;
-      rest?: Handover | undefined;
+      continuation?: Continuation | undefined;
     },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
-  const response = new LiveResponse(res, waitHeaders(run), { signOfLife: '\n', headersWithinMs: HEADERS_WITHIN_MS });
-  const { rest } = run;
-  const isCut = sources.open.add(response, rest ? { rest: () => rest } : {});
+  const response = new LiveResponse(res, waitHeaders(run), { heartbeat: '\n', headersWithinMs: HEADERS_WITHIN_MS });
+  const { continuation } = run;
+  const isCut = sources.open.add(response, continuation ? { continuation: () => continuation } : {});
   try {
     const mayRefuse = () => run.mayBeRefused === true && !res.headersSent;
     const result = run.known ?? (await awaitResult(sources, run, response.closed, mayRefuse));
     if (result !== undefined) await response.endWith(run.feedback ? withFeedback(result, run.feedback()) : [result]);
   } catch (error) {
     if (run.mayBeRefused && response.withdraw()) throw error;
-    log.error('the result of a run could not be read', { error, runId: run.runId });
+    log.error('reading the result of a run failed', { error, runId: run.runId });
     await response.endWith([
-      failure('InternalServerError', 'The result could not be read. Join the run to try again.'),
+      errorResult('InternalServerError', 'The result could not be read. Join the run to try again.'),
     ]);
   }
   return { wasAbandoned: response.wasAbandoned && !isCut() };

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import { StateReadings } from '../threads/state-readings.ts';
 import type { StateService } from '../threads/state-service.ts';
-import { type EndTelling, tellEnded } from './tell-ended.ts';
+import { notifyEnded, type RunEndParts } from './notify-ended.ts';
 
 const EVERY_MS = 2_000;
 /**
@@ -15,7 +15,7 @@ const DUTY_MS = 3 * EVERY_MS;
 /** Stuck threads are looked for every so many rounds. */
 const ROUNDS_PER_MEND = 30;
 
-export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
+export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
   engine: Pick<RunEngine, 'currentEpoch'> & {
     rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findStatesBehind' | 'mendThreads'>;
     removals: Pick<RunEngine['removals'], 'removeNext'>;
@@ -45,7 +45,7 @@ export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
     try {
       while (!isClosing() && (await engine.removals.removeNext()));
     } catch (error) {
-      logger.warn('what deleted threads have left could not be removed', { error });
+      logger.warn('removing rows of deleted threads failed, will retry', { error });
     } finally {
       isRemoving = false;
     }
@@ -58,15 +58,15 @@ export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
       metrics.swept.inc({ what: 'cancelled' }, ended.length);
       for (const { cancelledForMs } of ended)
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
-      await tellEnded(options, ended);
+      await notifyEnded(options, ended);
       readings.begin(await engine.rescue.findStatesBehind());
       void removeLeftovers(() => duty.isClosing);
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;
       const threadIds = await engine.rescue.mendThreads();
       metrics.swept.inc({ what: 'mended' }, threadIds.length);
-      if (threadIds.length > 0) logger.error('threads that nothing would have freed were mended', { threadIds });
+      if (threadIds.length > 0) logger.error('stuck threads freed', { threadIds });
     },
-    onError: (error) => logger.warn('cancelled runs of lost workers could not be looked for', { error }),
+    onError: (error) => logger.warn('looking for cancelled runs of lost workers failed, will retry', { error }),
   });
 }

@@ -8,14 +8,20 @@ import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedb
 import { hasPermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import type { Scope } from '../scope.ts';
-import { type Handover, isContinuing, takesOver, withQuery } from '../streams/handover.ts';
+import { acceptsHandoff, type Continuation, isContinuing, withQuery } from '../streams/continuation.ts';
+import {
+  FROM_NOW_ON,
+  type RunEventsOptions,
+  type StreamSources,
+  sendFailureEvent,
+  sendRunEvents,
+} from '../streams/send-run-events.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
-import { FROM_NOW_ON, type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
 import { answerWithResult } from './answer-with-result.ts';
-import { type FollowedRun, lookAgain } from './repeated-run.ts';
+import { type FollowedRun, readCurrentState } from './followed-run.ts';
 import type { RunRequest } from './run-arguments.ts';
-import { joinPath, type RunPlace, restOfStreamPath, streamHeaders } from './run-locations.ts';
-import { failure, isOver, NOTHING, type RunResult, type RunResultSources } from './run-result.ts';
+import { joinPath, type RunLocation, streamContinuationPath, streamHeaders } from './run-locations.ts';
+import { EMPTY_RESULT, errorResult, isEnded, type RunResult, type RunResultSources } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
 /** The client that is answered, with the scope of what it may see. */
@@ -24,7 +30,7 @@ type Sources = StreamSources &
   RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun'> };
 type Params = { run_id: string; thread_id?: string };
 
-const MISSING = { error: 'HTTPException', message: '404: Run not found' };
+const RUN_NOT_FOUND = { error: 'HTTPException', message: '404: Run not found' };
 
 /** Sends a run's output to clients: as events or as its result, from the start or joining later. */
 export class RunAnswers {
@@ -41,33 +47,37 @@ export class RunAnswers {
   async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
     const { res, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
-    const restPath = restFor(client, restOfStreamPath(run), ownQuery(request, client));
-    const { isOver, isGone } = await lookAgain(this.#sources, run);
-    if (isGone) return streamFailure(res, streamHeaders(run), MISSING);
-    const streamed: StreamedRun = {
+    const continuationPath = continuationPathFor(
+      client,
+      streamContinuationPath(run),
+      continuationQuery(request, client),
+    );
+    const { isEnded, isDeleted } = await readCurrentState(this.#sources, run);
+    if (isDeleted) return sendFailureEvent(res, streamHeaders(run), RUN_NOT_FOUND);
+    const streamed: RunEventsOptions = {
       ...run,
-      isOver,
+      isEnded,
       isResumable: request.stream_resumable ?? false,
       feedback,
-      restPath,
+      continuationPath,
     };
-    const { wasAbandoned } = await streamRun(this.#sources, streamed, res, streamHeaders(run));
+    const { wasAbandoned } = await sendRunEvents(this.#sources, streamed, res, streamHeaders(run));
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   async wait(run: FollowedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
-    const restQuery = { ...ownQuery(request, client), feedback_keys: query.feedback_keys };
-    const rest = restOfResult(client, joinPath(run), restQuery, { isOwn: true });
-    const { isOver, isGone } = await lookAgain(this.#sources, run);
-    const own = { ...run, isOver, isKept: isOver && !isGone, isOwn: true, feedback, rest };
+    const continuedQuery = { ...continuationQuery(request, client), feedback_keys: query.feedback_keys };
+    const continuation = resultContinuation(client, joinPath(run), continuedQuery, { isOwn: true });
+    const { isEnded, isDeleted } = await readCurrentState(this.#sources, run);
+    const own = { ...run, isEnded, isKept: isEnded && !isDeleted, isOwn: true, feedback, continuation };
     const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
-    const missing = failure(MISSING.error, MISSING.message);
+    const missing = errorResult(RUN_NOT_FOUND.error, RUN_NOT_FOUND.message);
     return this.#join(params, query, client, { missing, mayBeRefused: true });
   }
 
@@ -75,9 +85,9 @@ export class RunAnswers {
    * Answers with the result of a run that was just cancelled, as soon as it has ended. One that is not found by then
    * was rolled back.
    */
-  cancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
+  answerCancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
     return this.#join({ thread_id: threadId, run_id: runId }, {}, client, {
-      missing: NOTHING,
+      missing: EMPTY_RESULT,
       // The run cannot be cancelled a second time.
       mayBeRefused: false,
     });
@@ -92,73 +102,73 @@ export class RunAnswers {
   ): Promise<void> {
     const { res, log, headers } = client;
     const run = await this.#find(params, client);
-    const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
+    const location = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     // This is a continuation for the client that created the run, which gets its last values even when it was rolled
     // back.
-    const isOwn = headers['last-event-id'] !== undefined && (await this.#goesOn(run, params, client));
-    const isKept = run !== undefined && isOver(run);
+    const isOwn = headers['last-event-id'] !== undefined && (await this.#mayContinue(run, params, client));
+    const isKept = run !== undefined && isEnded(run);
     // A deleted run that its own client follows may still be in its stream.
     const isMissing = run === undefined && !isOwn;
     if (!isKept && !isMissing) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
       {
-        ...place,
-        ...(isOwn ? { isOwn, isOver: run === undefined } : { afterId: FROM_NOW_ON }),
-        rest: restOfResult(client, joinPath(place), query, { isOwn }),
+        ...location,
+        ...(isOwn ? { isOwn, isEnded: run === undefined } : { afterId: FROM_NOW_ON }),
+        continuation: resultContinuation(client, joinPath(location), query, { isOwn }),
         isKept,
         mayBeRefused: isKept && mayBeRefused,
-        ...(isMissing && { known: isContinuing(headers) ? NOTHING : missing }),
-        feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
+        ...(isMissing && { known: isContinuing(headers) ? EMPTY_RESULT : missing }),
+        feedback: this.#feedback(location.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
       },
       res,
       log,
     );
-    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, client);
+    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(location, client);
   }
 
   async joinStream(params: Params, query: RunStreamQuery, client: Client): Promise<void> {
     const { res, headers } = client;
     const modes = parseStreamModes(query.stream_mode);
     const run = await this.#find(params, client);
-    const place: RunPlace = {
+    const location: RunLocation = {
       runId: params.run_id,
       threadId: run?.threadId ?? String(params.thread_id),
       isStateless: params.thread_id === undefined,
     };
     // Another process sent its beginning: the rest is due, whatever kind of stream it is, and whatever became of the
     // run.
-    const isRest = await this.#goesOn(run, params, client);
-    if (!run && !isRest) return streamFailure(res, streamHeaders(place), MISSING);
+    const isContinued = await this.#mayContinue(run, params, client);
+    if (!run && !isContinued) return sendFailureEvent(res, streamHeaders(location), RUN_NOT_FOUND);
     const isResumable = run && run.kwargs.resumable === true;
     const lastEventId = headers['last-event-id'];
     const afterId = lastEventId === undefined ? undefined : parseEventId(String(lastEventId));
-    const hasEnded = run === undefined || isOver(run);
-    if (!isRest && hasEnded && (afterId === undefined || !isResumable)) {
-      res.writeHead(200, streamHeaders(place)).end();
+    const hasEnded = run === undefined || isEnded(run);
+    if (!isContinued && hasEnded && (afterId === undefined || !isResumable)) {
+      res.writeHead(200, streamHeaders(location)).end();
       return;
     }
     if (!hasEnded) this.#sources.watch.checkSoon();
-    const { wasAbandoned } = await streamRun(
+    const { wasAbandoned } = await sendRunEvents(
       this.#sources,
       {
-        ...place,
-        afterId: afterId ?? (isRest ? undefined : await this.#now(place.threadId, headers)),
-        restPath: restFor(client, restOfStreamPath(place), query),
-        isOver: hasEnded,
+        ...location,
+        afterId: afterId ?? (isContinued ? undefined : await this.#currentPosition(location.threadId, headers)),
+        continuationPath: continuationPathFor(client, streamContinuationPath(location), query),
+        isEnded: hasEnded,
         ...(isResumable !== undefined && { isResumable }),
         modes,
-        feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, undefined), headers),
+        feedback: this.#feedback(location.runId, feedbackKeys(run?.kwargs.feedback_keys, undefined), headers),
       },
       res,
-      streamHeaders(place),
+      streamHeaders(location),
     );
-    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, client);
+    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(location, client);
   }
 
   /** Returns the position of a stream from now on: an id when the answer may be continued elsewhere. */
-  async #now(threadId: string, headers: Client['headers']): Promise<string> {
-    if (!takesOver(headers)) return FROM_NOW_ON;
+  async #currentPosition(threadId: string, headers: Client['headers']): Promise<string> {
+    if (!acceptsHandoff(headers)) return FROM_NOW_ON;
     return this.#sources.streams.newestId(threadId).catch(() => FROM_NOW_ON);
   }
 
@@ -171,9 +181,9 @@ export class RunAnswers {
    * Returns whether the request continues an answer that another process began. Only the thread of a deleted run can
    * still say who may read it.
    */
-  async #goesOn(run: RunRecord | undefined, { thread_id }: Params, { headers, scope }: Client): Promise<boolean> {
+  async #mayContinue(run: RunRecord | undefined, { thread_id }: Params, { headers, scope }: Client): Promise<boolean> {
     if (!isContinuing(headers)) return false;
-    return run !== undefined || (thread_id !== undefined && (await this.#runs.mayReadOn(scope, thread_id)));
+    return run !== undefined || (thread_id !== undefined && (await this.#runs.mayContinueReading(scope, thread_id)));
   }
 
   async #find({ thread_id, run_id }: Params, { scope }: Client): Promise<RunRecord | undefined> {
@@ -187,12 +197,12 @@ export class RunAnswers {
     }
   }
 
-  async #cancelAbandoned({ threadId, runId }: RunPlace, { log, scope }: Client): Promise<void> {
+  async #cancelAbandoned({ threadId, runId }: RunLocation, { log, scope }: Client): Promise<void> {
     try {
       await this.#runs.cancel(scope, { threadId, runIds: [runId] }, 'interrupt', 'the client disconnected');
     } catch (error) {
       // A run that ended at the same moment has nothing left to cancel.
-      if (!(error instanceof NotFoundError)) log.error('an abandoned run could not be cancelled', { error, runId });
+      if (!(error instanceof NotFoundError)) log.error('cancelling an abandoned run failed', { error, runId });
     }
   }
 }
@@ -201,22 +211,26 @@ export class RunAnswers {
  * Returns the continuation of a result. Its starting position marks it as the answer to the client that created the
  * run.
  */
-function restOfResult(
+function resultContinuation(
   client: Client,
   path: string,
   query: Parameters<typeof withQuery>[1],
   { isOwn }: { isOwn: boolean },
-): Handover | undefined {
-  const restPath = restFor(client, path, query);
-  return restPath === undefined ? undefined : { path: restPath, ...(isOwn && { afterId: BEFORE_ALL }) };
+): Continuation | undefined {
+  const continuationPath = continuationPathFor(client, path, query);
+  return continuationPath === undefined ? undefined : { path: continuationPath, ...(isOwn && { afterId: BEFORE_ALL }) };
 }
 
 /** Returns the path of the continuation; undefined when nobody takes the answer over. */
-function restFor({ headers }: Client, path: string, query: Parameters<typeof withQuery>[1]): string | undefined {
-  return takesOver(headers) ? withQuery(path, query) : undefined;
+function continuationPathFor(
+  { headers }: Client,
+  path: string,
+  query: Parameters<typeof withQuery>[1],
+): string | undefined {
+  return acceptsHandoff(headers) ? withQuery(path, query) : undefined;
 }
 
 /** Returns the query by which a continued answer keeps the `on_disconnect` of the request that created the run. */
-function ownQuery({ on_disconnect }: RunRequest, { caller }: Client): { cancel_on_disconnect?: string } {
+function continuationQuery({ on_disconnect }: RunRequest, { caller }: Client): { cancel_on_disconnect?: string } {
   return on_disconnect === 'cancel' && hasPermission(caller, 'runs:update') ? { cancel_on_disconnect: '1' } : {};
 }

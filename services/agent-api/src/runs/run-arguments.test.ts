@@ -1,7 +1,7 @@
 import { RunArguments, validatorOf } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
 
 const assistant: RunAssistant = {
   assistantId: '046b5dc7-2108-582c-9c6c-31d556d138f0',
@@ -116,7 +116,7 @@ it('run arguments read the older checkpoint_during as durability', () => {
 });
 
 it('run metadata silently lose reserved keys and say who created the run', () => {
-  const metadata = runMetadata(
+  const metadata = buildRunMetadata(
     { assistant_id: 'echo', metadata: { created_by: 'me', langgraph_x: 1, svc_y: 1, __z: 1, owner: 'ada' } },
     assistant,
   );

@@ -59,7 +59,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
       },
       metadata: {
         ...withoutReservedMetadata(asObject(asObject(request.config).metadata)),
-        ...runMetadata(request, assistant),
+        ...buildRunMetadata(request, assistant),
       },
     },
     context,
@@ -77,7 +77,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
 }
 
 /** Returns the metadata of the run: the assistant's, overridden by the caller's, and the platform's own. */
-export function runMetadata(request: RunRequest, assistant: RunAssistant): Record<string, unknown> {
+export function buildRunMetadata(request: RunRequest, assistant: RunAssistant): Record<string, unknown> {
   return {
     ...assistant.metadata,
     ...withoutReservedMetadata(request.metadata ?? {}),

@@ -2,7 +2,7 @@ import { withoutReservedMetadata } from '@runyard/contracts';
 import type { CreateRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
 import { isRestricted, type Scope } from '../scope.ts';
-import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
 
 /** The creator of a run and its thread. */
 export interface RunOrigin {
@@ -33,7 +33,7 @@ export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin
     assistantId: assistant.assistantId,
     graphId: assistant.graphId,
     // The scope finds runs whose thread is not kept.
-    metadata: { ...runMetadata(request, assistant), ...origin.scope },
+    metadata: { ...buildRunMetadata(request, assistant), ...origin.scope },
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),

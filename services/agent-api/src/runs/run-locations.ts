@@ -1,18 +1,18 @@
 /** Identifies a run for the paths under which it and the rest of its answer are served. */
-export interface RunPlace {
+export interface RunLocation {
   runId: string;
   threadId: string;
   isStateless: boolean;
 }
 
-export function runHeaders(place: RunPlace): Record<string, string> {
-  return { 'content-location': runPath(place) };
+export function runHeaders(location: RunLocation): Record<string, string> {
+  return { 'content-location': runPath(location) };
 }
 
-export function streamHeaders(place: RunPlace): Record<string, string> {
+export function streamHeaders(location: RunLocation): Record<string, string> {
   return {
-    location: streamPath(place),
-    'content-location': runPath(place),
+    location: streamPath(location),
+    'content-location': runPath(location),
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
     'content-type': 'text/event-stream; charset=utf-8',
@@ -20,27 +20,27 @@ export function streamHeaders(place: RunPlace): Record<string, string> {
 }
 
 /** Locates a stateless run that is waited for on its thread, where it can be joined. */
-export function waitHeaders(place: RunPlace): Record<string, string> {
+export function waitHeaders(location: RunLocation): Record<string, string> {
   return {
-    location: joinPath(place),
-    'content-location': runPath({ ...place, isStateless: false }),
+    location: joinPath(location),
+    'content-location': runPath({ ...location, isStateless: false }),
     'content-type': 'application/json',
   };
 }
 
-export function streamPath(place: RunPlace): string {
-  return `${runPath(place)}/stream`;
+export function streamPath(location: RunLocation): string {
+  return `${runPath(location)}/stream`;
 }
 
 /** Returns the path on the thread, where the stream is found even after the run is deleted. */
-export function restOfStreamPath(place: RunPlace): string {
-  return streamPath({ ...place, isStateless: false });
+export function streamContinuationPath(location: RunLocation): string {
+  return streamPath({ ...location, isStateless: false });
 }
 
-export function joinPath(place: RunPlace): string {
-  return `${runPath({ ...place, isStateless: false })}/join`;
+export function joinPath(location: RunLocation): string {
+  return `${runPath({ ...location, isStateless: false })}/join`;
 }
 
-function runPath({ runId, threadId, isStateless }: RunPlace): string {
+function runPath({ runId, threadId, isStateless }: RunLocation): string {
   return isStateless ? `/runs/${runId}` : `/threads/${threadId}/runs/${runId}`;
 }

@@ -22,7 +22,7 @@ function sourcesWith(hold: () => Promise<RunResult | undefined>) {
       },
     },
     watch: new RunWatch({ findInFlight: async () => new Set(), onError: () => undefined }),
-    ends: { tell: () => expect.unreachable('the end was told') },
+    ends: { findOrPublish: () => expect.unreachable('the end was published') },
   };
 }
 

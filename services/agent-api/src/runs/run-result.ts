@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isPoolBusy, isUnavailable, wasTooMuch } from '@runyard/database';
 import type { RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
-import { type FollowRun, followRun } from '../streams/follow-run.ts';
+import { type FollowRunOptions, followRun } from '../streams/follow-run.ts';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import type { RunResults } from './run-results.ts';
 
-export interface RunResultSources extends Pick<FollowRun, 'streams' | 'watch' | 'ends'> {
+export interface RunResultSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {
   results: Pick<RunResults, 'hold'>;
 }
 
@@ -16,9 +16,9 @@ export type RunResult = Uint8Array;
 export interface AwaitedRun {
   threadId: string;
   runId: string;
-  /** The position, as in `FollowRun`: `$` when the run may have begun before. */
+  /** The position, as in `FollowRunOptions`: `$` when the run may have begun before. */
   afterId?: string;
-  isOver?: boolean;
+  isEnded?: boolean;
   /**
    * True when the client created the run: it gets the last values even of a run that was rolled back; others get
    * nothing then.
@@ -29,7 +29,7 @@ export interface AwaitedRun {
 }
 
 /** The answer for a run without values: it had none, or it was rolled back or deleted. */
-export const NOTHING: RunResult = Buffer.from('{}');
+export const EMPTY_RESULT: RunResult = Buffer.from('{}');
 const RETRY_MS = 250;
 
 /**
@@ -55,7 +55,7 @@ async function resultInStream(
   for await (const entry of followRun({ ...sources, ...run, signal })) {
     if (entry.kind !== CONTROL_KINDS.end) continue;
     const { status, values, isRolledBack = false } = parseRunEnd(entry.data);
-    if (isRolledBack && !run.isOwn) return NOTHING;
+    if (isRolledBack && !run.isOwn) return EMPTY_RESULT;
     return values === undefined || isFailure(status) ? undefined : Buffer.from(values);
   }
   return undefined;
@@ -78,7 +78,7 @@ async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Pr
   return undefined;
 }
 
-export function failure(error: string, message: string): RunResult {
+export function errorResult(error: string, message: string): RunResult {
   return Buffer.from(JSON.stringify({ __error__: { error, message } }));
 }
 
@@ -100,6 +100,6 @@ function isEmptyObject(result: RunResult): boolean {
   return result.byteLength < 8 && /^\{\s*\}/.test(Buffer.from(result).toString('latin1'));
 }
 
-export function isOver(run: RunRecord): boolean {
+export function isEnded(run: RunRecord): boolean {
   return run.status !== 'pending' && run.status !== 'running';
 }

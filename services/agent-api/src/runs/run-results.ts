@@ -1,12 +1,12 @@
 import type { RunEngine } from '@runyard/run-engine';
 import { ByteBudget, type Metrics, type Refusals } from '@runyard/service-kit';
 import { isFailure } from '../streams/run-end.ts';
-import { failure, NOTHING, type RunResult } from './run-result.ts';
+import { EMPTY_RESULT, errorResult, type RunResult } from './run-result.ts';
 
 /** Results up to this size go along with the end of their run's stream: the number of open answers bounds them. */
 const SMALL_BYTES = 64 * 1024;
 
-interface Place {
+interface RunKey {
   threadId: string;
   runId: string;
 }
@@ -45,17 +45,17 @@ export class RunResults {
    * Returns the JSON text of a run's result, held until the signal; undefined when that came first. It waits for room
    * in the budget; where `mayRefuse` says so the request is refused instead. @throws UnavailableError
    */
-  async hold(run: Place, closed: AbortSignal, mayRefuse = () => false): Promise<RunResult | undefined> {
+  async hold(run: RunKey, closed: AbortSignal, mayRefuse = () => false): Promise<RunResult | undefined> {
     const outcome = await this.#options.engine.readOutcome(run, SMALL_BYTES);
     if (closed.aborted) return undefined;
-    if (!outcome) return NOTHING;
+    if (!outcome) return EMPTY_RESULT;
     const { status, error, values, valuesBytes } = outcome;
-    if (isFailure(status) && error) return failure(error.error, error.message);
-    if (values !== null || valuesBytes === 0) return values ?? NOTHING;
+    if (isFailure(status) && error) return errorResult(error.error, error.message);
+    if (values !== null || valuesBytes === 0) return values ?? EMPTY_RESULT;
     return this.#share(run, valuesBytes, mayRefuse).use(closed);
   }
 
-  #share(run: Place, valuesBytes: number, mayRefuse: () => boolean): SharedResult {
+  #share(run: RunKey, valuesBytes: number, mayRefuse: () => boolean): SharedResult {
     const known = this.#shared.get(run.runId);
     if (known) return known;
     const bytes = Math.min(valuesBytes, this.#budget.maxBytes);
@@ -63,8 +63,8 @@ export class RunResults {
     const shared = new SharedResult({
       bytes,
       budget: this.#budget,
-      read: async () => (await this.#options.engine.readOutcome(run))?.values ?? NOTHING,
-      onOver: () => this.#shared.delete(run.runId),
+      read: async () => (await this.#options.engine.readOutcome(run))?.values ?? EMPTY_RESULT,
+      onEnded: () => this.#shared.delete(run.runId),
     });
     this.#shared.set(run.runId, shared);
     return shared;
@@ -76,7 +76,7 @@ interface SharedResultOptions {
   budget: ByteBudget;
   read(): Promise<Uint8Array>;
   /** Called once, when later users need another reading. */
-  onOver(): void;
+  onEnded(): void;
 }
 
 /** One copy of a large result, for as long as somebody uses it. */
@@ -108,7 +108,7 @@ class SharedResult {
   #end(): void {
     if (this.#unused.signal.aborted) return;
     this.#unused.abort();
-    this.#options.onOver();
+    this.#options.onEnded();
   }
 
   /** Takes the bytes before the reading, and gives them back when it has ended and nobody uses them. */

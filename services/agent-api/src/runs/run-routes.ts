@@ -13,11 +13,11 @@ import type { PickHeaders } from '../http/header-choice.ts';
 import { requirePermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import type { FollowedRun } from './repeated-run.ts';
+import type { FollowedRun } from './followed-run.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';
 import type { RunOrigin } from './run-creation.ts';
-import { type RunPlace, runHeaders } from './run-locations.ts';
+import { type RunLocation, runHeaders } from './run-locations.ts';
 import type { RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
 
@@ -66,19 +66,19 @@ export function runRoutes(
     }),
 
     bind(contracts.joinRun, async (req) => {
-      requireRightToLeave(req);
+      requireCancelPermission(req);
       await answers.join(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinRunStream, async (req) => {
-      requireRightToLeave(req);
+      requireCancelPermission(req);
       await answers.joinStream(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinRunStreamAlias, async (req) => {
-      requireRightToLeave(req);
+      requireCancelPermission(req);
       await answers.joinStream(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinStatelessRunStream, async (req) => {
-      requireRightToLeave(req);
+      requireCancelPermission(req);
       await answers.joinStream(req.params, req.query, clientOf(req));
     }),
 
@@ -89,7 +89,7 @@ export function runRoutes(
       const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
       await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
       if (!isSet(req.query.wait)) return { status: 202 };
-      await answers.cancelled({ threadId, runId }, clientOf(req));
+      await answers.answerCancelled({ threadId, runId }, clientOf(req));
     }),
     bind(contracts.cancelRuns, async ({ body, query, caller }) => {
       const action = query.action ?? 'interrupt';
@@ -120,10 +120,10 @@ export function runRoutes(
   /** Creates a run to be followed; a repeated request gets the run of the first. */
   function follow(operation: CreatingOperation, req: RunCreation, threadId?: string): Promise<FollowedRun> {
     const isStateless = threadId === undefined;
-    const placeOf = (run: RunRecord): RunPlace => ({ runId: run.runId, threadId: run.threadId, isStateless });
-    return keys.once<FollowedRun, RunPlace>(operation, req, {
-      create: (request) => runs.create(originOf(req, threadId), req.body, request && { request, answerOf: placeOf }),
-      repeat: (place) => ({ ...place, isRepeated: true }),
+    const locationOf = (run: RunRecord): RunLocation => ({ runId: run.runId, threadId: run.threadId, isStateless });
+    return keys.once<FollowedRun, RunLocation>(operation, req, {
+      create: (request) => runs.create(originOf(req, threadId), req.body, request && { request, answerOf: locationOf }),
+      repeat: (location) => ({ ...location, isRepeated: true }),
     });
   }
 }
@@ -135,7 +135,7 @@ function clientOf({ res, log, headers, caller }: HandlerRequest<unknown, unknown
 /**
  * Requires the right to cancel: a client that may only watch a run must not end it by leaving. @throws ForbiddenError
  */
-function requireRightToLeave({ query, caller }: HandlerRequest<unknown, contracts.RunJoinQuery>): void {
+function requireCancelPermission({ query, caller }: HandlerRequest<unknown, contracts.RunJoinQuery>): void {
   if (isSet(query.cancel_on_disconnect)) requirePermission(caller, 'runs:update');
 }
 

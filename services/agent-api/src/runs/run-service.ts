@@ -18,11 +18,11 @@ import { isRestricted, type Scope } from '../scope.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-place.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
+import { notifyCancelled, notifyDeleted } from './notify-ended.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { type RunOrigin, toCreateRun } from './run-creation.ts';
-import type { RunPlace } from './run-locations.ts';
+import type { RunLocation } from './run-locations.ts';
 import { selectRunFields, toWireRun } from './run-wire.ts';
-import { tellCancelled, tellDeleted } from './tell-ended.ts';
 
 type Engine = Pick<
   RunEngine,
@@ -50,7 +50,7 @@ export interface RunServiceOptions {
   logger: Logger;
 }
 
-export interface AcceptedRun extends RunPlace {
+export interface AcceptedRun extends RunLocation {
   record: RunRecord;
 }
 
@@ -70,7 +70,7 @@ export class RunService {
    */
   async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<AcceptedRun> {
     const run = { ...(await this.#prepare(origin, request)), keyed };
-    return this.#tellCreated(origin, run, await this.#options.engine.createRun(run));
+    return this.#notifyCreated(origin, run, await this.#options.engine.createRun(run));
   }
 
   /** Accepts several stateless runs, all or none. @throws as `create` */
@@ -81,7 +81,7 @@ export class RunService {
   ): Promise<AcceptedRun[]> {
     const prepared = await inSlices(requests, (request) => this.#prepare(origin, request));
     const created = await this.#options.engine.createRunsTogether(prepared, keyed);
-    return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
+    return Promise.all(created.map((each, index) => this.#notifyCreated(origin, prepared[index]!, each)));
   }
 
   /** Returns the run's current state. @throws NotFoundError, SealingError when it cannot be decrypted */
@@ -125,7 +125,7 @@ export class RunService {
     await this.#requireVisible(scope, runId);
     const deleted = await this.#options.engine.deleteRun(threadId, runId);
     this.#options.onDeleted();
-    if (deleted) await tellDeleted(this.#options, [deleted]);
+    if (deleted) await notifyDeleted(this.#options, [deleted]);
   }
 
   /**
@@ -139,14 +139,14 @@ export class RunService {
     reason: string,
   ): Promise<CancelledRun[]> {
     const own = isRestricted(scope) ? { ...selection, scope } : selection;
-    const cancelled = await this.#options.engine.requestCancel(own, action, reason).catch(refuseDeadlock);
+    const cancelled = await this.#options.engine.requestCancel(own, action, reason).catch(mapDeadlock);
     if (cancelled.length === 0) throw new NotFoundError(NO_RUNS);
-    await tellCancelled(this.#options, cancelled);
+    await notifyCancelled(this.#options, cancelled);
     return cancelled;
   }
 
   /** Returns whether the caller may read on the events that are left of a deleted run. */
-  async mayReadOn(scope: Scope, threadId: string): Promise<boolean> {
+  async mayContinueReading(scope: Scope, threadId: string): Promise<boolean> {
     return !isRestricted(scope) || (await this.#options.threads.findBare(scope, threadId)) !== undefined;
   }
 
@@ -158,14 +158,14 @@ export class RunService {
     return { ...run, webhooks: await webhooks.accept(request.webhook) };
   }
 
-  async #tellCreated(
+  async #notifyCreated(
     { threadId }: RunOrigin,
     run: CreateRun,
     { run: record, cancelled }: CreatedRun,
   ): Promise<AcceptedRun> {
     if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
     else this.#options.wakeups.kick('created');
-    if (cancelled.length > 0) await tellCancelled(this.#options, cancelled);
+    if (cancelled.length > 0) await notifyCancelled(this.#options, cancelled);
     return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
   }
 
@@ -192,7 +192,7 @@ async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promis
  * Maps a deadlock to a ConflictError. The engine has retried already: others hold what has to be cancelled, each
  * waiting for the next.
  */
-function refuseDeadlock(error: unknown): never {
+function mapDeadlock(error: unknown): never {
   if (!isRetryable(error)) throw error;
   throw new ConflictError('The runs are being changed by others at the same time. Try again.', { cause: error });
 }

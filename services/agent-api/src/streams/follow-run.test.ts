@@ -1,6 +1,6 @@
 import type { ReadOptions, StreamEntry } from '@runyard/run-stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type FollowedEntry, type FollowRun, followRun } from './follow-run.ts';
+import { type FollowedEntry, type FollowRunOptions, followRun } from './follow-run.ts';
 import type { FoundEnd } from './missing-ends.ts';
 import { RunWatch } from './run-watch.ts';
 
@@ -38,17 +38,17 @@ function watching(inFlight: () => boolean) {
   });
 }
 
-const found = (isTold: boolean): FoundEnd => ({
-  isTold,
+const found = (isPublished: boolean): FoundEnd => ({
+  isPublished,
   events: [
     { kind: 'error', event: 'error', data: '{}' },
     { kind: 'run.end', event: 'end', data: '{}' },
   ],
 });
-const notAsked = { tell: () => expect.unreachable('the end was told') };
+const notAsked = { findOrPublish: () => expect.unreachable('the end was published') };
 
 /** Returns what a follower gets of an ended run whose stream has these entries only. */
-async function followed(options: Pick<FollowRun, 'streams' | 'ends' | 'isOver'>): Promise<FollowedEntry[]> {
+async function followed(options: Pick<FollowRunOptions, 'streams' | 'ends' | 'isEnded'>): Promise<FollowedEntry[]> {
   const got: FollowedEntry[] = [];
   const watch = watching(() => false);
   const signal = new AbortController().signal;
@@ -86,7 +86,10 @@ it('following ends with the end of the run', async () => {
 });
 
 it('an ended run whose stream lacks the end yields a gap, and what Postgres knows', async () => {
-  const got = await followed({ streams: streamOf([entry(1, 'values')]), ends: { tell: async () => found(false) } });
+  const got = await followed({
+    streams: streamOf([entry(1, 'values')]),
+    ends: { findOrPublish: async () => found(false) },
+  });
   expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
   // These entries belong to no stream: a client that returns resumes after what it had.
   expect(got.slice(1).map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
@@ -94,20 +97,20 @@ it('an ended run whose stream lacks the end yields a gap, and what Postgres know
 });
 
 it('an end that is published into the stream comes out of it, once', async () => {
-  let tell = () => {};
-  const isTold = new Promise<void>((resolve) => {
-    tell = resolve;
+  let markPublished = () => {};
+  const isPublished = new Promise<void>((resolve) => {
+    markPublished = resolve;
   });
   const streams = {
     async *read() {
       yield entry(1, 'values');
-      await isTold;
+      await isPublished;
       for (const [index, kind] of ['stream.gap', 'error', 'run.end'].entries()) yield entry(2 + index, kind);
     },
   };
   const ends = {
-    tell: async () => {
-      tell();
+    findOrPublish: async () => {
+      markPublished();
       return found(true);
     },
   };
@@ -116,15 +119,15 @@ it('an end that is published into the stream comes out of it, once', async () =>
 
 it('a follower that got a gap gets the end too, and no second gap', async () => {
   const streams = streamOf([entry(1, 'values'), entry(1, 'stream.gap')]);
-  for (const isTold of [true, false]) {
-    const got = await followed({ streams, ends: { tell: async () => found(isTold) } });
+  for (const isPublished of [true, false]) {
+    const got = await followed({ streams, ends: { findOrPublish: async () => found(isPublished) } });
     expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
   }
 });
 
 it('a follower that comes after the end of a run gets what is kept, and no end of ours', async () => {
-  const ends = { tell: async () => found(true) };
-  expect(kindsOf(await followed({ streams: streamOf([entry(1, 'values')]), ends, isOver: true }))).toEqual(['values']);
+  const ends = { findOrPublish: async () => found(true) };
+  expect(kindsOf(await followed({ streams: streamOf([entry(1, 'values')]), ends, isEnded: true }))).toEqual(['values']);
   expect(kindsOf(await followed({ streams: streamOf([]), ends }))).toEqual([]);
 });
 

@@ -6,19 +6,19 @@ import {
   type RunStreams,
   type StreamEntry,
 } from '@runyard/run-stream';
-import type { FoundEnd, MissingEnds, TellingEvent } from './missing-ends.ts';
+import type { EndEvent, FoundEnd, MissingEnds } from './missing-ends.ts';
 import type { RunWatch } from './run-watch.ts';
 
-export interface FollowRun {
+export interface FollowRunOptions {
   streams: Pick<RunStreams, 'read'>;
   watch: RunWatch;
-  ends: Pick<MissingEnds, 'tell'>;
+  ends: Pick<MissingEnds, 'findOrPublish'>;
   threadId: string;
   runId: string;
   /** The position, as in `ReadOptions`; left out to read from the run's first entry. */
   afterId?: string | undefined;
   /** True when the run had ended before the reading began: nothing will be added to its stream. */
-  isOver?: boolean;
+  isEnded?: boolean;
   /** Ends the reading. */
   signal: AbortSignal;
 }
@@ -33,8 +33,8 @@ export interface FollowedEntry extends Omit<StreamEntry, 'id'> {
 /** Milliseconds without another entry after which the end of an ended run counts as missing and is looked for. */
 const DRAIN_MS = 500;
 /** Shared by all runs: an error made for each would carry a stack nobody reads. */
-const ENDED = new Error('The following has ended.');
-const OVER = new Error('The run is over.');
+const READER_STOPPED = new Error('The reader has stopped.');
+const RUN_ENDED = new Error('The run has ended.');
 
 /**
  * Yields a run's entries as they come, up to and including its `run.end`. When the run has ended and its end event does
@@ -42,35 +42,35 @@ const OVER = new Error('The run is over.');
  * Postgres knows of the end. A reader that came after the end may get none. A slow reader is never cut short: time
  * counts only while it waits for us.
  */
-export async function* followRun(options: FollowRun): AsyncGenerator<FollowedEntry, void, undefined> {
+export async function* followRun(options: FollowRunOptions): AsyncGenerator<FollowedEntry, void, undefined> {
   const { streams, watch, ends, threadId, runId, afterId } = options;
   const ending = new AbortController();
   const over = new AbortController();
-  const end = () => ending.abort(ENDED);
+  const end = () => ending.abort(READER_STOPPED);
   options.signal.addEventListener('abort', end, { once: true });
   if (options.signal.aborted) end();
 
-  const wasOver = options.isOver ?? false;
-  let isOver = wasOver;
+  const hadEnded = options.isEnded ?? false;
+  let isEnded = hadEnded;
   let isWaiting = false;
   let drain: NodeJS.Timeout | undefined;
   const search: { found?: Promise<FoundEnd> } = {};
   const lookForEnd = () => {
-    search.found = ends.tell({ threadId, runId }, { wasOver }).finally(() => over.abort(OVER));
+    search.found = ends.findOrPublish({ threadId, runId }, { hadEnded }).finally(() => over.abort(RUN_ENDED));
   };
-  const drainIfOver = () => {
-    if (isOver && isWaiting && !search.found) drain ??= setTimeout(lookForEnd, DRAIN_MS);
+  const drainIfEnded = () => {
+    if (isEnded && isWaiting && !search.found) drain ??= setTimeout(lookForEnd, DRAIN_MS);
   };
   const unwatch = watch.watch(runId, () => {
-    isOver = true;
-    drainIfOver();
+    isEnded = true;
+    drainIfEnded();
   });
   const entries = streams.read(threadId, { runId, afterId, signal: ending.signal, over: over.signal });
   let last: StreamEntry | undefined;
   try {
     for (;;) {
       isWaiting = true;
-      drainIfOver();
+      drainIfEnded();
       const next = await entries.next();
       isWaiting = false;
       clearTimeout(drain);
@@ -84,7 +84,7 @@ export async function* followRun(options: FollowRun): AsyncGenerator<FollowedEnt
     const about = { id: undefined, runId, attempt: last?.attempt ?? 1, isResumable: last?.isResumable ?? false };
     const after = last?.id ?? parseEventId(afterId ?? '') ?? BEFORE_ALL;
     const isInGap = last?.kind === CONTROL_KINDS.gap;
-    for (const event of untold(await search.found, { wasOver, isInGap, after })) yield { ...about, ...event };
+    for (const event of missingEvents(await search.found, { hadEnded, isInGap, after })) yield { ...about, ...event };
   } finally {
     clearTimeout(drain);
     unwatch();
@@ -95,11 +95,11 @@ export async function* followRun(options: FollowRun): AsyncGenerator<FollowedEnt
 }
 
 /** Returns the events of an end that the stream lacks. `isInGap` says that the last entry was a gap. */
-function untold(
-  { isTold, events }: FoundEnd,
-  { wasOver, isInGap, after }: { wasOver: boolean; isInGap: boolean; after: string },
-): TellingEvent[] {
+function missingEvents(
+  { isPublished, events }: FoundEnd,
+  { hadEnded, isInGap, after }: { hadEnded: boolean; isInGap: boolean; after: string },
+): EndEvent[] {
   // The reader came after the end, or has it already.
-  if (isTold && (wasOver || !isInGap)) return [];
+  if (isPublished && (hadEnded || !isInGap)) return [];
   return isInGap ? events : [gapAfter(after, 'lost'), ...events];
 }

@@ -25,16 +25,16 @@ const MEGABYTE = 'x'.repeat(1024 * 1024);
 it('writing waits for a client that does not read, and one that reads nothing for too long is cut', async () => {
   let response: LiveResponse | undefined;
   let written = 0;
-  let isOver = false;
+  let isEnded = false;
   await unread(async (_req, res) => {
-    response = new LiveResponse(res, {}, { signOfLife: ':', stalledMs: 300 });
+    response = new LiveResponse(res, {}, { heartbeat: ':', stalledMs: 300 });
     while (!response.closed.aborted) {
       await response.write(MEGABYTE);
       written += 1;
     }
-    isOver = true;
+    isEnded = true;
   });
-  await waitFor(() => isOver, { what: 'the answer to be cut' });
+  await waitFor(() => isEnded, { what: 'the answer to be cut' });
   expect(response!.wasStalled).toBe(true);
   expect(response!.wasAbandoned).toBe(true);
   expect(written).toBeLessThan(32);
@@ -44,7 +44,7 @@ it('a quiet answer is not cut: nothing waits for its client', async () => {
   let response: LiveResponse | undefined;
   let hasTimedOut = false;
   await unread((_req, res) => {
-    response = new LiveResponse(res, {}, { signOfLife: ':', stalledMs: 50 });
+    response = new LiveResponse(res, {}, { heartbeat: ':', stalledMs: 50 });
     res.once('timeout', () => {
       hasTimedOut = true;
     });

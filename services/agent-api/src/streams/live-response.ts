@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { HANDOFF_HEADER } from '@runyard/contracts';
 import { breakOff, leaveInFlight } from '@runyard/service-kit';
-import type { Handover } from './handover.ts';
+import type { Continuation } from './continuation.ts';
 
 /** Milliseconds between heartbeats of a quiet answer. Clients size their idle watchdogs by it. */
-export const SIGN_OF_LIFE_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 
 /**
  * Milliseconds without a read after which a client is cut: it may be unreachable, or never read again, and its buffer
@@ -13,19 +13,19 @@ export const SIGN_OF_LIFE_MS = 5_000;
 const STALLED_MS = 5 * 60_000;
 
 /** Bytes that are handed to a client's connection at once. */
-const BIT_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** The reason of `closed`. One object for all: an error made each time would carry a stack nobody reads. */
 const CLOSED = new Error('The answer is complete, or the client is gone.');
 
-function toBits(piece: Uint8Array): Uint8Array[] {
-  const count = Math.ceil(piece.byteLength / BIT_BYTES);
-  return Array.from({ length: count }, (_, n) => piece.subarray(n * BIT_BYTES, (n + 1) * BIT_BYTES));
+function toChunks(piece: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(piece.byteLength / CHUNK_BYTES);
+  return Array.from({ length: count }, (_, n) => piece.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
 }
 
 export interface LiveResponseOptions {
   /** The heartbeat of this kind of answer. */
-  signOfLife: string;
+  heartbeat: string;
   /** Milliseconds within which a complete answer goes out whole, in one packet. Default: headers go out at once. */
   headersWithinMs?: number;
   /** Default five minutes. */
@@ -49,7 +49,7 @@ export class LiveResponse {
   #corked = false;
 
   constructor(res: ServerResponse, headers: Record<string, string>, options: LiveResponseOptions) {
-    const { signOfLife, headersWithinMs = 0, stalledMs = STALLED_MS } = options;
+    const { heartbeat, headersWithinMs = 0, stalledMs = STALLED_MS } = options;
     leaveInFlight(res);
     this.#res = res;
     this.closed = this.#closing.signal;
@@ -58,8 +58,8 @@ export class LiveResponse {
     else this.#headersDue = setTimeout(() => this.#sendHeaders(), headersWithinMs);
     this.#timer = setInterval(() => {
       // A client that does not read needs nothing more to read.
-      if (!res.writableNeedDrain) res.write(signOfLife);
-    }, SIGN_OF_LIFE_MS);
+      if (!res.writableNeedDrain) res.write(heartbeat);
+    }, HEARTBEAT_MS);
     // The timeout starts anew with every byte that the connection takes.
     res.setTimeout(stalledMs, () => this.#cutIfStalled());
     res.once('close', () => this.#release());
@@ -114,10 +114,10 @@ export class LiveResponse {
       const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
       this.#res.writeHead(200, { ...this.#headers, 'content-length': length });
     }
-    const bits = pieces.flatMap(toBits);
-    const last = bits.pop();
-    for (const bit of bits) {
-      if (!this.#res.write(bit)) await this.#drained();
+    const chunks = pieces.flatMap(toChunks);
+    const last = chunks.pop();
+    for (const chunk of chunks) {
+      if (!this.#res.write(chunk)) await this.#drained();
       if (this.closed.aborted) return;
     }
     this.#res.end(last);
@@ -132,7 +132,7 @@ export class LiveResponse {
   }
 
   /** Ends the answer after what was written, with trailers that say where the continuation is. */
-  handOver({ path, afterId }: Handover): void {
+  handOff({ path, afterId }: Continuation): void {
     if (this.#finished || this.closed.aborted) return;
     this.#finish();
     this.#res.addTrailers({ [HANDOFF_HEADER]: path, ...(afterId !== undefined && { 'last-event-id': afterId }) });

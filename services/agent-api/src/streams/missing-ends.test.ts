@@ -4,7 +4,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
 import { MissingEnds } from './missing-ends.ts';
 
-const place = { threadId: 't', runId: 'r' };
+const runKey = { threadId: 't', runId: 'r' };
 const succeeded = { status: 'success', kwargs: { resumable: true } } as Partial<RunRecord>;
 const failed: Partial<RunRecord> = { status: 'error', attempt: 3, error: { error: 'Oops', message: 'no' } };
 const error = { kind: 'error', event: 'error', data: '{"error":"Oops","message":"no"}' };
@@ -24,17 +24,17 @@ function missing(run: Partial<RunRecord> | undefined, answers: Told[], { keepsTh
   const streams = {
     expire,
     toldOf: async () => {
-      const told = answers[Math.min(asked, answers.length - 1)];
+      const reported = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
-      if (!told) throw new StreamUnavailableError(new Error('away'));
-      return { ...told, newestId: '5-0' };
+      if (!reported) throw new StreamUnavailableError(new Error('away'));
+      return { ...reported, newestId: '5-0' };
     },
     append: async (fence: StreamFence, events: AppendEvent[], options: AppendOptions) => {
       appended.push({ fence, events, options });
       return events.map(() => '6-0');
     },
   };
-  const record = run && ({ ...place, attempt: 1, kwargs: {}, error: null, ...run } as RunRecord);
+  const record = run && ({ ...runKey, attempt: 1, kwargs: {}, error: null, ...run } as RunRecord);
   const engine = {
     findRuns: async () => (record ? [record] : []),
     currentEpoch: async () => (keepsThread ? 7n : undefined),
@@ -42,8 +42,8 @@ function missing(run: Partial<RunRecord> | undefined, answers: Told[], { keepsTh
   return { ends: new MissingEnds({ engine, streams, logger: silentLogger, patienceMs: 1 }), appended, expire };
 }
 
-const untold = { hasBegun: true, hasEnd: false };
-const told = { hasBegun: true, hasEnd: true };
+const unreported = { hasBegun: true, hasEnd: false };
+const reported = { hasBegun: true, hasEnd: true };
 const forgotten = { hasBegun: false, hasEnd: false };
 
 it.each([
@@ -54,8 +54,11 @@ it.each([
 ])(
   'the end of a run %s is published as it is in Postgres, behind a gap where events may be missing',
   async (_, run, attempt, events) => {
-    const { ends, appended } = missing(run, [untold]);
-    expect(await ends.tell(place)).toEqual({ isTold: true, events: events.filter((event) => event !== gap) });
+    const { ends, appended } = missing(run, [unreported]);
+    expect(await ends.findOrPublish(runKey)).toEqual({
+      isPublished: true,
+      events: events.filter((event) => event !== gap),
+    });
     expect(appended).toEqual([
       {
         fence: { threadId: 't', epoch: 7n },
@@ -67,35 +70,38 @@ it.each([
 );
 
 it('the process that stored an end has some time to publish it', async () => {
-  const { ends, appended } = missing(failed, [untold, told]);
-  expect(await ends.tell(place)).toMatchObject({ isTold: true, events: [error, end('error')] });
+  const { ends, appended } = missing(failed, [unreported, reported]);
+  expect(await ends.findOrPublish(runKey)).toMatchObject({ isPublished: true, events: [error, end('error')] });
   expect(appended).toEqual([]);
 });
 
 it('an end is published once, however many wait for it', async () => {
-  const { ends, appended } = missing(failed, [untold]);
-  await Promise.all([ends.tell(place), ends.tell(place), ends.tell(place)]);
+  const { ends, appended } = missing(failed, [unreported]);
+  await Promise.all([ends.findOrPublish(runKey), ends.findOrPublish(runKey), ends.findOrPublish(runKey)]);
   expect(appended).toHaveLength(1);
 });
 
 it('a run that had ended before gets no new end in its stream, which may only have forgotten it', async () => {
   const { ends, appended } = missing(failed, [forgotten]);
-  expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: true, events: [] });
+  expect(await ends.findOrPublish(runKey, { hadEnded: true })).toEqual({ isPublished: true, events: [] });
   expect(appended).toEqual([]);
-  const { ends: others, appended: missed } = missing(failed, [untold]);
-  expect(await others.tell(place, { wasOver: true })).toMatchObject({ isTold: true });
+  const { ends: others, appended: missed } = missing(failed, [unreported]);
+  expect(await others.findOrPublish(runKey, { hadEnded: true })).toMatchObject({ isPublished: true });
   expect(missed).toHaveLength(1);
 });
 
 it('a follower gets the end that Postgres knows while Redis is away', async () => {
   const { ends } = missing(failed, []);
-  expect(await ends.tell(place)).toEqual({ isTold: false, events: [error, end('error')] });
-  expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: false, events: [error, end('error')] });
+  expect(await ends.findOrPublish(runKey)).toEqual({ isPublished: false, events: [error, end('error')] });
+  expect(await ends.findOrPublish(runKey, { hadEnded: true })).toEqual({
+    isPublished: false,
+    events: [error, end('error')],
+  });
 });
 
 it('the stream of a run whose thread is not kept ends, although nobody may append to it', async () => {
-  const { ends, appended, expire } = missing(failed, [untold], { keepsThread: false });
-  expect(await ends.tell(place)).toEqual({ isTold: false, events: [error, end('error')] });
+  const { ends, appended, expire } = missing(failed, [unreported], { keepsThread: false });
+  expect(await ends.findOrPublish(runKey)).toEqual({ isPublished: false, events: [error, end('error')] });
   expect(appended).toEqual([]);
   expect(expire).toHaveBeenCalledWith('t', 'r');
 });

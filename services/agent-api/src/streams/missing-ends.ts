@@ -15,19 +15,19 @@ export interface MissingEndsOptions {
 }
 
 /** An event that ends a client's stream. */
-export type TellingEvent = Pick<AppendEvent, 'kind' | 'event' | 'data'>;
+export type EndEvent = Pick<AppendEvent, 'kind' | 'event' | 'data'>;
 
 /** The end of an ended run, as far as it can be found. */
 export interface FoundEnd {
   /** True when the end is, or was, in the run's stream: readers get it there, unless they came too late. */
-  isTold: boolean;
+  isPublished: boolean;
   /**
    * The `error` and the end, for those who do not get them from the stream; empty when nobody knows how the run ended.
    */
-  events: TellingEvent[];
+  events: EndEvent[];
 }
 
-interface Place {
+interface RunKey {
   threadId: string;
   runId: string;
 }
@@ -41,46 +41,46 @@ const PATIENCE_MS = 5_000;
  */
 export class MissingEnds {
   readonly #options: MissingEndsOptions;
-  readonly #underWay = new Map<string, Promise<FoundEnd>>();
+  readonly #inFlight = new Map<string, Promise<FoundEnd>>();
 
   constructor(options: MissingEndsOptions) {
     this.#options = options;
   }
 
   /**
-   * Finds or publishes the end of an ended run whose follower got no end event. `wasOver` says that it had ended when
+   * Finds or publishes the end of an ended run whose follower got no end event. `hadEnded` says that it had ended when
    * the follower came: the stream may have forgotten such a run long ago, and gets no new end of it.
    */
-  async tell(place: Place, { wasOver = false } = {}): Promise<FoundEnd> {
-    if (wasOver && (await this.#isNoNews(place))) return { isTold: true, events: [] };
-    const { runId } = place;
-    let telling = this.#underWay.get(runId);
-    if (!telling) {
-      telling = this.#tell(place).finally(() => this.#underWay.delete(runId));
-      this.#underWay.set(runId, telling);
+  async findOrPublish(runKey: RunKey, { hadEnded = false } = {}): Promise<FoundEnd> {
+    if (hadEnded && (await this.#needsNoEnd(runKey))) return { isPublished: true, events: [] };
+    const { runId } = runKey;
+    let publishing = this.#inFlight.get(runId);
+    if (!publishing) {
+      publishing = this.#publishIfMissing(runKey).finally(() => this.#inFlight.delete(runId));
+      this.#inFlight.set(runId, publishing);
     }
-    return telling;
+    return publishing;
   }
 
-  async #isNoNews({ threadId, runId }: Place): Promise<boolean> {
+  async #needsNoEnd({ threadId, runId }: RunKey): Promise<boolean> {
     // Without Redis nobody can say; then the client gets what is known.
-    const told = await this.#options.streams.toldOf(threadId, runId).catch(() => undefined);
-    return told !== undefined && (told.hasEnd || !told.hasBegun);
+    const reported = await this.#options.streams.toldOf(threadId, runId).catch(() => undefined);
+    return reported !== undefined && (reported.hasEnd || !reported.hasBegun);
   }
 
-  async #tell(place: Place): Promise<FoundEnd> {
-    const found: FoundEnd = { isTold: false, events: [] };
+  async #publishIfMissing(runKey: RunKey): Promise<FoundEnd> {
+    const found: FoundEnd = { isPublished: false, events: [] };
     try {
-      const [run] = await this.#options.engine.findRuns([place.runId]);
+      const [run] = await this.#options.engine.findRuns([runKey.runId]);
       found.events = endOf(run);
-      found.isTold = (await this.#isToldInTime(place)) || (await this.#append(place, run, found.events));
+      found.isPublished = (await this.#isPublishedInTime(runKey)) || (await this.#append(runKey, run, found.events));
     } catch (error) {
-      this.#options.logger.warn('the end of a run could not be told', { runId: place.runId, error });
+      this.#options.logger.warn('missing end of a run not published', { runId: runKey.runId, error });
     }
     return found;
   }
 
-  async #isToldInTime({ threadId, runId }: Place): Promise<boolean> {
+  async #isPublishedInTime({ threadId, runId }: RunKey): Promise<boolean> {
     const { streams, patienceMs = PATIENCE_MS } = this.#options;
     if ((await streams.toldOf(threadId, runId)).hasEnd) return true;
     await pause(patienceMs, undefined, { ref: false });
@@ -88,7 +88,7 @@ export class MissingEnds {
   }
 
   /** Returns false when nobody may append to the thread: it is not kept, or was deleted. */
-  async #append({ threadId, runId }: Place, run: RunRecord | undefined, events: TellingEvent[]): Promise<boolean> {
+  async #append({ threadId, runId }: RunKey, run: RunRecord | undefined, events: EndEvent[]): Promise<boolean> {
     const { engine, streams } = this.#options;
     const currentEpoch = (thread: string) => engine.currentEpoch(thread);
     const epoch = await currentEpoch(threadId);
@@ -111,7 +111,7 @@ export class MissingEnds {
 }
 
 /** Returns the events that whoever ended the run would have published; a missing run was rolled back or deleted. */
-function endOf(run: RunRecord | undefined): TellingEvent[] {
+function endOf(run: RunRecord | undefined): EndEvent[] {
   const status = run?.status ?? 'interrupted';
   const end = { kind: CONTROL_KINDS.end, event: 'end', data: JSON.stringify({ status }) };
   return run?.error ? [{ kind: 'error', event: 'error', data: JSON.stringify(run.error) }, end] : [end];

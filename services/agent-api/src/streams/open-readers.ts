@@ -26,11 +26,11 @@ export function openReaders(
   const open = new OpenResponses();
   const watch = new RunWatch({
     findInFlight: (runIds) => engine.runsInFlight(runIds),
-    onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
+    onError: (error) => logger.warn('looking up runs of open streams failed, will retry', { error }),
   });
   lifecycle.onStop('run watch', () => watch.close());
   const threadWatch = createThreadWatch(pool, (error) =>
-    logger.warn('the threads of open streams could not be looked up', { error }),
+    logger.warn('looking up threads of open streams failed, will retry', { error }),
   );
   lifecycle.onStop('thread watch', () => threadWatch.close());
   return {

@@ -1,25 +1,25 @@
-import type { Handover } from './handover.ts';
+import type { Continuation } from './continuation.ts';
 import type { LiveResponse } from './live-response.ts';
 
 /** The ways to end an answer when the process stops before it is complete. */
-export interface Ending {
+export interface StopBehavior {
   /** Returns the continuation; undefined when nobody takes the answer over. */
-  rest?: (() => Handover | undefined) | undefined;
+  continuation?: (() => Continuation | undefined) | undefined;
   /** True when its client knows its position, and resumes from there elsewhere. */
   isResumable?: boolean;
 }
 
 /** Holds the answers in flight in this process, so that a stop can end them without a loss. */
 export class OpenResponses {
-  readonly #open = new Map<LiveResponse, Ending>();
+  readonly #open = new Map<LiveResponse, StopBehavior>();
   readonly #ended = new WeakSet<LiveResponse>();
   #isEnding = false;
   #lastTimer: NodeJS.Timeout | undefined;
   #stalled = 0;
 
   /** Returns a function that says whether the service itself has ended the answer. */
-  add(response: LiveResponse, ending: Ending = {}): () => boolean {
-    this.#open.set(response, ending);
+  add(response: LiveResponse, behavior: StopBehavior = {}): () => boolean {
+    this.#open.set(response, behavior);
     response.closed.addEventListener(
       'abort',
       () => {
@@ -29,7 +29,7 @@ export class OpenResponses {
       },
       { once: true },
     );
-    if (this.#isEnding) this.#end(response, ending);
+    if (this.#isEnding) this.#end(response, behavior);
     return () => this.#ended.has(response);
   }
 
@@ -48,18 +48,18 @@ export class OpenResponses {
    */
   endAll(graceMs: number): void {
     this.#isEnding = true;
-    for (const [response, ending] of [...this.#open]) this.#end(response, ending);
+    for (const [response, behavior] of [...this.#open]) this.#end(response, behavior);
     if (this.#open.size === 0) return;
     this.#lastTimer = setTimeout(() => {
       for (const response of [...this.#open.keys()]) this.#breakOff(response);
     }, graceMs);
   }
 
-  #end(response: LiveResponse, { rest, isResumable = false }: Ending): void {
-    const handover = rest?.();
-    if (handover) {
+  #end(response: LiveResponse, { continuation, isResumable = false }: StopBehavior): void {
+    const next = continuation?.();
+    if (next) {
       this.#ended.add(response);
-      response.handOver(handover);
+      response.handOff(next);
     } else if (isResumable) this.#breakOff(response);
   }
 

@@ -26,12 +26,12 @@ it('the watch asks about all runs in one query every five seconds', async () => 
 
 it('the watch calls every watcher of a run that has ended or was deleted', async () => {
   const { watch } = watchWith(new Set(['a']));
-  const told: string[] = [];
-  watch.watch('a', () => told.push('a'));
-  watch.watch('b', () => told.push('b1'));
-  watch.watch('b', () => told.push('b2'));
+  const notified: string[] = [];
+  watch.watch('a', () => notified.push('a'));
+  watch.watch('b', () => notified.push('b1'));
+  watch.watch('b', () => notified.push('b2'));
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(told).toEqual(['b1', 'b2']);
+  expect(notified).toEqual(['b1', 'b2']);
   watch.close();
 });
 
@@ -45,11 +45,11 @@ it('the watch asks nothing when nobody waits', async () => {
 
 it('the watch checks soon on request, once for all requests', async () => {
   const { watch, asked } = watchWith(new Set());
-  let told = 0;
-  watch.watch('a', () => told++);
+  let notified = 0;
+  watch.watch('a', () => notified++);
   for (let i = 0; i < 10; i++) watch.checkSoon();
   await vi.advanceTimersByTimeAsync(300);
   expect(asked).toHaveLength(1);
-  expect(told).toBe(1);
+  expect(notified).toBe(1);
   watch.close();
 });

@@ -24,13 +24,13 @@ export class RunWatch {
     this.#options = options;
   }
 
-  /** Calls `onOver` at each check that finds the run ended, until the returned function is called. */
-  watch(runId: string, onOver: () => void): () => void {
+  /** Calls `onEnded` at each check that finds the run ended, until the returned function is called. */
+  watch(runId: string, onEnded: () => void): () => void {
     const watchers = this.#watchers.get(runId) ?? new Set();
-    this.#watchers.set(runId, watchers.add(onOver));
+    this.#watchers.set(runId, watchers.add(onEnded));
     this.#timer ??= setInterval(() => void this.check(), this.#options.checkEveryMs ?? CHECK_EVERY_MS);
     return () => {
-      watchers.delete(onOver);
+      watchers.delete(onEnded);
       if (watchers.size === 0 && this.#watchers.get(runId) === watchers) this.#watchers.delete(runId);
       if (this.#watchers.size === 0) this.close();
     };
@@ -54,8 +54,8 @@ export class RunWatch {
     try {
       const runIds = [...this.#watchers.keys()];
       const inFlight = await this.#options.findInFlight(runIds);
-      const over = runIds.filter((runId) => !inFlight.has(runId) && this.#watchers.has(runId));
-      for (const runId of over) for (const onOver of this.#watchers.get(runId) ?? []) onOver();
+      const ended = runIds.filter((runId) => !inFlight.has(runId) && this.#watchers.has(runId));
+      for (const runId of ended) for (const onEnded of this.#watchers.get(runId) ?? []) onEnded();
     } catch (error) {
       this.#options.onError(error);
     } finally {

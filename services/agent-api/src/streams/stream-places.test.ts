@@ -4,8 +4,8 @@ import { createContext, Refusals } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { StreamPlaces } from './stream-places.ts';
 
-function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}, isGone = false) {
-  const res = Object.assign(new EventEmitter(), { closed: isGone });
+function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}, hasLeft = false) {
+  const res = Object.assign(new EventEmitter(), { closed: hasLeft });
   let wasHandled = false;
   const operation = { operationId } as BoundOperation['operation'];
   const { handler } = places.holding({

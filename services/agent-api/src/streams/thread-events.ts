@@ -4,7 +4,7 @@ import { formatSseEvent } from './sse-format.ts';
 /** Formats an entry as clients of a thread's stream get it; undefined when none of their modes includes it. */
 export function renderThreadEntry(entry: StreamEntry, modes: ReadonlySet<string>): string | undefined {
   const { id, kind, event, data, runId } = entry;
-  const tellsRuns = modes.has('run_modes');
+  const includesRuns = modes.has('run_modes');
   switch (kind) {
     case CONTROL_KINDS.gap:
       return formatSseEvent({ event: 'gap', data, id });
@@ -12,11 +12,11 @@ export function renderThreadEntry(entry: StreamEntry, modes: ReadonlySet<string>
       return modes.has('state_update') ? formatSseEvent({ event, data, id }) : undefined;
     case CONTROL_KINDS.end: {
       const done = JSON.stringify({ status: 'run_done', run_id: runId });
-      return tellsRuns || modes.has('lifecycle') ? formatSseEvent({ event: 'metadata', data: done, id }) : undefined;
+      return includesRuns || modes.has('lifecycle') ? formatSseEvent({ event: 'metadata', data: done, id }) : undefined;
     }
     case 'metadata':
-      return tellsRuns || modes.has('lifecycle') ? formatSseEvent({ event, data, id }) : undefined;
+      return includesRuns || modes.has('lifecycle') ? formatSseEvent({ event, data, id }) : undefined;
     default:
-      return tellsRuns ? formatSseEvent({ event, data, id }) : undefined;
+      return includesRuns ? formatSseEvent({ event, data, id }) : undefined;
   }
 }

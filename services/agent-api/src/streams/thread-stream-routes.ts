@@ -3,9 +3,9 @@ import { parseEventId } from '@runyard/run-stream';
 import { type BoundOperation, bind, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
-import { takesOver } from './handover.ts';
+import { acceptsHandoff } from './continuation.ts';
+import { sendThreadEvents, type ThreadStreamSources } from './send-thread-events.ts';
 import { parseThreadStreamModes } from './stream-filter.ts';
-import { streamThread, type ThreadStreamSources } from './stream-thread.ts';
 
 /** Serves the stream of a whole thread, over all its runs. */
 export function threadStreamRoutes(
@@ -20,8 +20,8 @@ export function threadStreamRoutes(
       if (!(await threads.findBare(UNRESTRICTED, threadId))) {
         throw new NotFoundError(`Thread with ID ${threadId} not found`);
       }
-      const restPath = takesOver(headers) ? raw.url : undefined;
-      await streamThread(sources, { threadId, afterId, modes, restPath }, res);
+      const continuationPath = acceptsHandoff(headers) ? raw.url : undefined;
+      await sendThreadEvents(sources, { threadId, afterId, modes, continuationPath }, res);
     }),
   ];
 }

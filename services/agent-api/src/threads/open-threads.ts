@@ -10,9 +10,9 @@ import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { PrismaClient } from '../prisma.ts';
 import type { ServingHost } from '../project/serving-host.ts';
-import { tellDeleted } from '../runs/tell-ended.ts';
+import { notifyDeleted } from '../runs/notify-ended.ts';
 import type { Readers } from '../streams/open-readers.ts';
-import { tellStateUpdate } from '../streams/tell-state-update.ts';
+import { publishStateUpdate } from '../streams/publish-state-update.ts';
 import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
 import { afterDeletion } from './after-deletion.ts';
 import { LastConfiguration } from './last-configuration.ts';
@@ -69,7 +69,7 @@ export function openThreads(parts: ThreadParts): Threads {
     checkpoints,
     keys,
     onUpdated: (fence, state) =>
-      tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
+      publishStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
   });
   const onDeleted = afterDeletion({ streams, tellWaiting: () => readers.checkSoon(), logger });
   const service = new ThreadService({
@@ -78,7 +78,7 @@ export function openThreads(parts: ThreadParts): Threads {
     state,
     keys,
     onDeleted,
-    onRunsDeleted: (runs) => tellDeleted({ engine, streams, logger }, runs),
+    onRunsDeleted: (runs) => notifyDeleted({ engine, streams, logger }, runs),
     defaultTtl: retention.defaultTtl,
   });
   return {

@@ -18,7 +18,7 @@ const PATIENCE_MS = 5_000;
  */
 export class StateReadings {
   readonly #options: StateReadingsOptions;
-  readonly #underWay = new Set<string>();
+  readonly #inFlight = new Set<string>();
   #isReading = false;
 
   constructor(options: StateReadingsOptions) {
@@ -39,18 +39,18 @@ export class StateReadings {
   async #readAll(threads: StateBehind[]): Promise<void> {
     const { patienceMs = PATIENCE_MS } = this.#options;
     for (const thread of threads) {
-      if (this.#underWay.has(thread.threadId)) continue;
+      if (this.#inFlight.has(thread.threadId)) continue;
       await Promise.race([this.#read(thread), pause(patienceMs, undefined, { ref: false })]);
     }
   }
 
   async #read(thread: StateBehind): Promise<void> {
     const { state, logger } = this.#options;
-    this.#underWay.add(thread.threadId);
+    this.#inFlight.add(thread.threadId);
     // A run or another writer that takes the thread meanwhile stores its state; another failure is retried in a minute.
     await state.readAnew(thread).catch((error: unknown) => {
       logger.debug('the state of a thread could not be read anew', { threadId: thread.threadId, error });
     });
-    this.#underWay.delete(thread.threadId);
+    this.#inFlight.delete(thread.threadId);
   }
 }

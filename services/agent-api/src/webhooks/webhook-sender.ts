@@ -33,7 +33,7 @@ const TAKEN_MS = 100;
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  readonly #underWay = new Map<ClaimedWebhook, Promise<void>>();
+  readonly #inFlight = new Map<ClaimedWebhook, Promise<void>>();
   readonly #due: DueWork;
 
   constructor(options: WebhookSenderOptions) {
@@ -63,10 +63,10 @@ export class WebhookSender {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patienceMs);
     });
-    await Promise.race([Promise.all(this.#underWay.values()), late]);
+    await Promise.race([Promise.all(this.#inFlight.values()), late]);
     clearTimeout(timer);
-    const left = [...this.#underWay.keys()];
-    this.#underWay.clear();
+    const left = [...this.#inFlight.keys()];
+    this.#inFlight.clear();
     await this.#options.queue.giveBack(left).catch((error: unknown) => {
       this.#options.logger.warn('webhooks under way could not be given back', { error, webhooks: left.length });
     });
@@ -78,7 +78,7 @@ export class WebhookSender {
     const { bytes = BYTES_MAX, bytesPerHost = bytes / 4 } = this.#options;
     const underWay = this.#loadByHost();
     const held = [...underWay.values()].reduce((sum, load) => sum + load.bytes, 0);
-    const limit = { count: concurrency - this.#underWay.size, bytes: bytes - held };
+    const limit = { count: concurrency - this.#inFlight.size, bytes: bytes - held };
     // A place that becomes free wakes the sender.
     if (limit.count <= 0 || limit.bytes <= 0) return LOOK_EVERY_MS;
     const limitPerHost = { count: perHost, bytes: bytesPerHost };
@@ -91,7 +91,7 @@ export class WebhookSender {
 
   #loadByHost(): Map<string, WebhookLoad> {
     const loads = new Map<string, WebhookLoad>();
-    for (const { host, kwargs, values } of this.#underWay.keys()) {
+    for (const { host, kwargs, values } of this.#inFlight.keys()) {
       const { count, bytes } = loads.get(host) ?? { count: 0, bytes: 0 };
       loads.set(host, { count: count + 1, bytes: bytes + kwargs.byteLength + (values?.byteLength ?? 0) });
     }
@@ -100,10 +100,10 @@ export class WebhookSender {
 
   #start(webhook: ClaimedWebhook): void {
     const attempt = this.#try(webhook).finally(() => {
-      this.#underWay.delete(webhook);
+      this.#inFlight.delete(webhook);
       this.soon();
     });
-    this.#underWay.set(webhook, attempt);
+    this.#inFlight.set(webhook, attempt);
   }
 
   async #try(webhook: ClaimedWebhook): Promise<void> {
@@ -111,7 +111,7 @@ export class WebhookSender {
     try {
       const result = await deliver(webhook);
       // A stop gave it back meanwhile: another process retries it.
-      if (!this.#underWay.has(webhook)) return;
+      if (!this.#inFlight.has(webhook)) return;
       if (await queue.settle(result)) onResult(result);
       if (result.statusCode === GONE) {
         await queue.endAllFor(webhook.url, webhook.host, 'The receiver has said of another run that it is gone');

@@ -1,29 +1,29 @@
 import type { ServerResponse } from 'node:http';
 import { CONTROL_KINDS, type StreamGap } from '@runyard/run-stream';
-import { type FollowedEntry, type FollowRun, followRun } from './follow-run.ts';
-import type { Handover } from './handover.ts';
+import type { Continuation } from './continuation.ts';
+import { type FollowedEntry, type FollowRunOptions, followRun } from './follow-run.ts';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { isFailure, parseRunEnd } from './run-end.ts';
 import { formatSseEvent, SSE_HEARTBEAT } from './sse-format.ts';
 import { passes } from './stream-filter.ts';
 
-export interface StreamSources extends Pick<FollowRun, 'streams' | 'watch' | 'ends'> {
+export interface StreamSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {
   open: OpenResponses;
 }
 
-export interface StreamedRun {
+export interface RunEventsOptions {
   threadId: string;
   runId: string;
-  /** The position, as in `FollowRun`. */
+  /** The position, as in `FollowRunOptions`. */
   afterId?: string | undefined;
-  isOver?: boolean;
+  isEnded?: boolean;
   /** True when events carry ids that a client can resume from. Left out: the entries decide. */
   isResumable?: boolean;
   /** The modes to send; undefined for every mode the run emits. */
   modes?: Set<string> | undefined;
   /** Path and query of the continuation; undefined when nobody takes the stream over. */
-  restPath?: string | undefined;
+  continuationPath?: string | undefined;
   /** Returns the feedback URLs, which are sent when the run has ended without a failure. */
   feedback?: (() => Record<string, string>) | undefined;
 }
@@ -32,18 +32,18 @@ export interface StreamedRun {
  * Sends a run's events until it has ended or the client has disconnected; headers go out at once. `wasAbandoned` is
  * true when the client left before the end, and this service did not cut the connection.
  */
-export async function streamRun(
+export async function sendRunEvents(
   sources: StreamSources,
-  run: StreamedRun,
+  run: RunEventsOptions,
   res: ServerResponse,
   headers: Record<string, string>,
 ): Promise<{ wasAbandoned: boolean }> {
-  const response = new LiveResponse(res, headers, { signOfLife: SSE_HEARTBEAT });
+  const response = new LiveResponse(res, headers, { heartbeat: SSE_HEARTBEAT });
   let position = run.afterId;
   let isFirst = true;
   const isCut = sources.open.add(response, {
     isResumable: run.isResumable ?? false,
-    rest: () => restOf(run.restPath, position),
+    continuation: () => continuationAt(run.continuationPath, position),
   });
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
     position = entry.id ?? position;
@@ -62,11 +62,11 @@ export async function streamRun(
 export const FROM_NOW_ON = '$';
 
 /** Returns no continuation for a stream whose starting position is unknown. */
-export function restOf(path: string | undefined, position: string | undefined): Handover | undefined {
+export function continuationAt(path: string | undefined, position: string | undefined): Continuation | undefined {
   return path === undefined || position === FROM_NOW_ON ? undefined : { path, afterId: position };
 }
 
-function render(entry: FollowedEntry, run: StreamedRun, isWhereItJoined: boolean): string | undefined {
+function render(entry: FollowedEntry, run: RunEventsOptions, isWhereItJoined: boolean): string | undefined {
   const isResumable = run.isResumable ?? entry.isResumable;
   const id = isResumable ? entry.id : undefined;
   if (entry.kind === CONTROL_KINDS.gap) {
@@ -85,7 +85,7 @@ function render(entry: FollowedEntry, run: StreamedRun, isWhereItJoined: boolean
 }
 
 /** Sends an event stream of one event: the failure before there was anything to stream. */
-export function streamFailure(
+export function sendFailureEvent(
   res: ServerResponse,
   headers: Record<string, string>,
   error: { error: string; message: string },

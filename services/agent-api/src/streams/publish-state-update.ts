@@ -7,7 +7,7 @@ import type { Logger } from '@runyard/service-kit';
  * The update itself is durable already; a client that misses this reads the state. It is kept only for clients whose
  * connection broke.
  */
-export async function tellStateUpdate(
+export async function publishStateUpdate(
   appending: EndAppending,
   { fence, state }: { fence: StreamFence; state: ThreadState },
   logger: Logger,
@@ -24,6 +24,6 @@ export async function tellStateUpdate(
   try {
     await appendEnd(appending, { fence, isResumable: false }, [event]);
   } catch (error) {
-    logger.warn('a state update could not be announced', { threadId, error });
+    logger.warn('state update not published', { threadId, error });
   }
 }

@@ -6,7 +6,7 @@ import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 
 /** Fakes a worker without a graph: it takes runs when the test says so and emits what the test says. */
-export class PlayedWorker {
+export class FakeWorker {
   readonly engine: RunEngine;
   readonly streams: RunStreams;
   readonly #signals: Signals;
@@ -28,13 +28,13 @@ export class PlayedWorker {
   }
 
   /** Takes the next run as soon as there is one, and opens its stream. */
-  async take(): Promise<PlayedRun> {
+  async take(): Promise<FakeRun> {
     this.#registered ??= this.register();
     await this.#registered;
     const claimed = await waitFor(async () => (await this.engine.claimRuns(this.#workerId, 1))[0], {
       what: 'a run to take',
     });
-    const run = new PlayedRun(this, claimed);
+    const run = new FakeRun(this, claimed);
     await run.emit('metadata', { run_id: claimed.runId, attempt: claimed.attempt });
     return run;
   }
@@ -45,7 +45,7 @@ export class PlayedWorker {
   }
 
   /** Waits for the cancel order of a run. */
-  async order(run: PlayedRun): Promise<CancelOrder> {
+  async order(run: FakeRun): Promise<CancelOrder> {
     return waitFor(
       async () =>
         (await this.engine.renewLease(this.#workerId, [run.claimed.fence])).orders.find(
@@ -62,11 +62,11 @@ export class PlayedWorker {
   }
 }
 
-export class PlayedRun {
+export class FakeRun {
   readonly claimed: ClaimedRun;
-  readonly #worker: PlayedWorker;
+  readonly #worker: FakeWorker;
 
-  constructor(worker: PlayedWorker, claimed: ClaimedRun) {
+  constructor(worker: FakeWorker, claimed: ClaimedRun) {
     this.#worker = worker;
     this.claimed = claimed;
   }
@@ -85,29 +85,29 @@ export class PlayedRun {
   }
 
   async succeed(values: unknown): Promise<void> {
-    await this.finishSilently('success', values, null);
-    await this.tellEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
+    await this.finishUnpublished('success', values, null);
+    await this.publishEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
   }
 
   async fail(error: ErrorInfo): Promise<void> {
-    await this.finishSilently('error', null, error);
+    await this.finishUnpublished('error', null, error);
     await this.emit('error', error);
-    await this.tellEnd('{"status":"error"}');
+    await this.publishEnd('{"status":"error"}');
   }
 
-  async interrupted(values: unknown): Promise<void> {
-    await this.finishSilently('interrupted', values, null);
-    await this.tellEnd('{"status":"interrupted"}');
+  async interrupt(values: unknown): Promise<void> {
+    await this.finishUnpublished('interrupted', values, null);
+    await this.publishEnd('{"status":"interrupted"}');
   }
 
   /** Ends a run that was cancelled with `rollback`: nothing of it is kept, and its own client gets its last values. */
-  async rolledBack(values: unknown): Promise<void> {
-    await this.finishSilently('interrupted', values, null);
-    await this.tellEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
+  async rollBack(values: unknown): Promise<void> {
+    await this.finishUnpublished('interrupted', values, null);
+    await this.publishEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
   }
 
   /** Stores the end in Postgres and publishes nothing: a reader sees this when the last event was lost. */
-  async finishSilently(
+  async finishUnpublished(
     status: 'success' | 'error' | 'interrupted',
     values: unknown,
     error: ErrorInfo | null,
@@ -130,7 +130,7 @@ export class PlayedRun {
   }
 
   /** Publishes the end of an ended run. */
-  async tellEnd(data: string): Promise<void> {
+  async publishEnd(data: string): Promise<void> {
     const { runId, attempt, fence } = this.claimed;
     const { streams, engine } = this.#worker;
     await appendEnd(

@@ -1,12 +1,12 @@
 import { type AppendEvent, StaleEpochError, type StreamFence } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
-import { tellCancelled, tellDeleted } from './tell-ended.ts';
+import { notifyCancelled, notifyDeleted } from './notify-ended.ts';
 
 const fence = { threadId: 't', epoch: 5n, runId: 'r' };
 
 /** A stream whose thread has an owner of epoch 9. */
-function telling() {
+function createParts() {
   const appended: { epoch: bigint; kinds: string[] }[] = [];
   const publishCancel = vi.fn(async () => undefined);
   const streams = {
@@ -23,24 +23,24 @@ function telling() {
 }
 
 it('the end of a run that never started is published, also when the thread has a newer owner by then', async () => {
-  const { appended, warn, options } = telling();
+  const { appended, warn, options } = createParts();
   const run = { runId: 'r', threadId: 't', attempt: 0, action: 'interrupt', outcome: 'ended', fence } as const;
-  await tellCancelled(options, [run]);
+  await notifyCancelled(options, [run]);
   expect(appended).toEqual([{ epoch: 9n, kinds: ['run.end'] }]);
   expect(warn).not.toHaveBeenCalled();
 });
 
 it("the worker of a cancelled run is notified, with no more than the run's id", async () => {
-  const { appended, publishCancel, options } = telling();
+  const { appended, publishCancel, options } = createParts();
   const run = { runId: 'r', threadId: 't', attempt: 1, action: 'interrupt', outcome: 'ordered', fence } as const;
-  await tellCancelled(options, [run]);
+  await notifyCancelled(options, [run]);
   expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });
   expect(appended).toEqual([]);
 });
 
 it('the worker and the watchers of a deleted run are notified', async () => {
-  const { appended, publishCancel, options } = telling();
-  await tellDeleted(options, [{ runId: 'r', attempt: 1, fence }]);
+  const { appended, publishCancel, options } = createParts();
+  await notifyDeleted(options, [{ runId: 'r', attempt: 1, fence }]);
   expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });
   expect(appended).toEqual([{ epoch: 9n, kinds: ['run.end'] }]);
 });

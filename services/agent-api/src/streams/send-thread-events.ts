@@ -4,8 +4,8 @@ import { LiveResponse } from './live-response.ts';
 import type { MissingEnds } from './missing-ends.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
+import { continuationAt, FROM_NOW_ON } from './send-run-events.ts';
 import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
-import { FROM_NOW_ON, restOf } from './stream-run.ts';
 import { renderThreadEntry } from './thread-events.ts';
 
 export interface ThreadStreamSources {
@@ -15,17 +15,17 @@ export interface ThreadStreamSources {
   /** Checks whether runs have ended whose end event did not come. */
   watch: RunWatch;
   /** Publishes the end event then. */
-  ends: Pick<MissingEnds, 'tell'>;
+  ends: Pick<MissingEnds, 'findOrPublish'>;
   open: OpenResponses;
 }
 
-export interface StreamedThread {
+export interface ThreadEventsOptions {
   threadId: string;
   /** The last event that the client has; left out when it wants events from now on. */
   afterId: string | undefined;
   modes: ReadonlySet<string>;
   /** Path and query of the continuation; undefined when nobody takes the stream over. */
-  restPath?: string | undefined;
+  continuationPath?: string | undefined;
 }
 
 /**
@@ -35,19 +35,19 @@ export interface StreamedThread {
  * A client that resumes after an event gets everything that is kept. One that asks for all there is gets resumable runs
  * alone, each with its end, whoever published that: entries of other runs are kept for those who followed them.
  */
-export async function streamThread(
+export async function sendThreadEvents(
   { streams, threadWatch, watch, ends, open }: ThreadStreamSources,
-  { threadId, afterId, modes, restPath }: StreamedThread,
+  { threadId, afterId, modes, continuationPath }: ThreadEventsOptions,
   res: ServerResponse,
 ): Promise<void> {
   const newest = await streams.newestId(threadId).catch(() => undefined);
   const response = new LiveResponse(
     res,
     { location: `/threads/${threadId}/stream`, ...SSE_HEADERS },
-    { signOfLife: SSE_HEARTBEAT },
+    { heartbeat: SSE_HEARTBEAT },
   );
   let position = afterId ?? newest ?? FROM_NOW_ON;
-  open.add(response, { isResumable: true, rest: () => restOf(restPath, position) });
+  open.add(response, { isResumable: true, continuation: () => continuationAt(continuationPath, position) });
   const ending = new AbortController();
   const end = () => ending.abort();
   response.closed.addEventListener('abort', end, { once: true });
@@ -58,7 +58,7 @@ export async function streamThread(
   try {
     for await (const entry of streams.read(threadId, { afterId: position, signal: ending.signal })) {
       position = entry.id;
-      if (!runs.hear(entry)) continue;
+      if (!runs.observe(entry)) continue;
       const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
       if (isOld && entry.isResumable) replayed.add(entry.runId);
       if (isOld && !replayed.has(entry.runId)) continue;
@@ -68,7 +68,7 @@ export async function streamThread(
     }
   } finally {
     unwatch();
-    runs.leaveAll();
+    runs.unwatchAll();
     response.end();
   }
 }
@@ -95,35 +95,35 @@ class RunsOfThread {
    * Returns false for entries of a run after its end: when Redis was emptied, nobody can know that the end was
    * published before.
    */
-  hear({ runId, kind }: StreamEntry): boolean {
+  observe({ runId, kind }: StreamEntry): boolean {
     // These belong to no run: a gap of the whole thread, and writes from outside a run.
     if (runId === '' || kind === CONTROL_KINDS.state) return true;
     if (this.#ended.has(runId)) return false;
     if (kind === CONTROL_KINDS.end) this.#end(runId);
     // A gap may stand where a finished run, or a write from outside a run, has lost something.
     else if (kind !== CONTROL_KINDS.gap && !this.#unwatch.has(runId)) {
-      const unwatch = this.#sources.watch.watch(runId, () => void this.#seeToEnd(runId));
+      const unwatch = this.#sources.watch.watch(runId, () => void this.#publishMissingEnd(runId));
       this.#unwatch.set(runId, unwatch);
     }
     return true;
   }
 
-  leaveAll(): void {
-    for (const runId of [...this.#unwatch.keys()]) this.#leave(runId);
+  unwatchAll(): void {
+    for (const runId of [...this.#unwatch.keys()]) this.#unwatchRun(runId);
   }
 
-  async #seeToEnd(runId: string): Promise<void> {
-    const { isTold } = await this.#sources.ends.tell({ threadId: this.#threadId, runId });
-    if (isTold) this.#leave(runId);
+  async #publishMissingEnd(runId: string): Promise<void> {
+    const { isPublished } = await this.#sources.ends.findOrPublish({ threadId: this.#threadId, runId });
+    if (isPublished) this.#unwatchRun(runId);
   }
 
   #end(runId: string): void {
-    this.#leave(runId);
+    this.#unwatchRun(runId);
     this.#ended.add(runId);
     if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
   }
 
-  #leave(runId: string): void {
+  #unwatchRun(runId: string): void {
     this.#unwatch.get(runId)?.();
     this.#unwatch.delete(runId);
   }

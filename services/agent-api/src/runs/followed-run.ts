@@ -1,30 +1,30 @@
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunWatch } from '../streams/run-watch.ts';
-import type { RunPlace } from './run-locations.ts';
-import { isOver } from './run-result.ts';
+import type { RunLocation } from './run-locations.ts';
+import { isEnded } from './run-result.ts';
 
 /**
  * A run that its client follows from the start, whether this request created it or an earlier one with the same key.
  */
-export interface FollowedRun extends RunPlace {
+export interface FollowedRun extends RunLocation {
   isRepeated?: boolean;
 }
 
-export type RunNow = {
+export type CurrentRunState = {
   /** True when it had ended before this look. */
-  isOver: boolean;
+  isEnded: boolean;
   /** True when it was rolled back, deleted, or has expired. */
-  isGone: boolean;
+  isDeleted: boolean;
 };
 
 /** Returns the state of a run that may have begun, and ended, before this request came. */
-export async function lookAgain(
+export async function readCurrentState(
   { engine, watch }: { engine: Pick<RunEngine, 'getRun'>; watch: Pick<RunWatch, 'checkSoon'> },
   run: FollowedRun,
-): Promise<RunNow> {
-  if (!run.isRepeated) return { isOver: false, isGone: false };
+): Promise<CurrentRunState> {
+  if (!run.isRepeated) return { isEnded: false, isDeleted: false };
   const record = await engine.getRun(run.threadId, run.runId);
-  if (!record) return { isOver: true, isGone: true };
-  if (!isOver(record)) watch.checkSoon();
-  return { isOver: isOver(record), isGone: false };
+  if (!record) return { isEnded: true, isDeleted: true };
+  if (!isEnded(record)) watch.checkSoon();
+  return { isEnded: isEnded(record), isDeleted: false };
 }

@@ -4,7 +4,7 @@ import { CONTROL_KINDS, gapAfter, type StreamEntry } from '@runyard/run-stream';
 import { expect, it } from 'vitest';
 import { OpenResponses } from './open-responses.ts';
 import { RunWatch } from './run-watch.ts';
-import { streamThread } from './stream-thread.ts';
+import { sendThreadEvents } from './send-thread-events.ts';
 
 /** Returns what a client gets of a thread whose stream has these entries, and the runs whose end is looked for. */
 async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo: string[] }> {
@@ -21,15 +21,15 @@ async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo:
     threadWatch: new RunWatch({ findInFlight: async () => new Set(['t']), onError: () => undefined }),
     watch,
     ends: {
-      tell: async ({ runId }: { runId: string }) => {
+      findOrPublish: async ({ runId }: { runId: string }) => {
         seenTo.push(runId);
-        return { isTold: true, events: [] };
+        return { isPublished: true, events: [] };
       },
     },
     open: new OpenResponses(),
   };
   const thread = { threadId: 't', afterId: undefined, modes: new Set(['run_modes']) };
-  const server = createServer((_req, res) => void streamThread(sources, thread, res));
+  const server = createServer((_req, res) => void sendThreadEvents(sources, thread, res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const text = await answer.text();
