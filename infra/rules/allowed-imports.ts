@@ -47,9 +47,9 @@ export const FOLDER_KNOTS: Record<string, string[]> = {
 export const KNOWN_VIOLATIONS: string[] = [
   'services/control-plane/test/deployment-redis.test.ts → infra/local',
   'packages/test-kit/src/global-setup.ts → infra/local',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/crons/cron-clock.ts',
+  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/crons/cron-scheduler.ts',
   'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/meta/sweep-metrics.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/project/announcement.ts',
+  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/project/server-registration.ts',
   'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/runs/rescue-rounds.ts',
   'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/streams/run-watch.ts',
   'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/threads/thread-sweeper.ts',

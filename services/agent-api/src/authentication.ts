@@ -11,9 +11,9 @@ import type { Config } from './config.ts';
  * Returns the verifier of callers: bearers of the platform's tokens for this deployment, or everybody when it is
  * configured so.
  */
-export function principalsOf(config: Config, logger: Logger): PrincipalVerifier {
+export function createCallerVerifier(config: Config, logger: Logger): PrincipalVerifier {
   if (config.RUNYARD_AUTH === 'none') {
-    logger.warn('RUNYARD_AUTH=none: everybody who can reach this port may do everything');
+    logger.warn('RUNYARD_AUTH=none: callers are not authenticated');
     return allowAll();
   }
   if (!config.PLATFORM_JWKS_URL) {

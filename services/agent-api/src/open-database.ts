@@ -29,7 +29,7 @@ export async function openDatabase(
     connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-agent-api',
     lockTimeoutMs: LOCK_WAIT_MS,
-    onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
+    onConnectionLost: (error) => logger.warn('Postgres connection lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());
   await untilAvailable(() => applyMigrations(pool, migrationsDir), context);

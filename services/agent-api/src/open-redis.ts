@@ -33,7 +33,7 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
   lifecycle.onStop('run streams', () => streams.close());
   const wakeups = new RunWakeups({
     ...redis,
-    onError: (error) => logger.debug('workers could not be woken', { error }),
+    onError: (error) => logger.debug('waking workers failed', { error }),
   });
   lifecycle.onStop('wake-ups', () => wakeups.close());
   return {
@@ -43,7 +43,7 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
       const signals = new Signals({
         ...redis,
         topic,
-        onError: (error) => logger.debug('other processes could not be told of news', { topic, error }),
+        onError: (error) => logger.debug('signalling other processes failed', { topic, error }),
       });
       lifecycle.onStop(`signals about ${topic}`, () => signals.close());
       return signals;

@@ -10,7 +10,7 @@ import {
   sanitizeErrorText,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { unreadableError } from './unreadable.ts';
+import { undecryptableError } from './unreadable.ts';
 
 /**
  * Maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
@@ -39,7 +39,7 @@ function refusalOf(error: unknown): AppError | undefined {
   if (state !== undefined && TIME_STATES.has(state)) {
     return new UnprocessableError('A date or time of the request is out of range', { cause: error });
   }
-  if (error instanceof SealingError) return unreadableError(error);
+  if (error instanceof SealingError) return undecryptableError(error);
   if (!(error instanceof BackendError)) return undefined;
   if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
   if (error.reason === 'not_found') return new NotFoundError(error.message, { cause: error });

@@ -12,7 +12,7 @@ import {
   type ServiceContext,
 } from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
-import { principalsOf } from './authentication.ts';
+import { createCallerVerifier } from './authentication.ts';
 import type { Config } from './config.ts';
 import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
@@ -25,8 +25,8 @@ import { SweepMetrics } from './meta/sweep-metrics.ts';
 import { openDatabase } from './open-database.ts';
 import { openOutbox } from './open-outbox.ts';
 import { openRedis } from './open-redis.ts';
-import { Announcement, reachableUrl } from './project/announcement.ts';
 import { openServedProject } from './project/open-served-project.ts';
+import { reachableUrl, ServerRegistration } from './project/server-registration.ts';
 import { createRescueRounds } from './runs/rescue-rounds.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { RunResults } from './runs/run-results.ts';
@@ -44,10 +44,10 @@ import { openWebhooks } from './webhooks/open-webhooks.ts';
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
   metrics.identify(deploymentMetricsOf(config));
-  const callers = principalsOf(config, logger);
+  const callers = createCallerVerifier(config, logger);
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
-  const { project, environment, atRest, own, host } = served;
+  const { project, environment, atRest, loopback, host } = served;
   const ui = openUi(served, context);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
@@ -112,7 +112,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     config,
     project,
     environment,
-    own: process.env,
+    serviceEnvironment: process.env,
     pool,
     atRest,
     signals: webhookSignals,
@@ -135,7 +135,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('rescue rounds', () => rescue.close());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });
-  lifecycle.onStop('crons', () => crons.clock.stop());
+  lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch, ends } = readers;
@@ -150,19 +150,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await served.loaded;
   await ui.bundled;
   await untilAvailable(() => store.start(), context);
-  const readiness: ReadinessChecks = http.checksNothing
+  const readiness: ReadinessChecks = http.skipsChecks
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
-  const reports: MetaParts['reports'] = http.checksNothing
-    ? {}
-    : { js_runtime: () => host.state, core_api: () => 'ok' };
+  const reports: MetaParts['reports'] = http.skipsChecks ? {} : { js_runtime: () => host.state, core_api: () => 'ok' };
   const projectApp = await serve({
     doorway,
     open,
     config,
     context,
     settings: http,
-    principal: own.knowing(callers),
+    principal: loopback.wrapVerifier(callers),
     served,
     readiness,
     operations: [
@@ -177,19 +175,19 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...metaRoutes({ context, config, readiness, reports }),
     ].map(places.holding),
   });
-  const announcement = new Announcement({
+  const registration = new ServerRegistration({
     servers: new ApiServers(pool),
     url: reachableUrl(doorway.url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
-    token: own.workerToken,
+    token: loopback.workerToken,
     revisionId: config.REVISION_ID ?? null,
     logger,
   });
-  await announcement.start();
+  await registration.start();
   // This drains first: workers find another process while this one still answers.
-  lifecycle.onDrain('announcement', () => announcement.stop());
-  lifecycle.onStop('announcement', () => announcement.stop());
+  lifecycle.onDrain('server registration', () => registration.stop());
+  lifecycle.onStop('server registration', () => registration.stop());
   await listenForMetrics(context, config);
-  crons.clock.start();
+  crons.scheduler.start();
   webhooks.start(projectApp && ((path, request) => projectApp.send(path, request)));
   threads.sweeper.start();
   rescue.start();

@@ -8,11 +8,11 @@ const RETRY_AFTER_SECONDS = 30;
  * Returns the error for a single undecryptable item: another process may have the key, or this one after its next
  * start.
  */
-export function unreadableError(error: Error): UnavailableError {
+export function undecryptableError(error: Error): UnavailableError {
   return new UnavailableError(error.message, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 /** Returns what stands for an undecryptable item in a list, so that the others are still shown. */
-export function unreadableValue({ name, message }: SealingError): { __error__: { error: string; message: string } } {
+export function undecryptableValue({ name, message }: SealingError): { __error__: { error: string; message: string } } {
   return { __error__: { error: name, message } };
 }

@@ -27,7 +27,7 @@ async function detailOf(answer: Promise<{ status: number; json: unknown }>): Pro
   return [status, (json as { detail: string }).detail];
 }
 
-/** Makes the cron's next slot due, and wakes the clock as any change does. */
+/** Makes the cron's next slot due, and wakes the scheduler as any change does. */
 async function comeDue(cronId: string, ago = '1 second'): Promise<void> {
   await deployment.pool.query('UPDATE cron SET next_run_date = now() - $2::interval WHERE cron_id = $1', [cronId, ago]);
   await patch(`/crons/${cronId}`, { metadata: {} });

@@ -7,7 +7,7 @@ import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunOrigin } from '../src/runs/run-creation.ts';
 import { type Scope, UNRESTRICTED } from '../src/scope.ts';
-import { openServices, type Services } from './services.ts';
+import { openServices, type TestServices } from './services.ts';
 
 const ADA = { owner: 'ada' };
 const BOB = { owner: 'bob' };
@@ -28,7 +28,7 @@ interface Things {
   cronId: string;
 }
 
-let services: Services;
+let services: TestServices;
 let things: Things;
 beforeAll(async () => {
   services = await openServices();
@@ -127,7 +127,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     (scope, { threadId }) => services.state.history(scope, threadId, { limit: 1 }),
     404,
   ],
-  [['joinThreadStream'], (scope, { threadId }) => services.threadStore.findBare(scope, threadId), undefined],
+  [['joinThreadStream'], (scope, { threadId }) => services.threadStore.findWithoutState(scope, threadId), undefined],
   [
     ['deleteThread'],
     async (scope, { threadId }) => {

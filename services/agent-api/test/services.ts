@@ -140,7 +140,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     assistants,
     graphs: new AssistantGraphService({
       assistants,
-      host: { available: async () => host },
+      host: { requireRunning: async () => host },
       sourceTimeoutMs: 1_000,
     }),
     runs,
@@ -176,4 +176,4 @@ export async function openServices(atRest: AtRest = PLAIN) {
   };
 }
 
-export type Services = Awaited<ReturnType<typeof openServices>>;
+export type TestServices = Awaited<ReturnType<typeof openServices>>;

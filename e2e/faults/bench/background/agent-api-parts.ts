@@ -3,9 +3,9 @@ import { ApiServers, type RunEngine } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { silentLogger as logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
-import { CronClock } from '../../../../services/agent-api/src/crons/cron-clock.ts';
+import { CronScheduler } from '../../../../services/agent-api/src/crons/cron-scheduler.ts';
 import { SweepMetrics } from '../../../../services/agent-api/src/meta/sweep-metrics.ts';
-import { Announcement } from '../../../../services/agent-api/src/project/announcement.ts';
+import { ServerRegistration } from '../../../../services/agent-api/src/project/server-registration.ts';
 import { createRescueRounds } from '../../../../services/agent-api/src/runs/rescue-rounds.ts';
 import { RunWatch } from '../../../../services/agent-api/src/streams/run-watch.ts';
 import { createThreadSweeper } from '../../../../services/agent-api/src/threads/thread-sweeper.ts';
@@ -29,9 +29,9 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
     },
     { name: 'rescue rounds', open: () => rescue(pool, engine, new RunStreams(queue), metrics) },
     {
-      name: 'crons clock',
+      name: 'cron scheduler',
       open: () => {
-        const clock = new CronClock({
+        const scheduler = new CronScheduler({
           crons: engine.crons,
           graphIds: ['ledger'],
           toRun: () => {
@@ -40,7 +40,7 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
           onFired: nothing,
           logger,
         });
-        return { start: () => clock.start(), stop: () => clock.stop() };
+        return { start: () => scheduler.start(), stop: () => scheduler.stop() };
       },
     },
     {
@@ -60,10 +60,10 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
       },
     },
     {
-      name: 'announcement',
+      name: 'server registration',
       open: () => {
         const servers = new ApiServers(pool);
-        return new Announcement({ servers, url: 'http://127.0.0.1:1', token: 'token', revisionId: null, logger });
+        return new ServerRegistration({ servers, url: 'http://127.0.0.1:1', token: 'token', revisionId: null, logger });
       },
     },
     {
@@ -84,7 +84,7 @@ function rescue(pool: pg.Pool, engine: RunEngine, streams: RunStreams, metrics: 
   const rounds = createRescueRounds({
     engine,
     streams,
-    state: { readAnew: async () => undefined } as never,
+    state: { refresh: async () => undefined } as never,
     pool,
     metrics,
     logger,

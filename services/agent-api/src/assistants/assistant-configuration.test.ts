@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedConfiguration, configurationOf } from './assistant-configuration.ts';
+import { configurationOf, mergeConfiguration } from './assistant-configuration.ts';
 
 const before = { config: { tags: ['t'], configurable: { tone: 'old' } }, context: { tone: 'old' } };
 
@@ -26,14 +26,14 @@ it('an assistant refuses both at once, and an empty one counts as missing', () =
 });
 
 it('a change of an assistant replaces each given part as a whole and leaves the rest', () => {
-  expect(changedConfiguration(before, {})).toEqual(before);
-  expect(changedConfiguration(before, { config: { recursion_limit: 3 } })).toEqual({
+  expect(mergeConfiguration(before, {})).toEqual(before);
+  expect(mergeConfiguration(before, { config: { recursion_limit: 3 } })).toEqual({
     config: { recursion_limit: 3 },
     context: { tone: 'old' },
   });
-  expect(changedConfiguration(before, { context: { tone: 'new' } })).toEqual({
+  expect(mergeConfiguration(before, { context: { tone: 'new' } })).toEqual({
     config: { tags: ['t'], configurable: { tone: 'new' } },
     context: { tone: 'new' },
   });
-  expect(changedConfiguration(before, { context: {} })).toEqual({ config: { tags: ['t'] }, context: {} });
+  expect(mergeConfiguration(before, { context: {} })).toEqual({ config: { tags: ['t'] }, context: {} });
 });

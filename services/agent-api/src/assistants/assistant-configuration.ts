@@ -7,13 +7,13 @@ export interface AssistantConfiguration {
   context: Record<string, unknown>;
 }
 
-interface Given {
+interface ConfigurationInput {
   config?: RunConfig | undefined;
   context?: Record<string, unknown> | undefined;
 }
 
 /** @throws BadRequestError when `config.configurable` and `context` are both given */
-export function configurationOf({ config = {}, context = {} }: Given): AssistantConfiguration {
+export function configurationOf({ config = {}, context = {} }: ConfigurationInput): AssistantConfiguration {
   const configurable = config.configurable ?? {};
   if (!isFilled(context)) return { config, context: configurable };
   if (isFilled(configurable)) {
@@ -31,7 +31,7 @@ export function configurationOf({ config = {}, context = {} }: Given): Assistant
  *
  * @throws BadRequestError when `config.configurable` and `context` are both given
  */
-export function changedConfiguration(current: AssistantConfiguration, given: Given): AssistantConfiguration {
+export function mergeConfiguration(current: AssistantConfiguration, given: ConfigurationInput): AssistantConfiguration {
   if (given.config !== undefined) {
     const isAboutContext = given.config.configurable !== undefined || given.context !== undefined;
     return isAboutContext ? configurationOf(given) : { config: given.config, context: current.context };

@@ -9,7 +9,7 @@ import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import type { AssistantGraphService, Looker } from './assistant-graph-service.ts';
+import type { AssistantGraphService, GraphRequester } from './assistant-graph-service.ts';
 
 /**
  * @param configurableHeaders request headers that reach `configurable` of graphs that are made anew for each request
@@ -20,20 +20,20 @@ export function assistantGraphRoutes(
 ): BoundOperation[] {
   return [
     bind(getAssistantGraph, async ({ params, query, headers }) =>
-      ok(await graphs.draw(as(headers), params.assistant_id, { xray: query.xray })),
+      ok(await graphs.draw(requesterOf(headers), params.assistant_id, { xray: query.xray })),
     ),
     bind(getAssistantSchemas, async ({ params, headers }) =>
-      ok(await graphs.schemas(as(headers), params.assistant_id)),
+      ok(await graphs.schemas(requesterOf(headers), params.assistant_id)),
     ),
     bind(getAssistantSubgraphs, async ({ params, query, headers }) =>
-      ok(await graphs.subgraphs(as(headers), params.assistant_id, { recurse: isSet(query.recurse) })),
+      ok(await graphs.subgraphs(requesterOf(headers), params.assistant_id, { recurse: isSet(query.recurse) })),
     ),
     bind(getAssistantSubgraphsIn, async ({ params: { assistant_id, namespace }, query, headers }) =>
-      ok(await graphs.subgraphs(as(headers), assistant_id, { namespace, recurse: isSet(query.recurse) })),
+      ok(await graphs.subgraphs(requesterOf(headers), assistant_id, { namespace, recurse: isSet(query.recurse) })),
     ),
   ];
 
-  function as(headers: IncomingHttpHeaders): Looker {
+  function requesterOf(headers: IncomingHttpHeaders): GraphRequester {
     return { scope: UNRESTRICTED, headers: configurableHeaders(headers) };
   }
 }

@@ -7,13 +7,13 @@ import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
 
 /** Gives the graph host that is running. */
-export interface DescribingHost {
+export interface GraphHostProvider {
   /** @throws UnavailableError */
-  available(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
+  requireRunning(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
 }
 
 /** The caller who asks about a graph. */
-export interface Looker {
+export interface GraphRequester {
   scope: Scope;
   /** Request headers that reach `configurable`; the assistant's own value under the same name wins. */
   headers: Record<string, string>;
@@ -22,12 +22,12 @@ export interface Looker {
 /** Describes an assistant's graph as its configuration makes it. */
 export class AssistantGraphService {
   readonly #assistants: Pick<AssistantService, 'find'>;
-  readonly #host: DescribingHost;
+  readonly #host: GraphHostProvider;
   readonly #sourceTimeoutMs: number;
 
   constructor(options: {
     assistants: Pick<AssistantService, 'find'>;
-    host: DescribingHost;
+    host: GraphHostProvider;
     /** Milliseconds that finding the schemas of a graph in its source may take. */
     sourceTimeoutMs: number;
   }) {
@@ -37,19 +37,23 @@ export class AssistantGraphService {
   }
 
   /** @throws NotFoundError, UnprocessableError */
-  async draw(looker: Looker, idOrGraph: string, options: { xray: string | undefined }): Promise<GraphDrawing> {
+  async draw(
+    requester: GraphRequester,
+    idOrGraph: string,
+    options: { xray: string | undefined },
+  ): Promise<GraphDrawing> {
     const xray = parseXray(options.xray);
     return this.#ask(
-      looker,
+      requester,
       idOrGraph,
       async (host, look) => (await host.drawGraph({ ...look, xray })) as unknown as GraphDrawing,
     );
   }
 
   /** @throws NotFoundError, UnprocessableError */
-  async schemas(looker: Looker, idOrGraph: string): Promise<GraphSchema> {
+  async schemas(requester: GraphRequester, idOrGraph: string): Promise<GraphSchema> {
     const sourceTimeoutMs = this.#sourceTimeoutMs;
-    return this.#ask(looker, idOrGraph, async (host, look) => ({
+    return this.#ask(requester, idOrGraph, async (host, look) => ({
       graph_id: look.graphId,
       ...(await host.getSchemas({ ...look, sourceTimeoutMs })),
     }));
@@ -57,30 +61,30 @@ export class AssistantGraphService {
 
   /** @throws NotFoundError, UnprocessableError */
   async subgraphs(
-    looker: Looker,
+    requester: GraphRequester,
     idOrGraph: string,
     options: { namespace?: string; recurse: boolean },
   ): Promise<Subgraphs> {
     const sourceTimeoutMs = this.#sourceTimeoutMs;
-    return this.#ask(looker, idOrGraph, (host, look) => host.getSubgraphs({ ...look, ...options, sourceTimeoutMs }));
+    return this.#ask(requester, idOrGraph, (host, look) => host.getSubgraphs({ ...look, ...options, sourceTimeoutMs }));
   }
 
   async #ask<T>(
-    { scope, headers }: Looker,
+    { scope, headers }: GraphRequester,
     idOrGraph: string,
-    ask: (host: Awaited<ReturnType<DescribingHost['available']>>, look: LookRequest) => Promise<T>,
+    ask: (host: Awaited<ReturnType<GraphHostProvider['requireRunning']>>, look: LookRequest) => Promise<T>,
   ): Promise<T> {
     const assistant = await this.#assistants.find(scope, idOrGraph);
-    const host = await this.#host.available();
+    const host = await this.#host.requireRunning();
     try {
-      return await ask(host, lookOf(assistant, headers));
+      return await ask(host, lookRequestOf(assistant, headers));
     } catch (error) {
       throw toCallerError(error);
     }
   }
 }
 
-function lookOf(
+function lookRequestOf(
   { assistantId, graphId, config, context }: AssistantRecord,
   headers: Record<string, string>,
 ): LookRequest {

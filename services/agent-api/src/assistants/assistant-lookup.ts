@@ -6,7 +6,7 @@ import type { RunAssistant } from '../runs/run-arguments.ts';
 import type { Scope } from '../scope.ts';
 import type { AssistantIds } from './assistant-ids.ts';
 
-interface Question {
+interface LookupRequest {
   assistantId: string;
   scope: Scope;
 }
@@ -28,14 +28,14 @@ interface Row {
 export class AssistantLookup {
   readonly #pool: pg.Pool;
   readonly #ids: AssistantIds;
-  readonly #questions: GroupCommitter<Question, RunAssistant | undefined>;
+  readonly #lookups: GroupCommitter<LookupRequest, RunAssistant | undefined>;
 
   constructor(pool: pg.Pool, ids: AssistantIds) {
     this.#pool = pool;
     this.#ids = ids;
-    this.#questions = new GroupCommitter({
+    this.#lookups = new GroupCommitter({
       name: 'assistant lookup',
-      flush: (questions: Question[]) => this.#ask(questions),
+      flush: (requests: LookupRequest[]) => this.#lookUp(requests),
       sizeOf: () => 1,
     });
   }
@@ -45,25 +45,25 @@ export class AssistantLookup {
    * @throws NotFoundError, UnprocessableError
    */
   async find(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
-    const assistant = await this.#questions.submit({ assistantId: this.#ids.idOf(idOrGraph), scope });
+    const assistant = await this.#lookups.submit({ assistantId: this.#ids.idOf(idOrGraph), scope });
     if (!assistant) throw new NotFoundError('Thread or assistant not found.');
     this.#ids.requireGraph(assistant.graphId);
     return assistant;
   }
 
   close(): Promise<void> {
-    return this.#questions.close();
+    return this.#lookups.close();
   }
 
-  async #ask(questions: Question[]): Promise<(RunAssistant | undefined)[]> {
+  async #lookUp(requests: LookupRequest[]): Promise<(RunAssistant | undefined)[]> {
     const { rows } = await this.#pool.query<Row>({
       name: 'agent_api_find_assistants',
       text: `SELECT i.position, a.assistant_id, a.graph_id, a.config, a.context, a.metadata, a.is_system
              FROM unnest($1::uuid[], $2::jsonb[]) WITH ORDINALITY AS i (assistant_id, scope, position)
              JOIN assistant a ON a.assistant_id = i.assistant_id AND (a.is_system OR a.metadata @> i.scope)`,
-      values: [questions.map(({ assistantId }) => assistantId), questions.map(({ scope }) => toSqlJson(scope))],
+      values: [requests.map(({ assistantId }) => assistantId), requests.map(({ scope }) => toSqlJson(scope))],
     });
-    const answers: (RunAssistant | undefined)[] = questions.map(() => undefined);
+    const answers: (RunAssistant | undefined)[] = requests.map(() => undefined);
     for (const row of rows) answers[Number(row.position) - 1] = ofRow(row);
     return answers;
   }

@@ -34,7 +34,7 @@ export class AssistantRemoval {
       throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
     }
     const reason = 'the assistant was deleted';
-    await unlessGone(runs().cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason));
+    await ignoreNotFound(runs().cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason));
   }
 
   async #deleteThreads(scope: Scope, assistantId: string): Promise<void> {
@@ -45,7 +45,7 @@ export class AssistantRemoval {
       if (rows.length === 0) return;
       const workers = Array.from({ length: THREADS_AT_ONCE }, async () => {
         for (let row = rows.pop(); row?.thread_id !== undefined; row = rows.pop()) {
-          await unlessGone(threads.delete(scope, row.thread_id));
+          await ignoreNotFound(threads.delete(scope, row.thread_id));
         }
       });
       await Promise.all(workers);
@@ -54,7 +54,7 @@ export class AssistantRemoval {
 }
 
 /** Ignores that something was deleted meanwhile, or that there was nothing to do. */
-async function unlessGone(work: Promise<unknown>): Promise<void> {
+async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch (error) {

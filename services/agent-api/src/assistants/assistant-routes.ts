@@ -36,13 +36,13 @@ export function assistantRoutes(assistants: AssistantService, keys: IdempotencyK
       ok(await assistants.listVersions(UNRESTRICTED, params.assistant_id, body)),
     ),
     bind(setLatestAssistantVersion, async ({ params, query, body }) =>
-      ok(await assistants.setLatest(UNRESTRICTED, params.assistant_id, oneVersion(query.version, body.version))),
+      ok(await assistants.setLatest(UNRESTRICTED, params.assistant_id, requireVersion(query.version, body.version))),
     ),
   ];
 }
 
 /** Returns the version to set, which may be in the query or in the body. */
-function oneVersion(inQuery: number | undefined, inBody: number | undefined): number {
+function requireVersion(inQuery: number | undefined, inBody: number | undefined): number {
   const version = inBody ?? inQuery;
   if (version === undefined) throw new UnprocessableError('version is required');
   if (inQuery !== undefined && inQuery !== version) {

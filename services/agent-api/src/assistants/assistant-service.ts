@@ -13,7 +13,7 @@ import type { KeyedRequest } from '@runyard/database';
 import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
 import type { Page } from '../pagination.ts';
 import type { Scope } from '../scope.ts';
-import { changedConfiguration, configurationOf } from './assistant-configuration.ts';
+import { configurationOf, mergeConfiguration } from './assistant-configuration.ts';
 import type { AssistantIds } from './assistant-ids.ts';
 import { type AssistantContent, type AssistantRecord, toWireAssistant, toWireVersion } from './assistant-record.ts';
 import type { AssistantRemoval } from './assistant-removal.ts';
@@ -58,7 +58,7 @@ export class AssistantService {
     };
     const answerOf = ({ assistant, isNew }: InsertedAssistant): Assistant => {
       // The id is taken, perhaps by an assistant that this caller may not see.
-      if (!assistant || (!isNew && request.if_exists !== 'do_nothing')) throw taken(assistantId);
+      if (!assistant || (!isNew && request.if_exists !== 'do_nothing')) throw assistantExists(assistantId);
       return toWireAssistant(assistant);
     };
     return this.#store.create(scope, content, answerOf, keyed);
@@ -72,7 +72,7 @@ export class AssistantService {
   /** Returns the row itself. @throws NotFoundError */
   async find(scope: Scope, idOrGraph: string): Promise<AssistantRecord> {
     const assistantId = this.#ids.idOf(idOrGraph);
-    return found(assistantId, await this.#store.find(scope, assistantId));
+    return requireAssistant(assistantId, await this.#store.find(scope, assistantId));
   }
 
   async search(scope: Scope, request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
@@ -93,16 +93,16 @@ export class AssistantService {
     const assistantId = this.#ids.idOf(idOrGraph);
     if (request.graph_id !== undefined) this.#ids.requireGraph(request.graph_id);
     const patched = await this.#versions.change(scope, assistantId, (current) => ({
-      content: patchedContent(current, request, scope),
+      content: patchContent(current, request, scope),
     }));
-    return toWireAssistant(found(assistantId, patched));
+    return toWireAssistant(requireAssistant(assistantId, patched));
   }
 
   /** @throws NotFoundError, ForbiddenError for the default assistant of a graph, which everybody uses */
   async delete(scope: Scope, idOrGraph: string, options: { deletesThreads: boolean }): Promise<void> {
     const { assistantId, graphId, isSystem } = await this.find(scope, idOrGraph);
     if (isSystem) throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`);
-    found(assistantId, await this.#store.findChangeable(scope, assistantId));
+    requireAssistant(assistantId, await this.#store.findChangeable(scope, assistantId));
     await this.#removal.remove(scope, assistantId, options);
   }
 
@@ -120,19 +120,19 @@ export class AssistantService {
   /** @throws NotFoundError */
   async setLatest(scope: Scope, idOrGraph: string, version: number): Promise<Assistant> {
     const assistantId = this.#ids.idOf(idOrGraph);
-    found(assistantId, await this.#store.findChangeable(scope, assistantId));
+    requireAssistant(assistantId, await this.#store.findChangeable(scope, assistantId));
     const assistant = await this.#versions.setLatest(scope, assistantId, version);
     if (!assistant) throw new NotFoundError(`Version ${version} not found for assistant ${assistantId}`);
     return toWireAssistant(assistant);
   }
 }
 
-function patchedContent(current: AssistantRecord, request: AssistantPatch, scope: Scope): AssistantContent {
+function patchContent(current: AssistantRecord, request: AssistantPatch, scope: Scope): AssistantContent {
   return {
     graphId: request.graph_id ?? current.graphId,
     name: request.name ?? current.name,
     description: request.description === undefined ? current.description : request.description,
-    ...changedConfiguration(current, request),
+    ...mergeConfiguration(current, request),
     metadata: { ...current.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
   };
 }
@@ -142,11 +142,11 @@ function select(assistant: Assistant, fields: AssistantSearchRequest['select']):
   return Object.fromEntries(fields.map((field) => [field, assistant[field]]));
 }
 
-function found(assistantId: string, assistant: AssistantRecord | undefined): AssistantRecord {
+function requireAssistant(assistantId: string, assistant: AssistantRecord | undefined): AssistantRecord {
   if (!assistant) throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
   return assistant;
 }
 
-function taken(assistantId: string): ConflictError {
+function assistantExists(assistantId: string): ConflictError {
   return new ConflictError(`Assistant ${assistantId} already exists`);
 }

@@ -5,7 +5,7 @@ import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
 import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
-import { storable } from './storable.ts';
+import { toStorable } from './storable-content.ts';
 
 export interface NewAssistant extends AssistantContent {
   assistantId: string;
@@ -65,29 +65,29 @@ export class AssistantStore {
         const isNew = await insertInto(tx, assistant);
         return answerOf({
           isNew,
-          assistant: await this.#findWhere(assistant.assistantId, this.#visibility.visible(scope), tx),
+          assistant: await this.#findWhere(assistant.assistantId, this.#visibility.whereVisible(scope), tx),
         });
       }),
     );
   }
 
   async find(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
-    return this.#findWhere(assistantId, this.#visibility.visible(scope));
+    return this.#findWhere(assistantId, this.#visibility.whereVisible(scope));
   }
 
   async findChangeable(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
-    return this.#findWhere(assistantId, this.#visibility.changeable(scope));
+    return this.#findWhere(assistantId, this.#visibility.whereChangeable(scope));
   }
 
   /** Deletes the assistant with its versions. Returns false when there was none. */
   async delete(scope: Scope, assistantId: string): Promise<boolean> {
     const deleted = await this.#prisma.$executeRaw`
-      DELETE FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.changeable(scope)}`;
+      DELETE FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.whereChangeable(scope)}`;
     return deleted > 0;
   }
 
   async search(scope: Scope, search: Search): Promise<Page<AssistantRecord>> {
-    const where = this.#matching(scope, search);
+    const where = this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${SORT_COLUMNS[search.sort_by ?? 'created_at']} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, assistant_id`,
     );
@@ -98,7 +98,7 @@ export class AssistantStore {
   }
 
   async count(scope: Scope, filters: Filters): Promise<number> {
-    return this.#count(this.#matching(scope, filters));
+    return this.#count(this.#whereMatching(scope, filters));
   }
 
   async #count(where: Prisma.Sql, atMost?: number): Promise<number> {
@@ -108,8 +108,8 @@ export class AssistantStore {
     return Number(row?.total ?? 0);
   }
 
-  #matching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
-    const conditions = [this.#visibility.visible(scope)];
+  #whereMatching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
+    const conditions = [this.#visibility.whereVisible(scope)];
     if (metadata && Object.keys(metadata).length > 0) {
       conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);
     }
@@ -134,7 +134,7 @@ async function insertInto(
   tx: Prisma.TransactionClient,
   { assistantId, projectSettings, ...content }: NewAssistant,
 ): Promise<boolean> {
-  const version = { assistantId, ...storable(content) };
+  const version = { assistantId, ...toStorable(content) };
   const system = projectSettings ? { isSystem: true, projectSettings } : {};
   const { count } = await tx.assistant.createMany({ data: [{ ...version, ...system }], skipDuplicates: true });
   if (count === 0) return false;

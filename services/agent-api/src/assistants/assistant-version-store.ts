@@ -4,7 +4,7 @@ import type { Scope } from '../scope.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
 import { ASSISTANT_COLUMNS } from './assistant-store.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
-import { storable } from './storable.ts';
+import { toStorable } from './storable-content.ts';
 
 export interface VersionSearch {
   metadata?: Record<string, unknown> | undefined;
@@ -47,7 +47,7 @@ export class AssistantVersionStore {
       const changed = change(current);
       if (!changed) return current;
       const version = (await newestVersion(tx, assistantId)) + 1;
-      const content = storable(changed.content);
+      const content = toStorable(changed.content);
       await tx.assistantVersion.create({ data: { assistantId, version, ...content } });
       const { projectSettings } = changed;
       if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
@@ -65,7 +65,7 @@ export class AssistantVersionStore {
   async #lock(tx: Prisma.TransactionClient, scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
     const rows = await tx.$queryRaw<AssistantRecord[]>`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant
-      WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.changeable(scope)} FOR UPDATE`;
+      WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.whereChangeable(scope)} FOR UPDATE`;
     return rows[0];
   }
 }

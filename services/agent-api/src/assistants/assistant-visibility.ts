@@ -14,12 +14,12 @@ export class AssistantVisibility {
     this.#graphIds = graphIds;
   }
 
-  visible(scope: Scope): Prisma.Sql {
+  whereVisible(scope: Scope): Prisma.Sql {
     return Prisma.sql`CASE WHEN is_system THEN graph_id = ANY(${this.#graphIds})
                            ELSE metadata @> ${toSqlJson(scope)}::jsonb END`;
   }
 
-  changeable(scope: Scope): Prisma.Sql {
-    return Prisma.sql`${this.visible(scope)} AND metadata @> ${toSqlJson(scope)}::jsonb`;
+  whereChangeable(scope: Scope): Prisma.Sql {
+    return Prisma.sql`${this.whereVisible(scope)} AND metadata @> ${toSqlJson(scope)}::jsonb`;
   }
 }

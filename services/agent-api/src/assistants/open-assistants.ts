@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { PickHeaders } from '../http/header-choice.ts';
 import type { PrismaClient } from '../prisma.ts';
 import { assistantGraphRoutes } from './assistant-graph-routes.ts';
-import { AssistantGraphService, type DescribingHost } from './assistant-graph-service.ts';
+import { AssistantGraphService, type GraphHostProvider } from './assistant-graph-service.ts';
 import { AssistantIds } from './assistant-ids.ts';
 import { AssistantLookup } from './assistant-lookup.ts';
 import { AssistantRemoval, type AssistantRemovalOptions } from './assistant-removal.ts';
@@ -36,7 +36,7 @@ export async function openAssistants(options: {
   environment: Record<string, string | undefined>;
   removal: Omit<AssistantRemovalOptions, 'store'>;
   /** Describes graphs. */
-  host: DescribingHost;
+  host: GraphHostProvider;
   /** Request headers that reach `configurable`. */
   configurableHeaders: PickHeaders;
   keys: IdempotencyKeys;
@@ -49,9 +49,13 @@ export async function openAssistants(options: {
   const versions = new AssistantVersionStore(prisma, visibility);
   await ensureSystemAssistants({ store, versions }, graphs, variables.defaults);
   const service = new AssistantService({ ids, store, versions, removal: new AssistantRemoval({ store, ...removal }) });
-  const looks = new AssistantGraphService({ assistants: service, host, sourceTimeoutMs: variables.schemaTimeoutMs });
+  const graphService = new AssistantGraphService({
+    assistants: service,
+    host,
+    sourceTimeoutMs: variables.schemaTimeoutMs,
+  });
   return {
     lookup: new AssistantLookup(pool, ids),
-    routes: [...assistantRoutes(service, options.keys), ...assistantGraphRoutes(looks, configurableHeaders)],
+    routes: [...assistantRoutes(service, options.keys), ...assistantGraphRoutes(graphService, configurableHeaders)],
   };
 }

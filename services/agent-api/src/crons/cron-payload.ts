@@ -32,7 +32,7 @@ export function payloadOf(request: CronCreate | CronPatch): CronPayload {
  * Merges a change into a payload. `checkpoint_during` is an older form of `durability`: a change of either replaces
  * both.
  */
-export function changedPayload(before: CronPayload, change: CronPatch): CronPayload {
+export function mergePayload(before: CronPayload, change: CronPatch): CronPayload {
   const changes = payloadOf(change);
   if (changes.durability === undefined && changes.checkpoint_during === undefined) return { ...before, ...changes };
   const { durability: _, checkpoint_during: __, ...rest } = before;

@@ -23,23 +23,23 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
       tracingProject,
     },
   );
-  const sign = { cron_id: cron.cronId };
+  const cronMark = { cron_id: cron.cronId };
   return {
     ...run,
-    metadata: { ...run.metadata, ...sign },
-    threadMetadata: { ...run.threadMetadata, ...sign },
-    kwargs: signed(run.kwargs, sign),
+    metadata: { ...run.metadata, ...cronMark },
+    threadMetadata: { ...run.threadMetadata, ...cronMark },
+    kwargs: addCronId(run.kwargs, cronMark),
   };
 }
 
-function signed(kwargs: Record<string, unknown>, sign: { cron_id: string }): Record<string, unknown> {
+function addCronId(kwargs: Record<string, unknown>, cronMark: { cron_id: string }): Record<string, unknown> {
   const config = kwargs.config as { configurable: object; metadata: object };
   return {
     ...kwargs,
     config: {
       ...config,
-      configurable: { ...config.configurable, ...sign },
-      metadata: { ...config.metadata, ...sign },
+      configurable: { ...config.configurable, ...cronMark },
+      metadata: { ...config.metadata, ...cronMark },
     },
   };
 }

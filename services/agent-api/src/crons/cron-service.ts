@@ -16,16 +16,16 @@ import { type RunAssistant, requireOneConfiguration } from '../runs/run-argument
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
-import { type CronPayload, changedPayload, payloadOf } from './cron-payload.ts';
+import { type CronPayload, mergePayload, payloadOf } from './cron-payload.ts';
 import type { CronSettings, CronStore } from './cron-store.ts';
 import { selectCronFields, toWireCron } from './cron-wire.ts';
 
 export interface CronServiceOptions {
   store: CronStore;
   assistants: Pick<AssistantLookup, 'find'>;
-  threads: Pick<ThreadStore, 'findBare'>;
+  threads: Pick<ThreadStore, 'findWithoutState'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
-  /** Notifies the clocks: a cron's next slot may be sooner than any known before. */
+  /** Notifies the schedulers: a cron's next slot may be sooner than any known before. */
   onScheduled: () => void;
 }
 
@@ -46,7 +46,7 @@ export class CronService {
 
   /** @throws NotFoundError, UnprocessableError, BadRequestError */
   async create(origin: CronOrigin, request: CronCreate, keyed?: KeyedRequest): Promise<Cron> {
-    if (origin.threadId !== undefined) requireThreadToStay(request);
+    if (origin.threadId !== undefined) refuseOnRunCompleted(request);
     const settings: CronSettings = {
       schedule: request.schedule,
       timezone: request.timezone ?? null,
@@ -56,9 +56,9 @@ export class CronService {
       payload: payloadOf(request),
       metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
     };
-    requireSound(settings);
+    requireValidSettings(settings);
     await this.#options.webhooks.accept(request.webhook);
-    const assistant = await this.#assistant(origin.scope, request.assistant_id);
+    const assistant = await this.#findAssistant(origin.scope, request.assistant_id);
     if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
     const cron = {
       ...settings,
@@ -74,7 +74,7 @@ export class CronService {
 
   /** @throws NotFoundError */
   async get(scope: Scope, cronId: string): Promise<Cron> {
-    return toWireCron(found(cronId, await this.#options.store.find(scope, cronId)));
+    return toWireCron(requireCron(cronId, await this.#options.store.find(scope, cronId)));
   }
 
   /** @throws NotFoundError, UnprocessableError, BadRequestError */
@@ -84,26 +84,26 @@ export class CronService {
     const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
     await this.#options.webhooks.accept(request.webhook);
     const changed = await this.#options.store.update(scope, cronId, (cron) => {
-      if (cron.threadId !== null) requireThreadToStay(request);
+      if (cron.threadId !== null) refuseOnRunCompleted(request);
       const settings: CronSettings = {
         schedule: request.schedule ?? cron.schedule,
         timezone: request.timezone ?? cron.timezone,
         endTime: endTime === undefined ? cron.endTime : endTime,
         enabled: enabled ?? cron.enabled,
         onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
-        payload: changedPayload(cron.payload as CronPayload, request),
+        payload: mergePayload(cron.payload as CronPayload, request),
         metadata: { ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
       };
-      requireSound(settings);
+      requireValidSettings(settings);
       return settings;
     });
     this.#options.onScheduled();
-    return toWireCron(found(cronId, changed));
+    return toWireCron(requireCron(cronId, changed));
   }
 
   /** @throws NotFoundError */
   async delete(scope: Scope, cronId: string): Promise<void> {
-    if (!(await this.#options.store.delete(scope, cronId))) throw notFound(cronId);
+    if (!(await this.#options.store.delete(scope, cronId))) throw cronNotFound(cronId);
   }
 
   async search(scope: Scope, request: CronSearch): Promise<Page<Partial<Cron>>> {
@@ -117,7 +117,7 @@ export class CronService {
   }
 
   /** Finds the assistant. An unknown graph is as much a NotFoundError here as an unknown assistant. */
-  async #assistant(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
+  async #findAssistant(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
     try {
       return await this.#options.assistants.find(scope, idOrGraph);
     } catch (error) {
@@ -127,13 +127,13 @@ export class CronService {
   }
 
   async #requireThread(scope: Scope, threadId: string): Promise<void> {
-    if (await this.#options.threads.findBare(scope, threadId)) return;
+    if (await this.#options.threads.findWithoutState(scope, threadId)) return;
     throw new NotFoundError(`Thread with ID '${threadId}' not found. Please verify that the thread exists.`);
   }
 }
 
 /** Checks that the schedule can fire and the payload makes a valid run. @throws UnprocessableError, BadRequestError */
-function requireSound({ schedule, timezone, payload }: CronSettings): void {
+function requireValidSettings({ schedule, timezone, payload }: CronSettings): void {
   requireOneConfiguration(payload as CronPayload);
   try {
     if (parseSchedule(schedule, timezone).nextAfter(new Date())) return;
@@ -145,7 +145,7 @@ function requireSound({ schedule, timezone, payload }: CronSettings): void {
 }
 
 /** Refuses `on_run_completed` for a cron with a thread, which outlives the cron's runs. @throws UnprocessableError */
-function requireThreadToStay({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
+function refuseOnRunCompleted({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
   if (on_run_completed === undefined) return;
   throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
 }
@@ -166,11 +166,11 @@ function timeOf(text: string | null | undefined): Date | null {
   return time;
 }
 
-function found(cronId: string, cron: CronRecord | undefined): CronRecord {
-  if (!cron) throw notFound(cronId);
+function requireCron(cronId: string, cron: CronRecord | undefined): CronRecord {
+  if (!cron) throw cronNotFound(cronId);
   return cron;
 }
 
-function notFound(cronId: string): NotFoundError {
+function cronNotFound(cronId: string): NotFoundError {
   return new NotFoundError(`Cron with ID ${cronId} not found`);
 }

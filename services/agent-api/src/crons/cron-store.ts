@@ -53,7 +53,7 @@ export class CronStore {
                             on_run_completed, payload, metadata, next_run_date)
           VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
-                  ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await present(tx))})
+                  ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
       return answerOf(cronOfRow(row!, this.#atRest));
     };
@@ -68,7 +68,7 @@ export class CronStore {
   /** @throws SealingError when it cannot be decrypted */
   async find(scope: Scope, cronId: string): Promise<CronRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
-      SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
+      SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)}`;
     return rows[0] && cronOfRow(rows[0], this.#atRest);
   }
 
@@ -79,7 +79,7 @@ export class CronStore {
   update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
       const [row] = await tx.$queryRaw<CronRow[]>`
-        SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)} FOR UPDATE`;
+        SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)} FOR UPDATE`;
       if (!row) return undefined;
       const before = cronOfRow(row, this.#atRest);
       const after = change(before);
@@ -87,7 +87,7 @@ export class CronStore {
         UPDATE cron
         SET schedule = ${after.schedule}, timezone = ${after.timezone}, end_time = ${after.endTime},
             enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${this.#payloadBytes(after)},
-            metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await present(tx))},
+            metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
       return cronOfRow(changed!, this.#atRest);
@@ -97,13 +97,13 @@ export class CronStore {
   /** Returns false when there is no such cron. */
   async delete(scope: Scope, cronId: string): Promise<boolean> {
     const deleted = await this.#prisma.$executeRaw`
-      DELETE FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
+      DELETE FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)}`;
     return deleted > 0;
   }
 
   /** Returns a page of crons; an undecryptable one has a `fault`. */
   async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
-    const where = matching(scope, search);
+    const where = whereMatching(scope, search);
     const order = Prisma.raw(
       `${search.sort_by ?? 'created_at'} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, cron_id`,
     );
@@ -114,7 +114,7 @@ export class CronStore {
   }
 
   count(scope: Scope, filters: CronCountRequest): Promise<number> {
-    return this.#count(matching(scope, filters));
+    return this.#count(whereMatching(scope, filters));
   }
 
   #payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {
@@ -140,17 +140,17 @@ function nextSlot(before: CronRecord, after: CronSettings, now: Date): Date | nu
   return after.endTime !== null && next > after.endTime ? null : next;
 }
 
-async function present(tx: Transaction): Promise<Date> {
+async function databaseNow(tx: Transaction): Promise<Date> {
   const [row] = await tx.$queryRaw<{ now: Date }[]>`SELECT now() AS now`;
   return row!.now;
 }
 
-function visible(scope: Scope): Prisma.Sql {
+function whereVisible(scope: Scope): Prisma.Sql {
   return isRestricted(scope) ? Prisma.sql`metadata @> ${toSqlJson(scope)}::jsonb` : Prisma.sql`TRUE`;
 }
 
-function matching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {
-  const conditions = [visible(scope)];
+function whereMatching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {
+  const conditions = [whereVisible(scope)];
   if (assistant_id !== undefined) conditions.push(Prisma.sql`assistant_id = ${assistant_id}::uuid`);
   if (thread_id !== undefined) conditions.push(Prisma.sql`thread_id = ${thread_id}::uuid`);
   if (enabled !== undefined) conditions.push(Prisma.sql`enabled = ${enabled}`);

@@ -1,6 +1,6 @@
 import type { Cron } from '@runyard/contracts';
 import type { CronRecord } from '@runyard/run-engine';
-import { unreadableValue } from '../unreadable.ts';
+import { undecryptableValue } from '../unreadable.ts';
 import { toWireTime } from '../wire-time.ts';
 import type { CronPayload } from './cron-payload.ts';
 
@@ -13,7 +13,7 @@ export function toWireCron(cron: CronRecord): Cron {
     end_time: cron.endTime && toWireTime(cron.endTime),
     schedule: cron.schedule,
     timezone: cron.timezone,
-    payload: cron.fault ? unreadableValue(cron.fault) : wholePayload(cron),
+    payload: cron.fault ? undecryptableValue(cron.fault) : toCreateRequest(cron),
     next_run_date: cron.nextRunDate && toWireTime(cron.nextRunDate),
     metadata: cron.metadata,
     on_run_completed: cron.onRunCompleted,
@@ -30,7 +30,7 @@ export function selectCronFields(cron: Cron, select: (keyof Cron)[] | undefined)
 }
 
 /** Returns the request that would create this cron as it is now. */
-function wholePayload(cron: CronRecord): Record<string, unknown> {
+function toCreateRequest(cron: CronRecord): Record<string, unknown> {
   const payload = cron.payload as CronPayload;
   const { config } = payload;
   return {

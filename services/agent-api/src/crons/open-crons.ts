@@ -7,9 +7,9 @@ import type { PrismaClient } from '../prisma.ts';
 import { notifyCancelled } from '../runs/notify-ended.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
-import { CronClock } from './cron-clock.ts';
 import type { CronPayload } from './cron-payload.ts';
 import { runOfCron } from './cron-runs.ts';
+import { CronScheduler } from './cron-scheduler.ts';
 import { CronService } from './cron-service.ts';
 import { CronStore } from './cron-store.ts';
 
@@ -18,9 +18,9 @@ export interface CronParts {
   atRest: AtRest;
   engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
-  threads: Pick<ThreadStore, 'findBare'>;
+  threads: Pick<ThreadStore, 'findWithoutState'>;
   wakeups: Pick<RunWakeups, 'kick'>;
-  /** Notify the clocks of all processes of a change. */
+  /** Notify the schedulers of all processes of a change. */
   signals: Pick<Signals, 'send' | 'onSignal'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   webhooks: Pick<WebhookTargets, 'accept' | 'targetsOf'>;
@@ -31,11 +31,11 @@ export interface CronParts {
   logger: Logger;
 }
 
-/** Opens the crons of the deployment: the service that callers use, and the clock that fires them. */
-export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
+/** Opens the crons of the deployment: the service that callers use, and the scheduler that fires them. */
+export function openCrons(parts: CronParts): { service: CronService; scheduler: CronScheduler } {
   const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, metrics, logger } = parts;
   const slotsTotal = metrics.counter('lg_api_cron_slots_total', 'Slots of crons that were fired.', ['outcome']);
-  const clock = new CronClock({
+  const scheduler = new CronScheduler({
     crons: engine.crons,
     graphIds,
     toRun: (cron) => ({
@@ -52,7 +52,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
     logger,
   });
   const store = new CronStore(prisma, parts.atRest);
-  signals.onSignal(() => clock.soon());
+  signals.onSignal(() => scheduler.soon());
   const onScheduled = () => signals.send();
-  return { clock, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
+  return { scheduler, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ownAddress } from '../http/own-address.ts';
+import { requestBaseUrl } from '../http/base-url.ts';
 import type { FeedbackTokens } from './feedback-tokens.ts';
 
 /** URLs by feedback key, as clients are answered. */
@@ -13,7 +13,7 @@ export function feedbackUrls(
   tokens: Pick<FeedbackTokens, 'issue'>,
   { runId, keys, headers }: { runId: string; keys: readonly string[]; headers: IncomingHttpHeaders },
 ): FeedbackUrls {
-  const address = ownAddress(headers);
+  const address = requestBaseUrl(headers);
   return Object.fromEntries(keys.map((key) => [key, `${address}/feedback/tokens/${tokens.issue({ runId, key })}`]));
 }
 

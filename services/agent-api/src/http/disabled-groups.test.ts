@@ -1,9 +1,10 @@
 import * as contracts from '@runyard/contracts';
 import { expect, it } from 'vitest';
-import { disabledBy } from './disabled-groups.ts';
+import { createDisabledFilter } from './disabled-groups.ts';
 
 const operations = contracts.AGENT_SERVER_OPERATIONS;
-const left = (http: Parameters<typeof disabledBy>[0]) => operations.filter((operation) => !disabledBy(http)(operation));
+const left = (http: Parameters<typeof createDisabledFilter>[0]) =>
+  operations.filter((operation) => !createDisabledFilter(http)(operation));
 
 it('a project without disable keys has every operation on', () => {
   expect(left(null)).toHaveLength(operations.length);

@@ -17,7 +17,7 @@ const GROUPS: readonly [RegExp, Group][] = [
 ];
 
 /** Returns whether the `disable_*` keys of `http` switch an operation off: it is then a 404 like any unknown path. */
-export function disabledBy(http: HttpSection | null): (operation: Pick<Operation, 'path'>) => boolean {
+export function createDisabledFilter(http: HttpSection | null): (operation: Pick<Operation, 'path'>) => boolean {
   return ({ path }) => {
     const group = groupOf(path);
     return group !== undefined && http?.[`disable_${group}`] === true;

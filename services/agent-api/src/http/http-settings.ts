@@ -3,7 +3,7 @@ import type { HttpSection } from '@runyard/graph-host';
 import type { CorsRules } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { corsRulesOf } from './cross-origin.ts';
-import { disabledBy } from './disabled-groups.ts';
+import { createDisabledFilter } from './disabled-groups.ts';
 import { headerPicker, type PickHeaders } from './header-choice.ts';
 
 /** How the server answers, by `http` of `langgraph.json` and the variables beside it. */
@@ -12,7 +12,7 @@ export interface HttpSettings {
   /** Returns whether an operation is switched off. */
   isDisabled: (operation: Pick<Operation, 'path'>) => boolean;
   /** True when `/ok` answers without any check. */
-  checksNothing: boolean;
+  skipsChecks: boolean;
   /** The path that everything is served under, without a slash at its end. */
   mountPrefix: string | undefined;
   /** True when a caller's role is checked before the project's app sees the request. */
@@ -28,8 +28,8 @@ export function httpSettings(
 ): HttpSettings {
   return {
     cors: corsRulesOf(http?.cors, config.CORS_ALLOW_ORIGINS),
-    isDisabled: disabledBy(http),
-    checksNothing: http?.disable_meta === true,
+    isDisabled: createDisabledFilter(http),
+    skipsChecks: http?.disable_meta === true,
     mountPrefix: http?.mount_prefix ?? config.MOUNT_PREFIX,
     permissionFirst: http?.middleware_order === 'auth_first',
     configurableHeaders: headerPicker(http?.configurable_headers),

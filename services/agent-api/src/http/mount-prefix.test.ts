@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { mounted } from './mount-prefix.ts';
+import { serveBelow } from './mount-prefix.ts';
 
 const server = createServer();
 afterEach(() => new Promise((resolve) => server.close(resolve)));
@@ -9,7 +9,7 @@ afterEach(() => new Promise((resolve) => server.close(resolve)));
 async function ok(prefix: string | undefined): Promise<{ status: number; reported: string | null }> {
   server.removeAllListeners('request').on(
     'request',
-    mounted(prefix, (_req, res) => res.end('{}')),
+    serveBelow(prefix, (_req, res) => res.end('{}')),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { status, headers } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ok?check_db=1`);

@@ -15,7 +15,7 @@ const FORWARDED_PREFIX = 'x-forwarded-prefix';
  * prefix: the SDKs append one to the other. So it leaves out the prefix, as it leaves out the path that the gateway
  * takes off.
  */
-export function mounted(prefix: string | undefined, inner: RequestListener): RequestListener {
+export function serveBelow(prefix: string | undefined, inner: RequestListener): RequestListener {
   if (prefix === undefined) return inner;
   const isReported = isMountPrefix(prefix);
   return (req, res) => {
@@ -39,14 +39,14 @@ export function mounted(prefix: string | undefined, inner: RequestListener): Req
 /**
  * Puts the prefix before the path of a continuation: the gateway requests it from the server by the path from its root.
  */
-export function handedOverBelow(prefix: string | undefined): RequestHandler {
+export function prefixContinuation(prefix: string | undefined): RequestHandler {
   return (_req, res, next) => {
-    if (prefix !== undefined) prefixHandover(res, prefix);
+    if (prefix !== undefined) prefixContinuationTrailer(res, prefix);
     next();
   };
 }
 
-function prefixHandover(res: ServerResponse, prefix: string): void {
+function prefixContinuationTrailer(res: ServerResponse, prefix: string): void {
   const addTrailers = res.addTrailers.bind(res);
   res.addTrailers = (trailers) => {
     const { [HANDOFF_HEADER]: path, ...others } = trailers as Record<string, string>;

@@ -11,11 +11,11 @@ import {
 import type { Config } from '../config.ts';
 import { askingPermission } from '../permissions.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
-import { openProjectApp, type ProjectApp } from '../project/project-app.ts';
+import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
 import { tellingRefusedData } from '../refused-data.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import type { HttpSettings } from './http-settings.ts';
-import { handedOverBelow, mounted } from './mount-prefix.ts';
+import { prefixContinuation, serveBelow } from './mount-prefix.ts';
 
 /** Milliseconds that answers broken off after the grace period take to get out. */
 const CUT_MS = 1_000;
@@ -31,26 +31,37 @@ export async function serve(parts: {
   context: ServiceContext;
   settings: HttpSettings;
   principal: PrincipalVerifier;
-  served: Pick<ServedProject, 'project' | 'host' | 'own'>;
+  served: Pick<ServedProject, 'project' | 'host' | 'loopback'>;
   operations: BoundOperation[];
   readiness: ReadinessChecks;
   doorway: Doorway;
   /** The answers that a stop ends. */
   open: OpenResponses;
-}): Promise<ProjectApp | undefined> {
+}): Promise<ProjectAppProxy | undefined> {
   const { config, context, settings, principal, readiness } = parts;
-  const { project, host, own } = parts.served;
+  const { project, host, loopback } = parts.served;
   const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(tellingOutages);
-  const projectApp = await openProjectApp(project.app, { host, own, principal, http: settings, operations, config });
+  const projectApp = await openProjectApp(project.app, {
+    host,
+    loopback,
+    principal,
+    http: settings,
+    operations,
+    config,
+  });
   if (projectApp) context.lifecycle.onStop('project app', () => projectApp.close());
   const app = createApp({
     context,
     principal,
     cors: settings.cors,
-    isInner: own.isInner,
+    isInner: loopback.isInner,
     loggedHeaders: settings.loggedHeaders,
     without: settings.isDisabled,
-    before: [own.tellRoute, ...(projectApp ? [projectApp.handler] : []), handedOverBelow(settings.mountPrefix)],
+    before: [
+      loopback.labelOuterRoute,
+      ...(projectApp ? [projectApp.handler] : []),
+      prefixContinuation(settings.mountPrefix),
+    ],
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
@@ -58,9 +69,9 @@ export async function serve(parts: {
     readiness,
     operations,
   });
-  own.serve(app);
+  loopback.serve(app);
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
-  parts.doorway.serve(mounted(settings.mountPrefix, app), {
+  parts.doorway.serve(serveBelow(settings.mountPrefix, app), {
     onClosed: () => parts.open.endAll(graceMs),
     drainMs: graceMs + CUT_MS,
   });

@@ -27,26 +27,26 @@ export function registerDeploymentMetrics(
   { engine, pool, redis, open }: DeploymentMetricsSources,
 ): void {
   const queue = scrapeLookup(() => engine.queueStatistics());
-  const ofQueue = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
+  const queueGauge = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
       const statistics = await queue();
       if (statistics) gauge.set(value(statistics));
       else gauge.remove();
     });
-  ofQueue('num_pending_runs', 'Runs that wait.', (q) => q.pendingRuns);
-  ofQueue('num_running_runs', 'Runs under way.', (q) => q.runningRuns);
-  ofQueue('pending_runs_wait_time_max', 'Longest wait of a waiting run, seconds.', (q) => q.pendingWaitMax);
-  ofQueue('pending_runs_wait_time_med', 'Median wait of waiting runs, seconds.', (q) => q.pendingWaitMedian);
-  ofQueue(
+  queueGauge('num_pending_runs', 'Runs that wait.', (q) => q.pendingRuns);
+  queueGauge('num_running_runs', 'Runs under way.', (q) => q.runningRuns);
+  queueGauge('pending_runs_wait_time_max', 'Longest wait of a waiting run, seconds.', (q) => q.pendingWaitMax);
+  queueGauge('pending_runs_wait_time_med', 'Median wait of waiting runs, seconds.', (q) => q.pendingWaitMedian);
+  queueGauge(
     'pending_unblocked_runs_wait_time_max',
     'Longest wait of a run whose thread is free, seconds.',
     (q) => q.unblockedWaitMax,
   );
-  ofQueue('workers_max', 'Runs the workers can execute at once.', (q) => q.slots);
-  ofQueue('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
-  ofQueue('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
+  queueGauge('workers_max', 'Runs the workers can execute at once.', (q) => q.slots);
+  queueGauge('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
+  queueGauge('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
-  reportRuns(metrics, pool);
+  registerRunTotals(metrics, pool);
   observeDeploymentPools([pool], metrics);
   observeRedis(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
@@ -60,7 +60,7 @@ export function registerDeploymentMetrics(
 }
 
 /** Registers the sums of what the workers have counted of runs. */
-function reportRuns(metrics: Metrics, pool: pg.Pool): void {
+function registerRunTotals(metrics: Metrics, pool: pg.Pool): void {
   const totals = scrapeLookup(() => readRunMetrics(pool));
   const samplesOf = (name: string) => async () => (await totals())?.get(name);
   for (const { name, help } of Object.values(RUN_COUNTERS)) {

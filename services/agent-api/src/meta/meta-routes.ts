@@ -19,7 +19,7 @@ export function metaRoutes(parts: MetaParts): BoundOperation[] {
   return [
     ...infoRoutes(config),
     ...[getHealth, getRoot].map((operation) =>
-      bind(operation, ({ query }) => healthOf(parts, isAsked(query.check_db))),
+      bind(operation, ({ query }) => healthOf(parts, isTrueFlag(query.check_db))),
     ),
     bind(getMetrics, async ({ query }) => {
       const { metrics } = context;
@@ -37,6 +37,6 @@ async function healthOf({ context, readiness, reports }: MetaParts, ready: boole
   return ok({ ok: true, services: { ...services, ...Object.fromEntries(reported) } });
 }
 
-function isAsked(flag: string | undefined): boolean {
+function isTrueFlag(flag: string | undefined): boolean {
   return flag !== undefined && !['', '0', 'false'].includes(flag.toLowerCase());
 }

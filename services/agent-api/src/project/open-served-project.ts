@@ -2,9 +2,9 @@ import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } 
 import { type AtRest, atRestWith } from '@runyard/sealing';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
-import { OwnServer } from './own-server.ts';
+import { ProjectLoopback } from './project-loopback.ts';
 import { refuseUnmetProtection } from './refused-settings.ts';
-import { logOfProject, ServingHost } from './serving-host.ts';
+import { logOfProject, SupervisedGraphHost } from './supervised-graph-host.ts';
 
 export interface ServedProject {
   project: Project;
@@ -14,8 +14,8 @@ export interface ServedProject {
   user: HostUser | undefined;
   atRest: AtRest;
   /** This server, as the project's code reaches it. */
-  own: OwnServer;
-  host: ServingHost;
+  loopback: ProjectLoopback;
+  host: SupervisedGraphHost;
   /** Rejects with a GraphLoadError when the project's code does not load. */
   loaded: Promise<void>;
 }
@@ -31,18 +31,18 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, { ...process.env, ...location.environment });
-  const own = await OwnServer.open(user);
-  const environment = own.folder.withHome(location.environment);
-  lifecycle.onStop('own server', () => own.close());
-  const host = new ServingHost({
+  const loopback = await ProjectLoopback.open(user);
+  const environment = loopback.folder.withHome(location.environment);
+  lifecycle.onStop('project loopback', () => loopback.close());
+  const host = new SupervisedGraphHost({
     logger,
-    silentMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
+    unresponsiveAfterMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
     start: (onExit) =>
       startGraphHost({
         ...location,
         environment,
         user,
-        loopback: own.loopback,
+        loopback: loopback.endpoint,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
         onExit,
@@ -51,5 +51,5 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   lifecycle.onStop('graph host', () => host.close());
   const loaded = host.start();
   loaded.catch(() => undefined); // The caller awaits it later; until then other parts may fail first.
-  return { project, environment, user, atRest: atRestWith(aesKey), own, host, loaded };
+  return { project, environment, user, atRest: atRestWith(aesKey), loopback, host, loaded };
 }

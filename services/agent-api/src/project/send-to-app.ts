@@ -16,7 +16,7 @@ export function sendToApp(
 ): Promise<Pick<OutboundAnswer, 'status' | 'headers'>> {
   const timeout = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve, reject) => {
-    const asked = httpRequest({
+    const appRequest = httpRequest({
       socketPath,
       agent,
       method,
@@ -24,12 +24,12 @@ export function sendToApp(
       headers: { ...headers, host: 'localhost', [EXCHANGE_HEADER]: randomUUID() },
       signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
     });
-    asked.once('error', (error) => reject(timeout.aborted ? timeout.reason : error));
-    asked.once('response', (answer: IncomingMessage) => {
+    appRequest.once('error', (error) => reject(timeout.aborted ? timeout.reason : error));
+    appRequest.once('response', (answer: IncomingMessage) => {
       answer.resume();
       answer.once('error', () => undefined);
       resolve({ status: answer.statusCode ?? 502, headers: answer.headers });
     });
-    asked.end(body);
+    appRequest.end(body);
   });
 }

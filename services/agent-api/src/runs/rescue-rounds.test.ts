@@ -25,10 +25,10 @@ it('cancelled runs of lost workers are ended, and counted, while a graph never r
   };
   // Two batches are left, and then nothing.
   const removeNext = vi.fn(async () => removeNext.mock.calls.length < 3);
-  const readAnew = vi.fn(() => new Promise<void>(() => {}));
+  const refresh = vi.fn(() => new Promise<void>(() => {}));
   const rounds = createRescueRounds({
     engine: { rescue, removals: { removeNext }, currentEpoch: async () => undefined },
-    state: { readAnew },
+    state: { refresh },
     pool: { query: async () => ({ rows: [{ name: 'run rescue' }] }) } as unknown as pg.Pool,
     streams: { append: async () => [], publishCancel: async () => undefined },
     metrics: new SweepMetrics(registry),
@@ -38,7 +38,7 @@ it('cancelled runs of lost workers are ended, and counted, while a graph never r
   rounds.start();
   await waitFor(() => rescue.endCancelled.mock.calls.length > 3, { what: 'further rounds' });
   await rounds.close();
-  expect(readAnew).toHaveBeenCalledOnce();
+  expect(refresh).toHaveBeenCalledOnce();
   expect(removeNext.mock.calls.length).toBeGreaterThan(3);
   const text = await registry.text();
   expect(text).toContain('lg_api_swept_total{what="cancelled"} 1');

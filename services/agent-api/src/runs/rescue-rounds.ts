@@ -3,7 +3,7 @@ import { Duty, DutyRounds } from '@runyard/database';
 import type { RunEngine } from '@runyard/run-engine';
 import type pg from 'pg';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
-import { StateReadings } from '../threads/state-readings.ts';
+import { StateRefresher } from '../threads/state-refresher.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { notifyEnded, type RunEndParts } from './notify-ended.ts';
 
@@ -20,7 +20,7 @@ export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
     rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findStatesBehind' | 'mendThreads'>;
     removals: Pick<RunEngine['removals'], 'removeNext'>;
   };
-  state: Pick<StateService, 'readAnew'>;
+  state: Pick<StateService, 'refresh'>;
   pool: pg.Pool;
   metrics: Pick<SweepMetrics, 'swept' | 'cancelLatency'>;
   /** Default 2 s. */
@@ -35,7 +35,7 @@ export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
  */
 export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
   const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
-  const readings = new StateReadings({ state, logger });
+  const refresher = new StateRefresher({ state, logger });
   let rounds = 0;
   let isRemoving = false;
   /** Runs in the background: the end of a cancelled run does not wait for it. */
@@ -59,7 +59,7 @@ export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
       for (const { cancelledForMs } of ended)
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await notifyEnded(options, ended);
-      readings.begin(await engine.rescue.findStatesBehind());
+      refresher.begin(await engine.rescue.findStatesBehind());
       void removeLeftovers(() => duty.isClosing);
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;

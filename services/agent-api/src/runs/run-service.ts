@@ -15,7 +15,7 @@ import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { isRestricted, type Scope } from '../scope.ts';
-import { requireOwnCheckpoint } from '../threads/checkpoint-place.ts';
+import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { notifyCancelled, notifyDeleted } from './notify-ended.ts';
@@ -42,7 +42,7 @@ export interface RunServiceOptions {
   wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
   assistants: Pick<AssistantLookup, 'find'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
-  threads: Pick<ThreadStore, 'findBare' | 'showsRun'>;
+  threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
   /** Reports that a run was deleted without an end event: whoever waits for it should look. */
   onDeleted: () => void;
   /** The LangSmith project of runs that name none; left out when nothing is traced. */
@@ -106,7 +106,7 @@ export class RunService {
    * missing thread
    */
   async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
-    if (!(await this.#options.threads.findBare(scope, threadId))) {
+    if (!(await this.#options.threads.findWithoutState(scope, threadId))) {
       throw new NotFoundError(`Thread with ID ${threadId} not found`);
     }
     const { status } = query;
@@ -147,7 +147,7 @@ export class RunService {
 
   /** Returns whether the caller may read on the events that are left of a deleted run. */
   async mayContinueReading(scope: Scope, threadId: string): Promise<boolean> {
-    return !isRestricted(scope) || (await this.#options.threads.findBare(scope, threadId)) !== undefined;
+    return !isRestricted(scope) || (await this.#options.threads.findWithoutState(scope, threadId)) !== undefined;
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
@@ -171,7 +171,7 @@ export class RunService {
 
   /** Asks nothing for an unrestricted caller: the engine itself reports what does not exist. @throws NotFoundError */
   async #requireVisible(scope: Scope, runId: string): Promise<void> {
-    if (!isRestricted(scope) || (await this.#options.threads.showsRun(scope, runId))) return;
+    if (!isRestricted(scope) || (await this.#options.threads.isRunVisible(scope, runId))) return;
     throw new NotFoundError('Run not found');
   }
 }

@@ -1,6 +1,6 @@
 import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
-import { unreadableValue } from '../unreadable.ts';
+import { undecryptableValue } from '../unreadable.ts';
 import { toWireTime } from '../wire-time.ts';
 
 export function toWireRun(record: RunRecord): Run {
@@ -12,7 +12,7 @@ export function toWireRun(record: RunRecord): Run {
     updated_at: toWireTime(record.updatedAt),
     status: record.status,
     metadata: record.metadata,
-    kwargs: record.fault ? unreadableValue(record.fault) : withThreadId(record),
+    kwargs: record.fault ? undecryptableValue(record.fault) : withThreadId(record),
     multitask_strategy: record.multitaskStrategy,
     cancel_reason: record.cancelReason,
     langsmith_session_name: tracingProjectOf(record.kwargs),

@@ -4,7 +4,7 @@ import { BadRequestError, UnprocessableError } from '@runyard/service-kit';
 const RESERVED_ROOT = 'langgraph';
 
 /** Requires a namespace that can hold an item. @throws BadRequestError, UnprocessableError */
-export function itemNamespace(labels: string[] | undefined): string[] {
+export function requireItemNamespace(labels: string[] | undefined): string[] {
   if (!labels || labels.length === 0) throw new BadRequestError('Namespace cannot be empty.');
   checkLabels(labels);
   if (labels[0] === RESERVED_ROOT) {
@@ -24,7 +24,7 @@ export function checkLabels(labels: string[]): string[] {
 }
 
 /** Reads a namespace from a query: labels joined by periods, or the parameter repeated. */
-export function queryNamespace(parameter: string | string[] | undefined): string[] | undefined {
+export function parseNamespace(parameter: string | string[] | undefined): string[] | undefined {
   if (parameter === undefined || parameter === '') return undefined;
   return Array.isArray(parameter) ? parameter : parameter.split('.');
 }

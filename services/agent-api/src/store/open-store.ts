@@ -4,7 +4,7 @@ import { Duty, leaseMsOfRounds } from '@runyard/database';
 import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { ServingHost } from '../project/serving-host.ts';
+import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
 import { storeRoutes } from './store-routes.ts';
 import { StoreService } from './store-service.ts';
 import { createStoreSweeper } from './store-sweeper.ts';
@@ -13,7 +13,7 @@ export interface OpenStoreOptions {
   project: Pick<Project, 'store' | 'directory'>;
   pool: pg.Pool;
   /** Calls the embeddings of the project. */
-  host: Pick<ServingHost, 'embed'>;
+  host: Pick<SupervisedGraphHost, 'embed'>;
   logger: Logger;
 }
 
@@ -40,7 +40,7 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
     routes: storeRoutes(new StoreService(backend)),
     async start() {
       await checkEmbeddings(settings, host, logger);
-      if (settings.index) await tellIndex(store, pool, logger);
+      if (settings.index) await reportVectorSupport(store, pool, logger);
       sweeper?.start();
     },
     close: async () => sweeper?.close(),
@@ -53,13 +53,13 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
  */
 async function checkEmbeddings(
   { embeddings: source, index }: StoreSettings,
-  host: Pick<ServingHost, 'embed'>,
+  host: Pick<SupervisedGraphHost, 'embed'>,
   logger: Logger,
 ) {
   if (!source || !index) return;
   const vectors = await host.embed({ source, texts: ['dimensions'], as: 'documents' }).catch((error: unknown) => {
     if (error instanceof GraphLoadError) throw error;
-    logger.warn('the embeddings of the store could not be tried', { error });
+    logger.warn('trying the embeddings of the store failed', { error });
     return undefined;
   });
   const made = vectors?.[0]?.length;
@@ -69,7 +69,7 @@ async function checkEmbeddings(
   );
 }
 
-async function tellIndex(store: PostgresStore, pool: pg.Pool, logger: Logger): Promise<void> {
+async function reportVectorSupport(store: PostgresStore, pool: pg.Pool, logger: Logger): Promise<void> {
   const withPgvector = await installVectorExtension(pool);
   logger.info(
     withPgvector ? 'search by meaning uses pgvector' : 'search by meaning compares in SQL: there is no pgvector',
@@ -78,7 +78,8 @@ async function tellIndex(store: PostgresStore, pool: pg.Pool, logger: Logger): P
   store
     .hasForeignVectors()
     .then((hasForeign) => {
-      if (hasForeign) logger.warn('items embedded by other embeddings are found by meaning once they are put again');
+      if (hasForeign)
+        logger.warn('items of other embeddings found, search by meaning skips them until they are put again');
     })
-    .catch((error: unknown) => logger.debug('the vectors of the store could not be looked at', { error }));
+    .catch((error: unknown) => logger.debug('looking for items of other embeddings failed', { error }));
 }

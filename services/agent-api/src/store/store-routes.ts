@@ -2,7 +2,7 @@ import { deleteItem, getItem, listNamespaces, putItem, searchItems } from '@runy
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import { queryNamespace } from './namespace.ts';
+import { parseNamespace } from './namespace.ts';
 import type { StoreService } from './store-service.ts';
 
 export function storeRoutes(store: StoreService): BoundOperation[] {
@@ -13,7 +13,7 @@ export function storeRoutes(store: StoreService): BoundOperation[] {
     }),
     bind(getItem, async ({ query: { namespace, key, refresh_ttl } }) => {
       const refreshTtl = refresh_ttl === undefined ? undefined : isSet(refresh_ttl);
-      return ok(await store.get(UNRESTRICTED, { namespace: queryNamespace(namespace), key, refreshTtl }));
+      return ok(await store.get(UNRESTRICTED, { namespace: parseNamespace(namespace), key, refreshTtl }));
     }),
     bind(deleteItem, async ({ body }) => {
       await store.delete(UNRESTRICTED, body);

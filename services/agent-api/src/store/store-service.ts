@@ -11,7 +11,7 @@ import { BadRequestError, ForbiddenError, UnprocessableError } from '@runyard/se
 import type { Scope } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
 import { checkFilter } from './filter.ts';
-import { checkLabels, itemNamespace } from './namespace.ts';
+import { checkLabels, requireItemNamespace } from './namespace.ts';
 
 export interface ItemQuery {
   namespace: string[] | undefined;
@@ -31,10 +31,10 @@ export class StoreService {
   async put(scope: Scope, { namespace, key, value, index, ttl }: StorePutRequest): Promise<void> {
     const isInScope = Object.entries(scope).every(([name, wanted]) => isDeepStrictEqual(value[name], wanted));
     if (!isInScope) throw new ForbiddenError('Not authorized');
-    await this.#one({
+    await this.#runOne({
       kind: 'put',
       scope,
-      namespace: itemNamespace(namespace),
+      namespace: requireItemNamespace(namespace),
       key,
       value,
       ...(index !== null && index !== undefined && { index }),
@@ -46,7 +46,7 @@ export class StoreService {
   async get(scope: Scope, { namespace, key, refreshTtl }: ItemQuery): Promise<Item | null> {
     if (key === undefined) throw new BadRequestError('Key is required');
     if (namespace === undefined) throw new UnprocessableError('Query parameter namespace is required');
-    const found = await this.#one({
+    const found = await this.#runOne({
       kind: 'get',
       scope,
       namespace: checkLabels(namespace),
@@ -59,12 +59,12 @@ export class StoreService {
 
   /** @throws BadRequestError, UnprocessableError */
   async delete(scope: Scope, { namespace, key }: StoreDeleteRequest): Promise<void> {
-    await this.#one({ kind: 'put', scope, namespace: itemNamespace(namespace), key, value: null });
+    await this.#runOne({ kind: 'put', scope, namespace: requireItemNamespace(namespace), key, value: null });
   }
 
   /** @throws UnprocessableError, BadGatewayError */
   async search(scope: Scope, request: StoreSearchRequest): Promise<(Item & { score: number | null })[]> {
-    const items = await this.#one({
+    const items = await this.#runOne({
       kind: 'search',
       scope,
       namespacePrefix: checkLabels(request.namespace_prefix ?? []),
@@ -79,7 +79,7 @@ export class StoreService {
 
   /** @throws UnprocessableError */
   async listNamespaces(scope: Scope, request: StoreListNamespacesRequest): Promise<string[][]> {
-    const namespaces = await this.#one({
+    const namespaces = await this.#runOne({
       kind: 'listNamespaces',
       scope,
       ...(request.prefix && { prefix: checkLabels(request.prefix) }),
@@ -91,7 +91,7 @@ export class StoreService {
     return namespaces as string[][];
   }
 
-  async #one(operation: StoreOperation): Promise<unknown> {
+  async #runOne(operation: StoreOperation): Promise<unknown> {
     const [result] = await this.#store.batch([operation]);
     return result;
   }

@@ -24,8 +24,8 @@ export function createStoreSweeper(options: {
         last = await store.deleteExpired(BATCH);
         deleted += last;
       }
-      if (deleted > 0) logger.info('expired items of the store are deleted', { deleted });
+      if (deleted > 0) logger.info('expired store items deleted', { deleted });
     },
-    onError: (error) => logger.warn('expired items of the store could not be deleted', { error }),
+    onError: (error) => logger.warn('deleting expired store items failed, will retry', { error }),
   });
 }

@@ -9,7 +9,7 @@ import { parseThreadStreamModes } from './stream-filter.ts';
 
 /** Serves the stream of a whole thread, over all its runs. */
 export function threadStreamRoutes(
-  threads: Pick<ThreadStore, 'findBare'>,
+  threads: Pick<ThreadStore, 'findWithoutState'>,
   sources: ThreadStreamSources,
 ): BoundOperation[] {
   return [
@@ -17,7 +17,7 @@ export function threadStreamRoutes(
       const { thread_id: threadId } = params;
       const modes = parseThreadStreamModes(query.stream_mode, query.stream_modes);
       const afterId = lastEventId(headers['last-event-id']);
-      if (!(await threads.findBare(UNRESTRICTED, threadId))) {
+      if (!(await threads.findWithoutState(UNRESTRICTED, threadId))) {
         throw new NotFoundError(`Thread with ID ${threadId} not found`);
       }
       const continuationPath = acceptsHandoff(headers) ? raw.url : undefined;

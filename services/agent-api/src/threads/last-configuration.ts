@@ -8,7 +8,7 @@ import { configurableOfGraph } from '../runs/run-arguments.ts';
 import { UNRESTRICTED } from '../scope.ts';
 
 export interface LastConfigurationOptions {
-  host: { available(): Promise<Pick<GraphHost, 'graphs'>> };
+  host: { requireRunning(): Promise<Pick<GraphHost, 'graphs'>> };
   checkpoints: Pick<PostgresCheckpoints, 'newestOrigin'>;
   engine: Pick<RunEngine, 'findRuns' | 'listRuns'>;
   assistants: () => Pick<AssistantLookup, 'find'>;
@@ -28,7 +28,7 @@ export class LastConfiguration {
 
   async of(threadId: string, graphId: string): Promise<FactoryConfig | undefined> {
     const { host, checkpoints, engine } = this.#options;
-    const graphs = (await host.available()).graphs();
+    const graphs = (await host.requireRunning()).graphs();
     if (!graphs.some((graph) => graph.graphId === graphId && graph.isFactory)) return undefined;
     const origin = await checkpoints.newestOrigin(threadId);
     // A pruned thread whose only state was written from outside has no checkpoint of a run.

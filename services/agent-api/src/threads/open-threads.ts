@@ -9,12 +9,12 @@ import type pg from 'pg';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { PrismaClient } from '../prisma.ts';
-import type { ServingHost } from '../project/serving-host.ts';
+import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
 import { notifyDeleted } from '../runs/notify-ended.ts';
 import type { Readers } from '../streams/open-readers.ts';
 import { publishStateUpdate } from '../streams/publish-state-update.ts';
 import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
-import { afterDeletion } from './after-deletion.ts';
+import { createDeletionHandler } from './deletion-handler.ts';
 import { LastConfiguration } from './last-configuration.ts';
 import { retentionRoutes } from './retention-routes.ts';
 import { stateRoutes } from './state-routes.ts';
@@ -33,7 +33,7 @@ export interface ThreadParts {
   checkpoints: PostgresCheckpoints;
   /** The long-term store, for graphs whose state is read or updated. */
   store: StoreBackend;
-  host: ServingHost;
+  host: SupervisedGraphHost;
   /** A function, because assistants are opened after the threads, whose removal they need. */
   assistants: () => AssistantLookup;
   streams: RunStreams;
@@ -71,7 +71,7 @@ export function openThreads(parts: ThreadParts): Threads {
     onUpdated: (fence, state) =>
       publishStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
   });
-  const onDeleted = afterDeletion({ streams, tellWaiting: () => readers.checkSoon(), logger });
+  const onDeleted = createDeletionHandler({ streams, wakeWaiting: () => readers.checkSoon(), logger });
   const service = new ThreadService({
     store,
     engine,

@@ -11,7 +11,7 @@ import {
   UnavailableError,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { unreadableError } from '../unreadable.ts';
+import { undecryptableError } from '../unreadable.ts';
 
 type Kind = new (message: string, context: ErrorContext) => AppError;
 
@@ -33,7 +33,7 @@ export function toCallerError(error: unknown): unknown {
     return new ConflictError('The thread was taken over while its state was being written.', { cause: error });
   }
   if (!(error instanceof GraphRequestError)) return error;
-  if (error.reason === 'unreadable') return unreadableError(error);
+  if (error.reason === 'unreadable') return undecryptableError(error);
   const Refusal = KINDS[error.reason];
   if (!Refusal) return error;
   const text = error.reason === 'failed' ? `${error.name}: ${error.message}` : error.message;

@@ -11,7 +11,7 @@ import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import { placeBefore, placeOf } from './checkpoint-place.ts';
+import { checkpointPositionOf, positionBefore } from './checkpoint-position.ts';
 import { selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';
 
@@ -25,12 +25,15 @@ export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundO
       selected(states.get(UNRESTRICTED, params.thread_id, { subgraphs: isSet(query.subgraphs) }), query.select),
     ),
     bind(getThreadStateAtCheckpointId, async ({ params, query }) => {
-      const place = { checkpointId: params.checkpoint_id, subgraphs: isSet(query.subgraphs) };
-      return selected(states.get(UNRESTRICTED, params.thread_id, place), query.select);
+      const position = { checkpointId: params.checkpoint_id, subgraphs: isSet(query.subgraphs) };
+      return selected(states.get(UNRESTRICTED, params.thread_id, position), query.select);
     }),
     bind(getThreadStateAtCheckpoint, async ({ params, body }) => {
-      const place = { ...placeOf(params.thread_id, body.checkpoint), subgraphs: body.subgraphs ?? false };
-      return selected(states.get(UNRESTRICTED, params.thread_id, place), body.select);
+      const position = {
+        ...checkpointPositionOf(params.thread_id, body.checkpoint),
+        subgraphs: body.subgraphs ?? false,
+      };
+      return selected(states.get(UNRESTRICTED, params.thread_id, position), body.select);
     }),
     bindCreation(keys, updateThreadState, ok, ({ params, body }, keyed) =>
       states.update(UNRESTRICTED, params.thread_id, body, keyed),
@@ -42,9 +45,9 @@ export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundO
     bind(searchThreadHistory, async ({ params, body }) => {
       const search = {
         limit: body.limit ?? 1,
-        beforeCheckpointId: placeBefore(params.thread_id, body.before).checkpointId,
+        beforeCheckpointId: positionBefore(params.thread_id, body.before).checkpointId,
         metadata: body.metadata ?? undefined,
-        ...placeOf(params.thread_id, body.checkpoint),
+        ...checkpointPositionOf(params.thread_id, body.checkpoint),
       };
       return selectedOfAll(states.history(UNRESTRICTED, params.thread_id, search), body.select);
     }),

@@ -5,13 +5,13 @@ import type { FactoryConfig, GraphBackends, GraphHost } from '@runyard/graph-hos
 import type { BoundKey, Fence, KeyedThread, NewThread, RunEngine, ThreadStatus } from '@runyard/run-engine';
 import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
-import { type CheckpointPlace, placeOf } from './checkpoint-place.ts';
+import { type CheckpointPosition, checkpointPositionOf } from './checkpoint-position.ts';
 import { toCallerError } from './state-errors.ts';
 import { emptyState, storedState, toWireState } from './state-shapes.ts';
-import type { ThreadRecord } from './thread-record.ts';
+import type { ThreadRow } from './thread-row.ts';
 import type { ThreadStore } from './thread-store.ts';
 
-export interface StateQuery extends CheckpointPlace {
+export interface StateQuery extends CheckpointPosition {
   subgraphs?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface HistoryQuery extends StateQuery {
   metadata?: Record<string, unknown> | undefined;
 }
 
-export interface StateUpdated {
+export interface StateUpdateResult {
   checkpoint: CheckpointConfig;
   configurable: CheckpointConfig;
   checkpoint_id: string;
@@ -36,12 +36,12 @@ export type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
 export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
 /** The fields of a thread that writing its state needs. */
-type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
+type WritableThread = Pick<ThreadRow, 'threadId' | 'metadata'>;
 type Supersteps = NonNullable<ThreadCreate['supersteps']>;
-type Update = CheckpointPlace & { values?: unknown; asNode?: string };
+type Update = CheckpointPosition & { values?: unknown; asNode?: string };
 
 export interface StateServiceOptions {
-  threads: Pick<ThreadStore, 'findBare'>;
+  threads: Pick<ThreadStore, 'findWithoutState'>;
   engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
   host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
   backends: OpenBackends;
@@ -99,12 +99,12 @@ export class StateService {
     threadId: string,
     request: ThreadStateUpdate,
     keyed?: KeyedRequest,
-  ): Promise<StateUpdated> {
+  ): Promise<StateUpdateResult> {
     const thread = await this.#find(scope, threadId);
     const update = {
       values: request.values ?? null,
       ...(request.as_node && { asNode: request.as_node }),
-      ...placeOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
+      ...checkpointPositionOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
     };
     // Writing is slow: a repeated request has to wait meanwhile.
     const { wasClaimed } = keyed ? await this.#options.keys.claim(keyed) : { wasClaimed: false };
@@ -115,7 +115,7 @@ export class StateService {
    * Creates a thread with the state that supersteps build: it exists with all of them, or not at all, wherever this
    * process ends. @throws ConflictError when the id is taken, BadRequestError, UnprocessableError
    */
-  async makeThread(
+  async createThreadWithState(
     { threadId, ...thread }: NewThread & { threadId: string },
     supersteps: Supersteps,
     keyed?: KeyedThread,
@@ -138,7 +138,7 @@ export class StateService {
    * Stores the newest checkpoint as the state of a thread whose stored values are older. Without a status the thread
    * keeps its own.
    */
-  async readAnew({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
+  async refresh({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
     const fence = await this.#options.engine.beginStateUpdate(threadId);
@@ -149,41 +149,41 @@ export class StateService {
     }
   }
 
-  async #find(scope: Scope, threadId: string): Promise<ThreadRecord> {
-    const thread = await this.#options.threads.findBare(scope, threadId);
+  async #find(scope: Scope, threadId: string): Promise<ThreadRow> {
+    const thread = await this.#options.threads.findWithoutState(scope, threadId);
     if (!thread) throw new NotFoundError(`Thread with ID ${threadId} not found`);
     return thread;
   }
 
-  async #write(thread: WritableThread, update: Update, keyed?: KeyedUpdate): Promise<StateUpdated> {
+  async #write(thread: WritableThread, update: Update, keyed?: KeyedUpdate): Promise<StateUpdateResult> {
     try {
       const graphId = requireGraph(thread);
       const fence = await this.#options.engine.beginStateUpdate(thread.threadId);
-      const written = await this.#written(fence, graphId, update, keyed);
+      const written = await this.#applyUpdate(fence, graphId, update, keyed);
       const state = await this.#commit(fence, graphId, { bound: keyed && { request: keyed.request, answer: written } });
       await this.#options.onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
-      const told = toCallerError(error);
+      const callerError = toCallerError(error);
       if (keyed && !keyed.mayBeWritten) await this.#options.keys.release(keyed.request).catch(() => undefined);
-      throw told;
+      throw callerError;
     }
   }
 
   /** Returns the checkpoint of the update, also when an earlier attempt wrote it and came no further. */
-  async #written(fence: Fence, graphId: string, update: Update, keyed?: KeyedUpdate): Promise<StateUpdated> {
+  async #applyUpdate(fence: Fence, graphId: string, update: Update, keyed?: KeyedUpdate): Promise<StateUpdateResult> {
     const { threadId } = fence;
     const { host, backends, checkpoints } = this.#options;
     const earlier = keyed?.mayBeWritten && (await checkpoints.findMarked(threadId, keyed.mark));
-    if (earlier) return stateUpdated(earlier);
+    if (earlier) return toUpdateResult(earlier);
     const request = { ...(await this.#graphOf(threadId, graphId)), ...update };
     if (keyed) keyed.mayBeWritten = true;
     try {
-      return (await host.updateState(request, backends(fence, keyed?.mark))) as unknown as StateUpdated;
+      return (await host.updateState(request, backends(fence, keyed?.mark))) as unknown as StateUpdateResult;
     } catch (error) {
-      const told = toCallerError(error);
-      if (keyed && isRefusal(told)) keyed.mayBeWritten = false;
-      throw told;
+      const callerError = toCallerError(error);
+      if (keyed && isRefusal(callerError)) keyed.mayBeWritten = false;
+      throw callerError;
     }
   }
 
@@ -197,8 +197,8 @@ export class StateService {
     { status, bound }: { status?: 'idle' | null; bound?: BoundKey | undefined },
   ): Promise<ThreadState> {
     const state = await this.#newest(fence.threadId, graphId);
-    const told: ThreadStatus = state.next.length > 0 ? 'interrupted' : 'idle';
-    const update = { fence, ...storedState(state), status: status === undefined ? told : status };
+    const derived: ThreadStatus = state.next.length > 0 ? 'interrupted' : 'idle';
+    const update = { fence, ...storedState(state), status: status === undefined ? derived : status };
     await this.#options.engine.commitStateUpdate(update, bound);
     return state;
   }
@@ -244,11 +244,11 @@ function markOf({ id, digest }: KeyedRequest): string {
  * Returns whether the graph or the database refused, so that nothing was written. A caller who lost the thread may have
  * written before.
  */
-function isRefusal(told: unknown): boolean {
-  return told instanceof AppError && told.status < 500 && !(told instanceof ConflictError);
+function isRefusal(callerError: unknown): boolean {
+  return callerError instanceof AppError && callerError.status < 500 && !(callerError instanceof ConflictError);
 }
 
-function stateUpdated({ threadId, namespace, checkpointId }: CheckpointKey): StateUpdated {
+function toUpdateResult({ threadId, namespace, checkpointId }: CheckpointKey): StateUpdateResult {
   const checkpoint = { checkpoint_id: checkpointId, thread_id: threadId, checkpoint_ns: namespace };
   return { checkpoint, configurable: checkpoint, checkpoint_id: checkpointId };
 }

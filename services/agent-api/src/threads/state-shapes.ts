@@ -2,7 +2,7 @@
 import type { ThreadState } from '@runyard/contracts';
 import { sanitizeErrorText } from '@runyard/service-kit';
 import { toWireTime } from '../wire-time.ts';
-import type { CheckpointPlace } from './checkpoint-place.ts';
+import type { CheckpointPosition } from './checkpoint-position.ts';
 
 /** Returns a state as it is stored with its thread. */
 export function storedState(state: ThreadState) {
@@ -14,7 +14,7 @@ export function storedState(state: ThreadState) {
 }
 
 /** Returns the state of a thread that never ran, or of an unknown checkpoint. */
-export function emptyState(threadId: string, { checkpointId, checkpointNs }: CheckpointPlace): ThreadState {
+export function emptyState(threadId: string, { checkpointId, checkpointNs }: CheckpointPosition): ThreadState {
   return {
     values: {},
     next: [],

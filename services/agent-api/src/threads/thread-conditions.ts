@@ -41,11 +41,11 @@ export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadCondit
 }
 
 /** Returns the condition on threads `t` that the caller may see. */
-export function visible(scope: Scope): Prisma.Sql {
+export function whereVisible(scope: Scope): Prisma.Sql {
   return isFilled(scope) ? hasMetadata(scope) : Prisma.sql`TRUE`;
 }
 
-export function all(conditions: Prisma.Sql[]): Prisma.Sql {
+export function joinConditions(conditions: Prisma.Sql[]): Prisma.Sql {
   return conditions.length === 0 ? Prisma.sql`TRUE` : Prisma.join(conditions, ' AND ');
 }
 

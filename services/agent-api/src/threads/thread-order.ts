@@ -1,7 +1,7 @@
 import type { ThreadSearchRequest } from '@runyard/contracts';
 import { Prisma } from '../prisma.ts';
 
-type Asked = Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'>;
+type RequestedOrder = Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'>;
 
 /**
  * The columns of each order as an index has them, so that the index is read in either direction: the second one decides
@@ -28,11 +28,11 @@ const INDEXED: Record<NonNullable<ThreadSearchRequest['sort_by']>, [column: stri
 };
 
 /** Returns the ORDER BY over columns of `alias`. */
-export function orderOf({ sort_by = 'updated_at', sort_order = 'desc' }: Asked, alias: 't' | 'm'): Prisma.Sql {
+export function orderOf({ sort_by = 'updated_at', sort_order = 'desc' }: RequestedOrder, alias: 't' | 'm'): Prisma.Sql {
   const columns = INDEXED[sort_by];
-  const isTurned = columns[0]![1] !== (sort_order === 'desc');
+  const isReversed = columns[0]![1] !== (sort_order === 'desc');
   const order = columns.map(([column, isDescending]) => {
-    return `${alias}.${column} ${isDescending !== isTurned ? 'DESC' : 'ASC'}`;
+    return `${alias}.${column} ${isDescending !== isReversed ? 'DESC' : 'ASC'}`;
   });
   return Prisma.raw(order.join(', '));
 }

@@ -6,15 +6,15 @@ import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
 import type { Scope } from '../scope.ts';
 import type { StateService } from './state-service.ts';
-import { toWireThread } from './thread-record.ts';
-import { found, notFound } from './thread-service.ts';
+import { toWireThread } from './thread-row.ts';
+import { requireThread, threadNotFound } from './thread-service.ts';
 import type { ThreadStore } from './thread-store.ts';
 
 export interface ThreadRetentionOptions {
-  store: Pick<ThreadStore, 'find' | 'findBare' | 'findWithin' | 'visibleAmong'>;
+  store: Pick<ThreadStore, 'find' | 'findWithoutState' | 'findInTransaction' | 'filterVisible'>;
   engine: Pick<RunEngine, 'histories' | 'deleteThread'>;
   keys: Pick<IdempotencyKeys, 'settle' | 'unbind'>;
-  state: Pick<StateService, 'readAnew'>;
+  state: Pick<StateService, 'refresh'>;
   /** Called when threads were deleted, with their runs. */
   onDeleted: (threads: DeletedThread[]) => void;
 }
@@ -32,7 +32,7 @@ export class ThreadRetention {
     const { store, engine, state, keys } = this.#options;
     const threadId = uuidv4();
     const answerOf = async (client: pg.ClientBase) =>
-      toWireThread(found(threadId, await store.findWithin(client, scope, threadId)));
+      toWireThread(requireThread(threadId, await store.findInTransaction(client, scope, threadId)));
     const bound = keyed && { request: keyed, answerOf };
     // The state is read too: an undecryptable one is not copied.
     const source = await store.find(scope, sourceId);
@@ -40,14 +40,14 @@ export class ThreadRetention {
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
     if (copied.isStateBehind) {
       try {
-        await state.readAnew({ threadId, metadata: source.metadata }, 'idle');
+        await state.refresh({ threadId, metadata: source.metadata }, 'idle');
       } catch (error) {
         await engine.deleteThread(threadId);
         if (keyed) await keys.unbind(keyed);
         throw error;
       }
     }
-    const copy = toWireThread(found(threadId, await store.find(scope, threadId)));
+    const copy = toWireThread(requireThread(threadId, await store.find(scope, threadId)));
     // The key is bound since the copy was made, with its state as it was then.
     if (keyed && copied.isStateBehind) await keys.settle(keyed, copy);
     return copy;
@@ -56,7 +56,7 @@ export class ThreadRetention {
   /** Returns how many were pruned; threads that are busy, or not the caller's, are left alone. */
   async prune(scope: Scope, { thread_ids, strategy = 'delete' }: ThreadPruneRequest): Promise<number> {
     const { store, engine, onDeleted } = this.#options;
-    const visible = await store.visibleAmong(scope, thread_ids);
+    const visible = await store.filterVisible(scope, thread_ids);
     const { deleted, prunedIds } = await engine.histories.prune(visible, strategy);
     if (deleted.length > 0) onDeleted(deleted);
     return deleted.length + prunedIds.length;
@@ -65,9 +65,9 @@ export class ThreadRetention {
   /** @throws NotFoundError */
   async storage(scope: Scope, threadId: string): Promise<ThreadStorage> {
     const { store, engine } = this.#options;
-    found(threadId, await store.findBare(scope, threadId));
+    requireThread(threadId, await store.findWithoutState(scope, threadId));
     const storage = await engine.histories.storage(threadId);
-    if (!storage) throw notFound(threadId);
+    if (!storage) throw threadNotFound(threadId);
     const { checkpoints, channelValues, pendingWrites } = storage;
     return {
       thread_id: threadId,

@@ -3,9 +3,9 @@ import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.
 import { Prisma } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
 import { columnsOf } from './thread-columns.ts';
-import { all, conditionsOf, type ThreadConditions, type ThreadFilters } from './thread-conditions.ts';
+import { conditionsOf, joinConditions, type ThreadConditions, type ThreadFilters } from './thread-conditions.ts';
 import { orderOf } from './thread-order.ts';
-import type { ThreadRecord } from './thread-record.ts';
+import type { ThreadRow } from './thread-row.ts';
 
 /** A client, or a transaction of it. */
 type Db = Pick<Prisma.TransactionClient, '$queryRaw'>;
@@ -21,7 +21,7 @@ export interface ThreadSearch extends ThreadFilters, Pick<ThreadSearchRequest, '
  * Rows that are read along the order before all matches of a metadata filter are looked up and sorted. With a million
  * threads the two cost about the same when one thread in a hundred matches.
  */
-const LOOKED_AT = 1_500;
+const SCANNED_ROWS_MAX = 1_500;
 
 /**
  * Finds threads by a filter on metadata and an order that no one index serves.
@@ -31,11 +31,11 @@ const LOOKED_AT = 1_500;
  * over a number of rows that costs little, and the index is used when the page is not full by then. Left to the
  * planner's guess, the wrong one of the two takes seconds with a million threads.
  */
-export async function searchThreads(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
+export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<ThreadRow>> {
   const conditions = conditionsOf(scope, search);
   const { byColumn, byMetadata, byValues } = conditions;
   const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids;
-  if (isWalk && search.offset + search.limit < LOOKED_AT) {
+  if (isWalk && search.offset + search.limit < SCANNED_ROWS_MAX) {
     const found = await select(db, search, alongOrder(conditions, search));
     if (found.length > search.limit) return toPage(found, search, await countUpToExact(db, scope, search));
   }
@@ -49,20 +49,20 @@ export async function searchThreads(db: Db, scope: Scope, search: ThreadSearch):
 }
 
 function countUpToExact(db: Db, scope: Scope, filters: ThreadFilters): Promise<number> {
-  return countThreads(db, scope, filters, EXACT_TOTAL_MAX + 1);
+  return countThreadRows(db, scope, filters, EXACT_TOTAL_MAX + 1);
 }
 
-export async function countThreads(db: Db, scope: Scope, filters: ThreadFilters, atMost?: number): Promise<number> {
+export async function countThreadRows(db: Db, scope: Scope, filters: ThreadFilters, atMost?: number): Promise<number> {
   const { byColumn, byMetadata, byValues } = conditionsOf(scope, filters);
   const limit = atMost === undefined ? Prisma.empty : Prisma.sql`LIMIT ${atMost}`;
   const [row] = await db.$queryRaw<{ total: bigint }[]>`
     SELECT count(*) AS total FROM
-      (SELECT 1 FROM thread t WHERE ${all([...byColumn, ...byMetadata, ...byValues])} ${limit}) AS matching`;
+      (SELECT 1 FROM thread t WHERE ${joinConditions([...byColumn, ...byMetadata, ...byValues])} ${limit}) AS matching`;
   return Number(row?.total ?? 0);
 }
 
 /** A row, with the number of all matches where finding it has shown that. */
-type Found = ThreadRecord & { matches: number | null };
+type Found = ThreadRow & { matches: number | null };
 
 /** Selects ids first and rows afterwards: skipped rows are never fetched. `ids` returns `thread_id` and `matches`. */
 function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
@@ -73,17 +73,17 @@ function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]>
     ORDER BY ${orderOf(search, 't')}`;
 }
 
-const UNTOLD = Prisma.raw('t.thread_id, NULL::int AS matches');
+const COUNT_UNKNOWN = Prisma.raw('t.thread_id, NULL::int AS matches');
 
 function inOrder(conditions: Prisma.Sql[], search: ThreadSearch): Prisma.Sql {
-  return Prisma.sql`SELECT ${UNTOLD} FROM thread t WHERE ${all(conditions)} ORDER BY ${orderOf(search, 't')}`;
+  return Prisma.sql`SELECT ${COUNT_UNKNOWN} FROM thread t WHERE ${joinConditions(conditions)} ORDER BY ${orderOf(search, 't')}`;
 }
 
 function alongOrder({ byColumn, byMetadata }: ThreadConditions, search: ThreadSearch): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${UNTOLD} FROM (
-      SELECT * FROM thread t WHERE ${all(byColumn)} ORDER BY ${orderOf(search, 't')} LIMIT ${LOOKED_AT}) AS t
-    WHERE ${all(byMetadata)} ORDER BY ${orderOf(search, 't')}`;
+    SELECT ${COUNT_UNKNOWN} FROM (
+      SELECT * FROM thread t WHERE ${joinConditions(byColumn)} ORDER BY ${orderOf(search, 't')} LIMIT ${SCANNED_ROWS_MAX}) AS t
+    WHERE ${joinConditions(byMetadata)} ORDER BY ${orderOf(search, 't')}`;
 }
 
 function byIndexOnMetadata({ byColumn, byMetadata }: ThreadConditions, search: ThreadSearch): Prisma.Sql {
@@ -91,6 +91,6 @@ function byIndexOnMetadata({ byColumn, byMetadata }: ThreadConditions, search: T
     SELECT m.thread_id, (count(*) OVER ())::int AS matches FROM (
       SELECT t.thread_id, t.status, t.created_at, t.updated_at, t.state_updated_at FROM thread t
       -- Sorted outside: an order in here would be an invitation to walk along it.
-      WHERE ${all([...byMetadata, ...byColumn])} OFFSET 0) AS m
+      WHERE ${joinConditions([...byMetadata, ...byColumn])} OFFSET 0) AS m
     ORDER BY ${orderOf(search, 'm')}`;
 }

@@ -15,7 +15,7 @@ import type { Scope } from '../scope.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
 import { superstepError } from './superstep-error.ts';
-import { type ThreadRecord, toWireThread, ttlOf } from './thread-record.ts';
+import { type ThreadRow, toWireThread, ttlOf } from './thread-row.ts';
 import type { ThreadStore } from './thread-store.ts';
 import { requestedTtl } from './ttl-request.ts';
 
@@ -25,7 +25,7 @@ const STATE_FIELDS = new Set(['values', 'interrupts']);
 export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
-  readonly #state: Pick<StateService, 'makeThread'>;
+  readonly #state: Pick<StateService, 'createThreadWithState'>;
   readonly #keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
   readonly #onDeleted: (threads: DeletedThread[]) => void;
   readonly #onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
@@ -34,7 +34,7 @@ export class ThreadService {
   constructor(options: {
     store: ThreadStore;
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
-    state: Pick<StateService, 'makeThread'>;
+    state: Pick<StateService, 'createThreadWithState'>;
     keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
     /** Called when threads were deleted, with their runs: whoever waits for one of them should look. */
     onDeleted: (threads: DeletedThread[]) => void;
@@ -61,51 +61,51 @@ export class ThreadService {
     };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     const thread = { threadId, metadata, ...(ttl && { ttl }) };
-    const isWelcome = request.if_exists === 'do_nothing';
+    const acceptsExisting = request.if_exists === 'do_nothing';
     const supersteps = request.supersteps ?? [];
-    const bound = keyed && this.#boundTo(scope, threadId, keyed);
+    const bound = keyed && this.#bindKey(scope, threadId, keyed);
     // Supersteps apply only to a thread created here: an existing one keeps its state.
     if (supersteps.length === 0) {
-      await this.#engine.createThread({ ...thread, ifExists: isWelcome ? 'do_nothing' : 'raise' }, bound);
-      return this.#existing(scope, threadId);
+      await this.#engine.createThread({ ...thread, ifExists: acceptsExisting ? 'do_nothing' : 'raise' }, bound);
+      return this.#requireExisting(scope, threadId);
     }
     // Supersteps are slow: a repeated request has to wait meanwhile.
     if (keyed) await this.#keys.claim(keyed);
     try {
-      await this.#state.makeThread(thread, supersteps, bound);
+      await this.#state.createThreadWithState(thread, supersteps, bound);
     } catch (error) {
-      if (isWelcome && error instanceof ConflictError) {
-        const existing = await this.#existing(scope, threadId);
+      if (acceptsExisting && error instanceof ConflictError) {
+        const existing = await this.#requireExisting(scope, threadId);
         if (keyed) await this.#keys.settle(keyed, existing);
         return existing;
       }
       if (keyed) await this.#keys.release(keyed);
       throw error instanceof KeyTakenError ? error : superstepError(threadId, error);
     }
-    return this.#existing(scope, threadId);
+    return this.#requireExisting(scope, threadId);
   }
 
-  #boundTo(scope: Scope, threadId: string, request: KeyedRequest): KeyedThread {
+  #bindKey(scope: Scope, threadId: string, request: KeyedRequest): KeyedThread {
     return {
       request,
       answerOf: async (client) => {
-        const thread = await this.#store.findWithin(client, scope, threadId);
-        if (!thread) throw taken(threadId);
+        const thread = await this.#store.findInTransaction(client, scope, threadId);
+        if (!thread) throw threadExists(threadId);
         return toWireThread(thread);
       },
     };
   }
 
-  async #existing(scope: Scope, threadId: string): Promise<Thread> {
+  async #requireExisting(scope: Scope, threadId: string): Promise<Thread> {
     const thread = await this.#store.find(scope, threadId);
     // The id belongs to a thread that this caller may not see.
-    if (!thread) throw taken(threadId);
+    if (!thread) throw threadExists(threadId);
     return toWireThread(thread);
   }
 
   /** @throws NotFoundError */
   async get(scope: Scope, threadId: string, { withTtl = false } = {}): Promise<Thread> {
-    const thread = found(threadId, await this.#store.find(scope, threadId));
+    const thread = requireThread(threadId, await this.#store.find(scope, threadId));
     const ttl = withTtl ? ttlOf(thread) : undefined;
     return { ...toWireThread(thread), ...(ttl && { ttl }) };
   }
@@ -115,12 +115,12 @@ export class ThreadService {
     // The caller can neither give the thread away nor put it upon others.
     const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...scope };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
-    if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw notFound(threadId);
+    if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw threadNotFound(threadId);
   }
 
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string): Promise<void> {
-    found(threadId, await this.#store.findBare(scope, threadId));
+    requireThread(threadId, await this.#store.findWithoutState(scope, threadId));
     const { threads, runs } = await this.#engine.deleteThread(threadId);
     // This comes before its events are removed.
     await this.#onRunsDeleted(runs);
@@ -158,15 +158,15 @@ export class ThreadService {
   }
 }
 
-function taken(threadId: string): ConflictError {
+function threadExists(threadId: string): ConflictError {
   return new ConflictError(`Thread with ID ${threadId} already exists`);
 }
 
-export function found(threadId: string, thread: ThreadRecord | undefined): ThreadRecord {
-  if (!thread) throw notFound(threadId);
+export function requireThread(threadId: string, thread: ThreadRow | undefined): ThreadRow {
+  if (!thread) throw threadNotFound(threadId);
   return thread;
 }
 
-export function notFound(threadId: string): NotFoundError {
+export function threadNotFound(threadId: string): NotFoundError {
   return new NotFoundError(`Thread with ID ${threadId} not found`);
 }

@@ -7,9 +7,9 @@ import type { Page } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
 import { columnsOf } from './thread-columns.ts';
-import { type ThreadFilters, visible } from './thread-conditions.ts';
-import type { ThreadRecord } from './thread-record.ts';
-import { countThreads, searchThreads, type ThreadSearch } from './thread-search.ts';
+import { type ThreadFilters, whereVisible } from './thread-conditions.ts';
+import type { ThreadRow } from './thread-row.ts';
+import { countThreadRows, searchThreadRows, type ThreadSearch } from './thread-search.ts';
 import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 
 /** Reads threads and changes their metadata. Only the run engine changes their status. */
@@ -23,27 +23,27 @@ export class ThreadStore {
   }
 
   /** @throws SealingError when its state cannot be decrypted */
-  async find(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
-    const rows = await this.#prisma.$queryRaw<ThreadRecord[]>(withState(scope, threadId));
-    return rows[0] && this.#opened(rows[0]);
+  async find(scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
+    const rows = await this.#prisma.$queryRaw<ThreadRow[]>(withState(scope, threadId));
+    return rows[0] && this.#decrypt(rows[0]);
   }
 
   /** Finds a thread as a transaction of the run engine sees it. @throws SealingError */
-  async findWithin(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
+  async findInTransaction(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
     const { text, values } = withState(scope, threadId);
-    const { rows } = await client.query<ThreadRecord>(text, values);
-    return rows[0] && this.#opened(rows[0]);
+    const { rows } = await client.query<ThreadRow>(text, values);
+    return rows[0] && this.#decrypt(rows[0]);
   }
 
   /** Returns the thread without its state. */
-  async findBare(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
-    const rows = await this.#prisma.$queryRaw<ThreadRecord[]>`
-      SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
+  async findWithoutState(scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
+    const rows = await this.#prisma.$queryRaw<ThreadRow[]>`
+      SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
     return rows[0];
   }
 
   /** Returns whether the caller may see a run: by its thread, or by its own metadata where its thread is not kept. */
-  async showsRun(scope: Scope, runId: string): Promise<boolean> {
+  async isRunVisible(scope: Scope, runId: string): Promise<boolean> {
     const rows = await this.#prisma.$queryRaw<unknown[]>`
       SELECT 1 AS shown FROM run r LEFT JOIN thread t ON t.thread_id = r.thread_id
       WHERE r.run_id = ${runId}::uuid AND coalesce(t.metadata, r.metadata) @> ${toSqlJson(scope)}::jsonb`;
@@ -51,9 +51,9 @@ export class ThreadStore {
   }
 
   /** Returns which of these threads the caller may see. */
-  async visibleAmong(scope: Scope, threadIds: string[]): Promise<string[]> {
+  async filterVisible(scope: Scope, threadIds: string[]): Promise<string[]> {
     const rows = await this.#prisma.$queryRaw<{ threadId: string }[]>`
-      SELECT t.thread_id AS "threadId" FROM thread t WHERE t.thread_id = ANY(${threadIds}::uuid[]) AND ${visible(scope)}`;
+      SELECT t.thread_id AS "threadId" FROM thread t WHERE t.thread_id = ANY(${threadIds}::uuid[]) AND ${whereVisible(scope)}`;
     return rows.map(({ threadId }) => threadId);
   }
 
@@ -68,7 +68,7 @@ export class ThreadStore {
       : Prisma.empty;
     const changed = await this.#prisma.$executeRaw`
       UPDATE thread t SET metadata = t.metadata || ${toSqlJson(metadata)}::jsonb, updated_at = now() ${expiry}
-      WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
+      WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
     return changed > 0;
   }
 
@@ -76,14 +76,14 @@ export class ThreadStore {
    * Returns a page of threads; one whose state is undecryptable has a `fault`. @throws UnprocessableError for a filter
    * on values that are encrypted, or too many
    */
-  async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
-    const page = await this.#within(search, (db) => searchThreads(db, scope, search));
-    return { ...page, rows: page.rows.map((row) => this.#listed(row)) };
+  async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRow>> {
+    const page = await this.#within(search, (db) => searchThreadRows(db, scope, search));
+    return { ...page, rows: page.rows.map((row) => this.#decryptListed(row)) };
   }
 
   /** @throws UnprocessableError for a filter on values that are encrypted, or too many */
   async count(scope: Scope, filters: ThreadFilters): Promise<number> {
-    return this.#within(filters, (db) => countThreads(db, scope, filters));
+    return this.#within(filters, (db) => countThreadRows(db, scope, filters));
   }
 
   #within<T>({ values }: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
@@ -95,16 +95,16 @@ export class ThreadStore {
   }
 
   /** Decrypts a listed row; an undecryptable thread does not hide the others. */
-  #listed(row: ThreadRecord): ThreadRecord {
+  #decryptListed(row: ThreadRow): ThreadRow {
     try {
-      return this.#opened(row);
+      return this.#decrypt(row);
     } catch (fault) {
       if (!(fault instanceof SealingError)) throw fault;
       return { ...row, values: null, interrupts: null, fault };
     }
   }
 
-  #opened(row: ThreadRecord): ThreadRecord {
+  #decrypt(row: ThreadRow): ThreadRow {
     return {
       ...row,
       ...(row.values && { values: this.#atRest.open(row.values) }),
@@ -115,7 +115,7 @@ export class ThreadStore {
 
 function withState(scope: Scope, threadId: string): Prisma.Sql {
   return Prisma.sql`SELECT ${columnsOf(true)} FROM thread t LEFT JOIN thread_state s USING (thread_id)
-                    WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
+                    WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
 }
 
 export interface ThreadChange {

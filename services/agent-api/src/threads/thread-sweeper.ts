@@ -33,11 +33,11 @@ export function createThreadSweeper(options: {
       metrics.swept.inc({ what: 'expired' }, deleted.length);
       metrics.swept.inc({ what: 'pruned' }, prunedIds.length);
       const done = { deleted: deleted.length, pruned: prunedIds.length };
-      if (done.deleted + done.pruned > 0) logger.info('threads were past their time', done);
+      if (done.deleted + done.pruned > 0) logger.info('expired threads swept', done);
       orphans = await histories.removeOrphans(orphans);
       metrics.swept.inc({ what: 'orphans' }, orphans.removed);
-      if (orphans.removed > 0) logger.warn('rows whose thread is gone were removed', { rows: orphans.removed });
+      if (orphans.removed > 0) logger.warn('orphaned rows removed', { rows: orphans.removed });
     },
-    onError: (error) => logger.warn('threads past their time could not be looked after', { error }),
+    onError: (error) => logger.warn('sweeping expired threads failed, will retry', { error }),
   });
 }

@@ -2,9 +2,9 @@ import { extname } from 'node:path';
 import * as contracts from '@runyard/contracts';
 import { bundleUi, type UiFile } from '@runyard/graph-host';
 import { type BoundOperation, bind, NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
-import { addressForPages } from '../http/own-address.ts';
+import { baseUrlForPages } from '../http/base-url.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
-import { logOfProject } from '../project/serving-host.ts';
+import { logOfProject } from '../project/supervised-graph-host.ts';
 import { uiElements } from './ui-elements.ts';
 
 export interface Ui {
@@ -36,7 +36,7 @@ export function openUi(
         const files = bundles.get(agent);
         if (!files) throw new NotFoundError(`There are no components of "${agent}"`);
         const basenames = files.map(({ basename }) => basename);
-        const html = uiElements(agent, body.name, { address: addressForPages(headers), basenames });
+        const html = uiElements(agent, body.name, { address: baseUrlForPages(headers), basenames });
         return ok(html, { 'content-type': 'text/html' });
       }),
       bind(contracts.getUiFile, async ({ params: { agent, basename } }) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressForPages } from '../http/own-address.ts';
+import { baseUrlForPages } from '../http/base-url.ts';
 import { uiElements } from './ui-elements.ts';
 
 const basenames = ['entrypoint.js', 'entrypoint.css', 'entrypoint.js.map'];
@@ -35,5 +35,5 @@ it.each([
     'https://outer/deployments/d',
   ],
 ])('pages with %j load from %s', (headers, address) => {
-  expect(addressForPages(headers)).toBe(address);
+  expect(baseUrlForPages(headers)).toBe(address);
 });

@@ -37,7 +37,7 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
     const durationMs = Math.round(performance.now() - began);
     return { kind, deliveryId, attempt, startedAt, durationMs, statusCode, error, retryInMs };
   };
-  const notYet = (error: string, about: { statusCode?: number; askedMs?: number } = {}) => {
+  const retryOrFail = (error: string, about: { statusCode?: number; askedMs?: number } = {}) => {
     const retryInMs = pauseAfter(webhook.attempt, about.askedMs);
     const statusCode = about.statusCode ?? null;
     return result(retryInMs === null ? 'failed' : 'retried', { error, statusCode, retryInMs });
@@ -49,10 +49,10 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
     if (statusCode >= 200 && statusCode < 300) return result('delivered', { statusCode });
     const error = statusCode < 400 ? `HTTP ${statusCode}; redirects are not followed` : `HTTP ${statusCode}`;
     if (!isWorthRetrying(statusCode)) return result('failed', { statusCode, error });
-    return notYet(error, { statusCode, askedMs: retryAfterMs(headers['retry-after'], new Date()) });
+    return retryOrFail(error, { statusCode, askedMs: retryAfterMs(headers['retry-after'], new Date()) });
   } catch (error) {
     if (error instanceof OutboundRefusedError) return result('refused', { error: error.message });
-    return notYet(describe(error, options.timeoutMs ?? TIMEOUT_MS));
+    return retryOrFail(describe(error, options.timeoutMs ?? TIMEOUT_MS));
   }
 }
 

@@ -9,12 +9,12 @@ import type pg from 'pg';
 import type { Config } from '../config.ts';
 import type { RunService } from '../runs/run-service.ts';
 import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
-import { WebhookLog, webhookRoutes } from './webhook-log.ts';
+import { WebhookLog, webhookLogRoutes } from './webhook-log.ts';
 import { registerWebhookMetrics } from './webhook-metrics.ts';
 import { createWebhookRetention } from './webhook-retention.ts';
 import { WebhookSender } from './webhook-sender.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
-import { isOfApp, WebhookTargets } from './webhook-targets.ts';
+import { isAppPath, WebhookTargets } from './webhook-targets.ts';
 
 export interface WebhookParts {
   config: Pick<
@@ -28,7 +28,7 @@ export interface WebhookParts {
   project: Pick<Project, 'webhooks' | 'http' | 'app'>;
   /** The environment of the project's code (`environment`) and of this process (`own`). */
   environment: Record<string, string | undefined>;
-  own: Record<string, string | undefined>;
+  serviceEnvironment: Record<string, string | undefined>;
   pool: pg.Pool;
   atRest: AtRest;
   signals: Pick<Signals, 'onSignal'>;
@@ -49,7 +49,7 @@ export function openWebhooks(parts: WebhookParts) {
   const settings = webhookSettings({
     section: project.webhooks,
     environment: parts.environment,
-    own: parts.own,
+    serviceEnvironment: parts.serviceEnvironment,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     signingSecrets: config.WEBHOOK_SIGNING_SECRETS,
   });
@@ -58,13 +58,13 @@ export function openWebhooks(parts: WebhookParts) {
   if (isEnabled) for (const warning of settings.warnings) logger.warn(warning);
   const names = new ResolvedNames(policy);
   const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
-  requireGoodDefaults(targets);
+  requireReachableDefaults(targets);
 
   const queue = new WebhookQueue(pool, atRest);
   const client = new OutboundClient(policy);
   const stopping = new AbortController();
-  const outside: SendRequest = (url, request) => client.request(url, request);
-  let send = outside;
+  const sendOutside: SendRequest = (url, request) => client.request(url, request);
+  let send = sendOutside;
   const countResult = registerWebhookMetrics(metrics, queue);
   const sender = new WebhookSender({
     queue,
@@ -74,7 +74,7 @@ export function openWebhooks(parts: WebhookParts) {
       countResult(result.kind);
       const { kind, deliveryId, attempt, statusCode, error } = result;
       if (kind === 'failed' || kind === 'refused') {
-        logger.warn('a webhook was not delivered', { deliveryId, attempt, statusCode, error });
+        logger.warn('webhook not delivered', { deliveryId, attempt, statusCode, error });
       }
     },
     logger,
@@ -87,12 +87,12 @@ export function openWebhooks(parts: WebhookParts) {
   });
   return {
     targets,
-    routes: (runs: Pick<RunService, 'find'>) => webhookRoutes(new WebhookLog({ queue, runs })),
+    routes: (runs: Pick<RunService, 'find'>) => webhookLogRoutes(new WebhookLog({ queue, runs })),
     /** Starts sending. `sendToApp` calls the project's own app, if it has one. */
-    start(sendToApp: SendRequest = outside) {
+    start(sendToApp: SendRequest = sendOutside) {
       retention.start();
       if (!isEnabled) return;
-      send = (url, request) => (isOfApp(url) ? sendToApp : outside)(url, request);
+      send = (url, request) => (isAppPath(url) ? sendToApp : sendOutside)(url, request);
       signals.onSignal(() => sender.soon());
       sender.start();
     },
@@ -113,7 +113,7 @@ function policyOf({ rules }: WebhookSettings): OutboundPolicy {
   }
 }
 
-function requireGoodDefaults(targets: WebhookTargets): void {
+function requireReachableDefaults(targets: WebhookTargets): void {
   const problems = targets
     .targetsOf(undefined)
     .flatMap(({ url, refusal }) => (refusal ? [`langgraph.json: webhooks.default_url "${url}": ${refusal}.`] : []));

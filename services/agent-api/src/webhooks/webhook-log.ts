@@ -25,7 +25,7 @@ export class WebhookLog {
   }
 }
 
-export function webhookRoutes(log: WebhookLog): BoundOperation[] {
+export function webhookLogRoutes(log: WebhookLog): BoundOperation[] {
   return [
     bind(contracts.listWebhookDeliveries, async ({ params }) =>
       ok(await log.ofRun(UNRESTRICTED, params.thread_id, params.run_id)),

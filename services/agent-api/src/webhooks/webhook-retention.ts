@@ -18,6 +18,6 @@ export function createWebhookRetention(options: {
     async round(rounds) {
       while (!rounds.isClosing && (await duty.isMine()) && (await queue.removeOld(keptMs)) > 0);
     },
-    onError: (error) => logger.warn('the log of webhooks could not be swept', { error }),
+    onError: (error) => logger.warn('sweeping the webhook log failed, will retry', { error }),
   });
 }

@@ -8,7 +8,7 @@ import type { DeliveryResult } from './deliver-webhook.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 /** Fakes a queue in memory whose tries end when the test says so. */
-class Played {
+class SenderFixture {
   due: ClaimedWebhook[] = [];
   underWay = new Map<string, (result: DeliveryResult) => void>();
   settled: DeliveryResult[] = [];
@@ -81,72 +81,72 @@ class Played {
     return waitFor(() => urls.every((url) => this.underWay.has(url)));
   }
 }
-let played: Played;
-afterEach(() => played.sender.stop(0));
+let fixture: SenderFixture;
+afterEach(() => fixture.sender.stop(0));
 
 it('the sender starts as many tries as it has places, and the next when one is free', async () => {
-  played = new Played(2);
-  for (const url of ['1', '2', '3']) played.add(url);
-  await played.started('1', '2');
-  expect(played.underWay.has('3')).toBe(false);
-  played.end('1');
-  await played.started('3');
-  expect(played.settled.map(({ deliveryId }) => deliveryId)).toEqual(['1']);
+  fixture = new SenderFixture(2);
+  for (const url of ['1', '2', '3']) fixture.add(url);
+  await fixture.started('1', '2');
+  expect(fixture.underWay.has('3')).toBe(false);
+  fixture.end('1');
+  await fixture.started('3');
+  expect(fixture.settled.map(({ deliveryId }) => deliveryId)).toEqual(['1']);
 });
 
 it('the sender leaves places for other hosts', async () => {
-  played = new Played(4, 2);
-  for (const url of ['1', '2', '3']) played.add(url, 'slow.test');
-  played.add('4', 'fast.test');
-  await played.started('1', '2', '4');
-  expect(played.underWay.has('3')).toBe(false);
+  fixture = new SenderFixture(4, 2);
+  for (const url of ['1', '2', '3']) fixture.add(url, 'slow.test');
+  fixture.add('4', 'fast.test');
+  await fixture.started('1', '2', '4');
+  expect(fixture.underWay.has('3')).toBe(false);
 });
 
 it('the sender holds no more than so many bytes at once, and continues when they are sent', async () => {
-  played = new Played(4, 4, 100);
-  played.add('1', 'a.test', 150);
-  await played.started('1');
-  played.add('2', 'b.test', 10);
-  expect(await Promise.race([played.started('2').then(() => 'begun'), pause(50, 'waiting')])).toBe('waiting');
-  played.end('1');
-  await played.started('2');
+  fixture = new SenderFixture(4, 4, 100);
+  fixture.add('1', 'a.test', 150);
+  await fixture.started('1');
+  fixture.add('2', 'b.test', 10);
+  expect(await Promise.race([fixture.started('2').then(() => 'begun'), pause(50, 'waiting')])).toBe('waiting');
+  fixture.end('1');
+  await fixture.started('2');
 });
 
 it('a receiver that answers 410 is sent nothing more that waits for it', async () => {
-  played = new Played(1);
-  played.add('1');
-  await played.started('1');
-  played.end('1', 410);
-  await waitFor(() => played.endedFor.length === 1);
-  expect(played.endedFor).toEqual(['1']);
+  fixture = new SenderFixture(1);
+  fixture.add('1');
+  await fixture.started('1');
+  fixture.end('1', 410);
+  await waitFor(() => fixture.endedFor.length === 1);
+  expect(fixture.endedFor).toEqual(['1']);
 });
 
 it('the sender continues when the database is back', async () => {
-  played = new Played(1);
-  played.failures = 1;
-  played.add('1');
-  await waitFor(() => played.warnings.length > 0 || played.underWay.has('1'));
-  played.sender.soon();
-  await played.started('1');
+  fixture = new SenderFixture(1);
+  fixture.failures = 1;
+  fixture.add('1');
+  await waitFor(() => fixture.warnings.length > 0 || fixture.underWay.has('1'));
+  fixture.sender.soon();
+  await fixture.started('1');
 });
 
 it('a stop gives back what does not end in time, and a late outcome is not written', async () => {
-  played = new Played(2);
-  played.add('1');
-  await played.started('1');
-  const late = played.underWay.get('1')!;
-  await played.sender.stop(10);
-  expect(played.givenBack).toHaveLength(1);
+  fixture = new SenderFixture(2);
+  fixture.add('1');
+  await fixture.started('1');
+  const late = fixture.underWay.get('1')!;
+  await fixture.sender.stop(10);
+  expect(fixture.givenBack).toHaveLength(1);
   late({ kind: 'delivered' } as DeliveryResult);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(played.settled).toEqual([]);
+  expect(fixture.settled).toEqual([]);
 });
 
 it('a stop ends while the database is away: deliveries in flight come back with their lease', async () => {
-  played = new Played(1);
-  played.isAway = true;
-  played.add('1');
-  await played.started('1');
-  await played.sender.stop(0);
-  expect(played.warnings).toEqual(['webhooks under way could not be given back']);
+  fixture = new SenderFixture(1);
+  fixture.isAway = true;
+  fixture.add('1');
+  await fixture.started('1');
+  await fixture.sender.stop(0);
+  expect(fixture.warnings).toEqual(['releasing webhooks in flight failed']);
 });

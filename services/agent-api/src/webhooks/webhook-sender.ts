@@ -40,7 +40,7 @@ export class WebhookSender {
     this.#options = options;
     this.#due = new DueWork({
       work: () => this.#takeDue(),
-      onError: (error) => options.logger.warn('webhooks cannot be read from the database at the moment', { error }),
+      onError: (error) => options.logger.warn('claiming webhooks failed, will retry', { error }),
     });
   }
 
@@ -68,7 +68,7 @@ export class WebhookSender {
     const left = [...this.#inFlight.keys()];
     this.#inFlight.clear();
     await this.#options.queue.giveBack(left).catch((error: unknown) => {
-      this.#options.logger.warn('webhooks under way could not be given back', { error, webhooks: left.length });
+      this.#options.logger.warn('releasing webhooks in flight failed', { error, webhooks: left.length });
     });
   }
 
@@ -118,7 +118,7 @@ export class WebhookSender {
       }
     } catch (error) {
       // The lease brings it back.
-      logger.warn('the outcome of a webhook could not be written down', { error, deliveryId: webhook.deliveryId });
+      logger.warn('storing the outcome of a webhook failed, will retry', { error, deliveryId: webhook.deliveryId });
     }
   }
 }

@@ -7,7 +7,7 @@ function settings(section: WebhooksSection | null, sources: Partial<WebhookSetti
   return webhookSettings({
     section,
     environment: {},
-    own: {},
+    serviceEnvironment: {},
     allowedNetworks: undefined,
     signingSecrets: undefined,
     ...sources,
@@ -31,9 +31,9 @@ it('a project without settings has unsigned webhooks with all fields and no head
 
 it('a header takes variables of the project, and those of this process that are meant for webhooks', () => {
   const environment = { LG_WEBHOOK_A: 'a', HOOK_C: 'c' };
-  const own = { LG_WEBHOOK_A: 'outer', LG_WEBHOOK_B: 'b' };
+  const serviceEnvironment = { LG_WEBHOOK_A: 'outer', LG_WEBHOOK_B: 'b' };
   const section = { headers: { 'x-a': template('LG_WEBHOOK_A'), 'x-b': template('LG_WEBHOOK_B'), 'x-plain': 'p' } };
-  expect(settings(section, { environment, own }).headers).toEqual({
+  expect(settings(section, { environment, serviceEnvironment }).headers).toEqual({
     'x-a': 'Bearer a!',
     'x-b': 'Bearer b!',
     'x-plain': 'p',
@@ -45,7 +45,7 @@ it('a header takes variables of the project, and those of this process that are 
 
 it('a prefix chosen by the project does not open the secrets of this process', () => {
   const section = { env_prefix: 'DATABASE_', headers: { 'x-a': template('DATABASE_URI') } };
-  expect(problems(section, { own: { DATABASE_URI: 'postgres://secret' } })).toEqual([
+  expect(problems(section, { serviceEnvironment: { DATABASE_URI: 'postgres://secret' } })).toEqual([
     'The variable DATABASE_URI is not set; webhooks.headers."x-a" of langgraph.json needs it.',
   ]);
 });

@@ -25,7 +25,7 @@ export interface WebhookSettingsSources {
    * The environment of this process. Headers may name only variables of it that are meant for them: it holds secrets
    * that are not the project's.
    */
-  own: Record<string, string | undefined>;
+  serviceEnvironment: Record<string, string | undefined>;
   allowedNetworks: string[] | undefined;
   signingSecrets: string[] | undefined;
 }
@@ -78,7 +78,7 @@ function headersOf(sources: WebhookSettingsSources, problems: string[]): Record<
       problems.push(`langgraph.json: webhooks.headers must not set "${name}": it is set with each webhook.`);
       continue;
     }
-    const value = filled(name, template, sources, problems);
+    const value = fillTemplate(name, template, sources, problems);
     try {
       validateHeaderName(name);
       validateHeaderValue(name, value);
@@ -90,10 +90,10 @@ function headersOf(sources: WebhookSettingsSources, problems: string[]): Record<
   return headers;
 }
 
-function filled(header: string, template: string, sources: WebhookSettingsSources, problems: string[]): string {
+function fillTemplate(header: string, template: string, sources: WebhookSettingsSources, problems: string[]): string {
   const prefix = sources.section?.env_prefix ?? OWN_PREFIX;
   const value = template.replace(TEMPLATE, (_, name: string) => {
-    const found = variable(name, sources);
+    const found = findVariable(name, sources);
     if (!name.startsWith(prefix)) {
       problems.push(
         `langgraph.json: webhooks.headers."${header}" names the variable ${name}, which does not begin with "${prefix}" (webhooks.env_prefix).`,
@@ -111,8 +111,8 @@ function filled(header: string, template: string, sources: WebhookSettingsSource
   return value;
 }
 
-function variable(name: string, { environment, own }: WebhookSettingsSources): string | undefined {
-  return environment[name] ?? (name.startsWith(OWN_PREFIX) ? own[name] : undefined);
+function findVariable(name: string, { environment, serviceEnvironment }: WebhookSettingsSources): string | undefined {
+  return environment[name] ?? (name.startsWith(OWN_PREFIX) ? serviceEnvironment[name] : undefined);
 }
 
 function signingKeysOf({ signingSecrets, environment }: WebhookSettingsSources, problems: string[]): Buffer[] {

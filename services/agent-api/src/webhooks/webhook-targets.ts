@@ -44,7 +44,7 @@ export class WebhookTargets {
   }
 
   #target(url: string): WebhookTarget {
-    if (isOfApp(url)) {
+    if (isAppPath(url)) {
       const path = pathOf(url);
       const refusal = this.#refusalOfPath(path);
       return { url: path, host: '', ...(refusal !== undefined && { refusal }) };
@@ -62,7 +62,7 @@ export class WebhookTargets {
     const { hasApp, settings } = this.#options;
     const { loopback, maxUrlLength = 65_536 } = settings.rules;
     if (path.length > maxUrlLength) return `Webhook URL is longer than ${maxUrlLength} characters`;
-    if (!isOfApp(path)) return 'Webhook URL is not valid';
+    if (!isAppPath(path)) return 'Webhook URL is not valid';
     if (loopback === false) return 'Webhook host blocked: localhost address';
     if (!hasApp) return 'Webhook URL is a path, and the project has no app of its own (http.app) to send it to';
     return undefined;
@@ -84,7 +84,7 @@ export class WebhookTargets {
  * Returns whether the URL is a path on the own app. Two slashes would begin a host, and so would a backslash for a URL
  * parser.
  */
-export function isOfApp(url: string): boolean {
+export function isAppPath(url: string): boolean {
   return /^\/(?![/\\])/.test(url);
 }
 

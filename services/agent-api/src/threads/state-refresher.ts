@@ -3,8 +3,8 @@ import type { StateBehind } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { StateService } from './state-service.ts';
 
-export interface StateReadingsOptions {
-  state: Pick<StateService, 'readAnew'>;
+export interface StateRefresherOptions {
+  state: Pick<StateService, 'refresh'>;
   logger: Logger;
   /** Milliseconds that the next thread waits for one whose graph does not return. Default 5 s. */
   patienceMs?: number;
@@ -16,12 +16,12 @@ const PATIENCE_MS = 5_000;
  * Rereads the state of threads in the background. This runs the project's own code, which may never return: no other
  * thread, and no other task of the process, waits for that.
  */
-export class StateReadings {
-  readonly #options: StateReadingsOptions;
+export class StateRefresher {
+  readonly #options: StateRefresherOptions;
   readonly #inFlight = new Set<string>();
   #isReading = false;
 
-  constructor(options: StateReadingsOptions) {
+  constructor(options: StateRefresherOptions) {
     this.#options = options;
   }
 
@@ -48,8 +48,8 @@ export class StateReadings {
     const { state, logger } = this.#options;
     this.#inFlight.add(thread.threadId);
     // A run or another writer that takes the thread meanwhile stores its state; another failure is retried in a minute.
-    await state.readAnew(thread).catch((error: unknown) => {
-      logger.debug('the state of a thread could not be read anew', { threadId: thread.threadId, error });
+    await state.refresh(thread).catch((error: unknown) => {
+      logger.debug('refreshing the state of a thread failed, will retry', { threadId: thread.threadId, error });
     });
     this.#inFlight.delete(thread.threadId);
   }

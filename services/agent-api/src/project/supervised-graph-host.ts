@@ -2,18 +2,18 @@ import { type GraphHost, GraphRequestError, type HostLog } from '@runyard/graph-
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 
 /** Gives the running host to those who serve the project's app from it. */
-export interface ServedAppHost {
+export interface AppHostProvider {
   /** @throws UnavailableError */
-  available(): Promise<Pick<GraphHost, 'serveApp'>>;
+  requireRunning(): Promise<Pick<GraphHost, 'serveApp'>>;
 }
 
 type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
 
-export interface ServingHostOptions {
+export interface SupervisedGraphHostOptions {
   /** Starts a host; `onExit` is called when its process ends unasked. */
   start(onExit: (reason: string) => void): Promise<GraphHost>;
   /** Milliseconds without an answer after which a host is killed and its requests fail. */
-  silentMs: number;
+  unresponsiveAfterMs: number;
   /** Default 1 s. */
   pingEveryMs?: number;
   /** Milliseconds after which an unanswered request fails, although the host answers others. Default 5 min. */
@@ -28,15 +28,15 @@ const ANSWER_MS = 5 * 60_000;
  * Supervises the graph host that serves reads and updates of state. When its process ends, or becomes unresponsive, the
  * next request starts another: a graph whose code brings a process down costs that request, not the service.
  */
-export class ServingHost implements StateHost, ServedAppHost {
-  readonly #options: ServingHostOptions;
+export class SupervisedGraphHost implements StateHost, AppHostProvider {
+  readonly #options: SupervisedGraphHostOptions;
   #host: Promise<GraphHost> | undefined;
   /** True when the current host has started. */
   #isUp = false;
   #isClosed = false;
   #pinging: NodeJS.Timeout | undefined;
 
-  constructor(options: ServingHostOptions) {
+  constructor(options: SupervisedGraphHostOptions) {
     this.#options = options;
   }
 
@@ -74,7 +74,7 @@ export class ServingHost implements StateHost, ServedAppHost {
     return this.#isUp ? 'ok' : 'starting';
   }
 
-  async available(): Promise<GraphHost> {
+  async requireRunning(): Promise<GraphHost> {
     try {
       return await this.#current();
     } catch (cause) {
@@ -83,7 +83,7 @@ export class ServingHost implements StateHost, ServedAppHost {
   }
 
   async #ask<T>(question: (host: GraphHost) => Promise<T>): Promise<T> {
-    const host = await this.available();
+    const host = await this.requireRunning();
     const { answerMs = ANSWER_MS } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -105,7 +105,7 @@ export class ServingHost implements StateHost, ServedAppHost {
    * the host.
    */
   #watch(host: GraphHost, starting: Promise<GraphHost>): void {
-    const { silentMs, pingEveryMs = 1_000, logger } = this.#options;
+    const { unresponsiveAfterMs, pingEveryMs = 1_000, logger } = this.#options;
     let unanswered = 0;
     let isWaiting = false;
     clearInterval(this.#pinging);
@@ -119,9 +119,9 @@ export class ServingHost implements StateHost, ServedAppHost {
         };
         host.ping().then(answered, answered);
       }
-      if (unanswered * pingEveryMs < silentMs) return;
+      if (unanswered * pingEveryMs < unresponsiveAfterMs) return;
       clearInterval(this.#pinging);
-      logger.error('the graph host does not answer and is killed', { silentMs });
+      logger.error('graph host unresponsive, killing it', { unresponsiveAfterMs });
       this.#forget(starting);
       void host.kill();
     }, pingEveryMs);
@@ -132,7 +132,7 @@ export class ServingHost implements StateHost, ServedAppHost {
     if (this.#host) return this.#host;
     if (this.#isClosed) return Promise.reject(new Error('The service is stopping.'));
     const starting = this.#options.start((reason) => {
-      this.#options.logger.error('the graph host ended; the next request starts another', { reason });
+      this.#options.logger.error('graph host exited, the next request starts another', { reason });
       this.#forget(starting);
     });
     this.#host = starting;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Returns the address by which the client reached the server: through the gateway or directly. */
-export function ownAddress(headers: IncomingHttpHeaders): string {
+export function requestBaseUrl(headers: IncomingHttpHeaders): string {
   const { protocol, host, prefix } = partsOf(headers);
   return `${protocol}://${host}${prefix}`;
 }
@@ -10,7 +10,7 @@ export function ownAddress(headers: IncomingHttpHeaders): string {
  * Returns the same address for pages to load from. Over `http` the page's own protocol decides: a proxy that ends TLS
  * without saying so is reached by `https`, and a page of `https` loads nothing else, except from its own machine.
  */
-export function addressForPages(headers: IncomingHttpHeaders): string {
+export function baseUrlForPages(headers: IncomingHttpHeaders): string {
   const { protocol, host, prefix } = partsOf(headers);
   const isCertain = protocol === 'https' || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host);
   return `${isCertain ? `${protocol}:` : ''}//${host}${prefix}`;

@@ -19,17 +19,17 @@ import {
 } from '@runyard/service-kit';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { requirePermission } from '../permissions.ts';
-import type { OwnServer } from './own-server.ts';
 import { pathFilter } from './path-filter.ts';
+import type { ProjectLoopback } from './project-loopback.ts';
 import { sendToApp } from './send-to-app.ts';
-import type { ServedAppHost } from './serving-host.ts';
+import type { AppHostProvider } from './supervised-graph-host.ts';
 
 type GuardedRoute = Pick<Operation, 'method' | 'path' | 'access' | 'permission'>;
 
-export interface ProjectAppOptions {
+export interface ProjectAppProxyOptions {
   source: ProjectExport;
-  host: ServedAppHost;
-  own: OwnServer;
+  host: AppHostProvider;
+  loopback: ProjectLoopback;
   principal: PrincipalVerifier;
   /** The server's own operations, with the access that each demands. */
   operations: readonly GuardedRoute[];
@@ -39,7 +39,7 @@ export interface ProjectAppOptions {
 }
 
 /** Operations that every service has. */
-const FOR_EVERYBODY: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/openapi.json'].map((path) => ({
+const COMMON_OPERATIONS: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/openapi.json'].map((path) => ({
   method: 'get',
   path,
   access: 'public',
@@ -49,7 +49,12 @@ const FOR_EVERYBODY: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/op
  * Headers that the project's code must not see or set. An answer that goes through it cannot be handed off: it would
  * look complete.
  */
-const OURS: ReadonlySet<string> = new Set([PRINCIPAL_HEADER, LOOPBACK_HEADER, EXCHANGE_HEADER, HANDOFF_HEADER]);
+const PLATFORM_HEADERS: ReadonlySet<string> = new Set([
+  PRINCIPAL_HEADER,
+  LOOPBACK_HEADER,
+  EXCHANGE_HEADER,
+  HANDOFF_HEADER,
+]);
 
 /** The metrics label of requests that the app answered itself: its own paths may be unbounded. */
 const ROUTE = 'project app';
@@ -59,15 +64,15 @@ const ROUTE = 'project app';
  * alone; a request that none of its routes or middleware matches never goes to it, and one that it does not answer
  * comes back over the server's socket.
  */
-export class ProjectApp {
-  readonly #options: ProjectAppOptions;
+export class ProjectAppProxy {
+  readonly #options: ProjectAppProxyOptions;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #routes = new RouteTable<GuardedRoute>();
   readonly #sockets = new WeakMap<object, Promise<string>>();
-  #concerns: (path: string) => boolean = () => true;
+  #mayMatch: (path: string) => boolean = () => true;
   #openApi: Record<string, unknown> | null = null;
 
-  constructor(options: ProjectAppOptions) {
+  constructor(options: ProjectAppProxyOptions) {
     this.#options = options;
     for (const operation of options.operations) {
       const { method, path } = operation;
@@ -97,12 +102,12 @@ export class ProjectApp {
   }
 
   readonly handler: RequestHandler = (req, res, next) => {
-    if (this.#options.own.isInner(req) || !this.#concerns(req.path)) next();
+    if (this.#options.loopback.isInner(req) || !this.#mayMatch(req.path)) next();
     else this.#serve(req, res).then((isServed) => isServed || next(), next);
   };
 
   async #serve(req: Request, res: Response): Promise<boolean> {
-    const { own, bodyLimitBytes, permissionFirst } = this.#options;
+    const { loopback, bodyLimitBytes, permissionFirst } = this.#options;
     const match = this.#routes.find(req.method, req.path);
     const operation = match.kind === 'found' ? match.target : undefined;
     const caller = await this.#callerOf(req, operation);
@@ -113,11 +118,11 @@ export class ProjectApp {
       throw new UnavailableError('The project cannot be loaded at the moment', { cause, retryAfterSeconds: 5 });
     });
     const headers = {
-      ...headersFor(req, own.isOwn(req)),
+      ...headersFor(req, loopback.isOwn(req)),
       'x-request-id': String(res.getHeader('x-request-id') ?? ''),
-      [EXCHANGE_HEADER]: own.openExchange({ caller, outer: res }),
+      [EXCHANGE_HEADER]: loopback.openExchange({ caller, outer: res }),
     };
-    await exchange(req, res, { socketPath, agent: this.#agent, headers, bodyLimitBytes });
+    await proxyToApp(req, res, { socketPath, agent: this.#agent, headers, bodyLimitBytes });
     return true;
   }
 
@@ -133,13 +138,13 @@ export class ProjectApp {
 
   /** Returns where the app of the running host listens; a new host loads it anew. */
   async #socketPath(): Promise<string> {
-    const { host, source, own } = this.#options;
-    const running = await host.available();
+    const { host, source, loopback } = this.#options;
+    const running = await host.requireRunning();
     let socket = this.#sockets.get(running);
     if (!socket) {
-      const path = own.folder.newPath();
+      const path = loopback.folder.newPath();
       socket = running.serveApp(source, path).then(({ paths, openApi }) => {
-        this.#concerns = pathFilter(paths);
+        this.#mayMatch = pathFilter(paths);
         this.#openApi = openApi;
         return path;
       });
@@ -153,19 +158,19 @@ export class ProjectApp {
 /** Starts the project's app; undefined when the project has none. */
 export async function openProjectApp(
   source: ProjectExport | null,
-  parts: Pick<ProjectAppOptions, 'host' | 'own' | 'principal'> & {
+  parts: Pick<ProjectAppProxyOptions, 'host' | 'loopback' | 'principal'> & {
     http: HttpSettings;
     operations: readonly BoundOperation[];
     config: { HTTP_MAX_REQUEST_BODY_BYTES: number };
   },
-): Promise<ProjectApp | undefined> {
+): Promise<ProjectAppProxy | undefined> {
   if (source === null) return undefined;
-  const { host, own, principal, http, config } = parts;
-  const operations = [...parts.operations.map(({ operation }) => operation), ...FOR_EVERYBODY];
-  const app = new ProjectApp({
+  const { host, loopback, principal, http, config } = parts;
+  const operations = [...parts.operations.map(({ operation }) => operation), ...COMMON_OPERATIONS];
+  const app = new ProjectAppProxy({
     source,
     host,
-    own,
+    loopback,
     principal,
     operations: operations.filter((operation) => !http.isDisabled(operation)),
     permissionFirst: http.permissionFirst,
@@ -178,15 +183,15 @@ export async function openProjectApp(
 function headersFor(req: IncomingMessage, isOwn: boolean): Record<string, string | string[] | undefined> {
   const headers: Record<string, string | string[] | undefined> = {};
   for (const [name, value] of Object.entries(req.headers)) {
-    const isOurs = OURS.has(name);
-    if (isHopByHop(name) || isOurs || (name === DEPTH_HEADER && !isOwn)) continue;
+    const isPlatformHeader = PLATFORM_HEADERS.has(name);
+    if (isHopByHop(name) || isPlatformHeader || (name === DEPTH_HEADER && !isOwn)) continue;
     headers[name] = value;
   }
   return headers;
 }
 
 /** Sends the request to the app and streams its answer back; disconnects there when the client disconnects here. */
-function exchange(
+function proxyToApp(
   req: Request,
   res: Response,
   options: {
@@ -199,16 +204,16 @@ function exchange(
   const { socketPath, agent, headers, bodyLimitBytes } = options;
   return new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-    const asked = httpRequest({ socketPath, agent, method: req.method, path: req.url, headers, setHost: false });
+    const appRequest = httpRequest({ socketPath, agent, method: req.method, path: req.url, headers, setHost: false });
     const leave = () => {
-      asked.destroy();
+      appRequest.destroy();
       reject(new ClientGoneError());
     };
     res.once('close', leave);
-    asked.once('response', (answer) => {
+    appRequest.once('response', (answer) => {
       // The answer is a stream, or one that is waited for: its cost is bounded where it is made.
       if (answer.headers['content-length'] === undefined) leaveInFlight(res);
-      res.writeHead(answer.statusCode ?? 502, returned(answer));
+      res.writeHead(answer.statusCode ?? 502, answerHeaders(answer));
       res.flushHeaders();
       answer.once('error', () => breakOff(res));
       answer.pipe(res);
@@ -217,7 +222,7 @@ function exchange(
         resolve();
       });
     });
-    asked.once('error', (cause) => {
+    appRequest.once('error', (cause) => {
       if (res.headersSent) return;
       res.off('close', leave);
       reject(cause.name === 'PayloadTooLargeError' ? cause : unavailable(cause));
@@ -226,10 +231,10 @@ function exchange(
     req.on('data', (chunk: Buffer) => {
       sentBytes += chunk.length;
       if (sentBytes <= bodyLimitBytes) return;
-      req.unpipe(asked);
-      asked.destroy(tooLarge(bodyLimitBytes));
+      req.unpipe(appRequest);
+      appRequest.destroy(tooLarge(bodyLimitBytes));
     });
-    req.pipe(asked);
+    req.pipe(appRequest);
   });
 }
 
@@ -237,7 +242,7 @@ function unavailable(cause: Error): UnavailableError {
   return new UnavailableError('The project did not answer', { cause, retryAfterSeconds: 1 });
 }
 
-function returned({ headers }: IncomingMessage): Record<string, string | string[]> {
+function answerHeaders({ headers }: IncomingMessage): Record<string, string | string[]> {
   const entries = Object.entries(headers).filter(
     (entry): entry is [string, string | string[]] => entry[1] !== undefined && !isHopByHop(entry[0]),
   );

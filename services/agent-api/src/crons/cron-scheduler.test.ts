@@ -1,10 +1,10 @@
 import type { FiredSlot } from '@runyard/run-engine';
 import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CronClock } from './cron-clock.ts';
+import { CronScheduler } from './cron-scheduler.ts';
 
 /** Fakes crons whose next slot is at a moment of the fake clock. */
-class PlayedCrons {
+class FakeCrons {
   dueAt: number | undefined;
   asked = 0;
   fired: number[] = [];
@@ -12,11 +12,11 @@ class PlayedCrons {
   failures: Error[] = [];
   isTakenElsewhere = false;
   /** True when a cron is due at once, but was paused by a process that could not read its schedule. */
-  isAtRest = false;
+  isPaused = false;
 
   async wake(): Promise<number> {
-    if (!this.isAtRest) return 0;
-    this.isAtRest = false;
+    if (!this.isPaused) return 0;
+    this.isPaused = false;
     this.dueAt = Date.now();
     return 1;
   }
@@ -36,60 +36,60 @@ class PlayedCrons {
   }
 }
 
-let crons: PlayedCrons;
-let clock: CronClock;
-let told: number;
+let crons: FakeCrons;
+let scheduler: CronScheduler;
+let firings: number;
 const passed = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
-  crons = new PlayedCrons();
-  told = 0;
-  clock = new CronClock({
+  crons = new FakeCrons();
+  firings = 0;
+  scheduler = new CronScheduler({
     crons,
     graphIds: ['agent'],
     toRun: () => {
       throw new Error('not asked here');
     },
     onFired: () => {
-      told += 1;
+      firings += 1;
     },
     logger: silentLogger,
   });
 });
 afterEach(async () => {
-  await clock.stop();
+  await scheduler.stop();
   vi.useRealTimers();
 });
 
-describe('a cron clock', () => {
+describe('a cron scheduler', () => {
   it('sleeps until the slot and fires it then', async () => {
     crons.dueAt = 7_000;
-    clock.start();
+    scheduler.start();
     await passed(6_999);
     expect(crons.fired).toEqual([]);
     expect(crons.asked).toBe(1);
     await passed(1);
     expect(crons.fired).toEqual([7_000]);
-    expect(told).toBe(1);
+    expect(firings).toBe(1);
   });
 
   it('looks seldom while no slot is to come', async () => {
-    clock.start();
+    scheduler.start();
     await passed(59_999);
     expect(crons.asked).toBe(2);
   });
 
   it('is woken by a change, also by one that comes while it looks', async () => {
-    clock.start();
+    scheduler.start();
     await passed(100);
     crons.dueAt = 5_000;
-    clock.soon();
+    scheduler.soon();
     await passed(4_900);
     expect(crons.fired).toEqual([5_000]);
-    clock.soon();
+    scheduler.soon();
     crons.dueAt = 5_001;
-    clock.soon();
+    scheduler.soon();
     await passed(1);
     expect(crons.fired).toEqual([5_000, 5_001]);
   });
@@ -97,7 +97,7 @@ describe('a cron clock', () => {
   it('does not spin while another process fires what is due', async () => {
     crons.dueAt = 0;
     crons.isTakenElsewhere = true;
-    clock.start();
+    scheduler.start();
     await passed(1_000);
     expect(crons.asked).toBeLessThan(6);
     crons.isTakenElsewhere = false;
@@ -108,7 +108,7 @@ describe('a cron clock', () => {
   it('continues after an outage of the database, asking less and less often, and at least every five seconds', async () => {
     crons.failures = Array.from({ length: 6 }, () => new Error('away'));
     crons.dueAt = 0;
-    clock.start();
+    scheduler.start();
     await passed(3_000);
     expect(crons.asked).toBe(3);
     await passed(17_000);
@@ -117,20 +117,20 @@ describe('a cron clock', () => {
   });
 
   it('resumes crons that an older process paused, before it started or beside it', async () => {
-    crons.isAtRest = true;
-    clock.start();
+    crons.isPaused = true;
+    scheduler.start();
     await passed(1);
     expect(crons.fired).toEqual([0]);
-    crons.isAtRest = true;
+    crons.isPaused = true;
     await passed(330_000);
     expect(crons.fired).toHaveLength(2);
   });
 
   it('fires nothing more once it is stopped', async () => {
     crons.dueAt = 1_000;
-    clock.start();
+    scheduler.start();
     await passed(10);
-    await clock.stop();
+    await scheduler.stop();
     await passed(60_000);
     expect(crons.fired).toEqual([]);
   });

@@ -1,17 +1,17 @@
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import { StateReadings } from './state-readings.ts';
+import { StateRefresher } from './state-refresher.ts';
 
 const behind = (threadId: string) => ({ threadId, metadata: { graph_id: 'agent' } });
 
 it('a thread whose graph never returns, or fails, delays no other, and is not read twice at once', async () => {
   const read: string[] = [];
-  const readings = new StateReadings({
+  const refresher = new StateRefresher({
     logger: silentLogger,
     patienceMs: 1,
     state: {
-      readAnew: async ({ threadId }) => {
+      refresh: async ({ threadId }) => {
         read.push(threadId);
         if (threadId === 'hung') await new Promise(() => {});
         if (threadId === 'broken') throw new Error('no such node');
@@ -19,10 +19,10 @@ it('a thread whose graph never returns, or fails, delays no other, and is not re
     },
   });
   const threads = ['hung', 'broken', 'sound'].map(behind);
-  readings.begin(threads);
+  refresher.begin(threads);
   await waitFor(() => read.length === 3, { what: 'all of them to be read' });
   await waitFor(() => {
-    readings.begin(threads);
+    refresher.begin(threads);
     return read.length > 4;
   });
   expect(read.slice(0, 5)).toEqual(['hung', 'broken', 'sound', 'broken', 'sound']);

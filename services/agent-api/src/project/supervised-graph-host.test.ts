@@ -1,7 +1,7 @@
 import { type GraphHost, GraphRequestError } from '@runyard/graph-host';
 import { silentLogger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { ServingHost } from './serving-host.ts';
+import { SupervisedGraphHost } from './supervised-graph-host.ts';
 
 const request = { graphId: 'g', threadId: 't' };
 const backends = {} as never;
@@ -10,41 +10,41 @@ function hostNamed(name: string): GraphHost {
   return { getState: async () => ({ name }), ping: async () => {}, close: async () => {} } as unknown as GraphHost;
 }
 
-it('the serving host starts once for all requests, and again after it ended', async () => {
+it('the graph host starts once for all requests, and again after it ended', async () => {
   const exits: ((reason: string) => void)[] = [];
-  const serving = new ServingHost({
+  const supervised = new SupervisedGraphHost({
     logger: silentLogger,
-    silentMs: 60_000,
+    unresponsiveAfterMs: 60_000,
     start: async (onExit) => hostNamed(`host ${exits.push(onExit)}`),
   });
-  await serving.start();
-  expect(await serving.getState(request, backends)).toEqual({ name: 'host 1' });
+  await supervised.start();
+  expect(await supervised.getState(request, backends)).toEqual({ name: 'host 1' });
   exits[0]!('out of memory');
-  const answers = await Promise.all([serving.getState(request, backends), serving.getState(request, backends)]);
+  const answers = await Promise.all([supervised.getState(request, backends), supervised.getState(request, backends)]);
   expect(answers).toEqual([{ name: 'host 2' }, { name: 'host 2' }]);
   expect(exits).toHaveLength(2);
 });
 
 it('requests get 503 while the project does not load, and the next one tries again', async () => {
   let loads = false;
-  const serving = new ServingHost({
+  const supervised = new SupervisedGraphHost({
     logger: silentLogger,
-    silentMs: 60_000,
+    unresponsiveAfterMs: 60_000,
     start: async () => {
       if (!loads) throw new Error('syntax error');
       return hostNamed('fixed');
     },
   });
-  await expect(serving.getState(request, backends)).rejects.toBeInstanceOf(UnavailableError);
+  await expect(supervised.getState(request, backends)).rejects.toBeInstanceOf(UnavailableError);
   loads = true;
-  expect(await serving.getState(request, backends)).toEqual({ name: 'fixed' });
+  expect(await supervised.getState(request, backends)).toEqual({ name: 'fixed' });
 });
 
 it('an unresponsive host is killed, its requests fail as unavailable, and another one starts', async () => {
   let starts = 0;
-  const serving = new ServingHost({
+  const supervised = new SupervisedGraphHost({
     logger: silentLogger,
-    silentMs: 30,
+    unresponsiveAfterMs: 30,
     pingEveryMs: 10,
     start: async () => {
       starts += 1;
@@ -63,19 +63,24 @@ it('an unresponsive host is killed, its requests fail as unavailable, and anothe
       } as unknown as GraphHost;
     },
   });
-  await expect(serving.getState(request, backends)).rejects.toMatchObject({
+  await expect(supervised.getState(request, backends)).rejects.toMatchObject({
     status: 503,
     message: 'The project did not answer',
   });
-  expect(await serving.getState(request, backends)).toEqual({ name: 'second' });
-  await serving.close();
+  expect(await supervised.getState(request, backends)).toEqual({ name: 'second' });
+  await supervised.close();
 });
 
 it('a request that the project never answers fails alone, and others are answered', async () => {
   const host = { ...hostNamed('one'), getHistory: () => new Promise(() => {}) } as unknown as GraphHost;
-  const serving = new ServingHost({ logger: silentLogger, silentMs: 60_000, answerMs: 5, start: async () => host });
-  const unanswered = serving.getHistory({ ...request, limit: 1 }, backends);
+  const supervised = new SupervisedGraphHost({
+    logger: silentLogger,
+    unresponsiveAfterMs: 60_000,
+    answerMs: 5,
+    start: async () => host,
+  });
+  const unanswered = supervised.getHistory({ ...request, limit: 1 }, backends);
   await expect(unanswered).rejects.toMatchObject({ status: 503, message: 'The project did not answer' });
-  expect(await serving.getState(request, backends)).toEqual({ name: 'one' });
-  await serving.close();
+  expect(await supervised.getState(request, backends)).toEqual({ name: 'one' });
+  await supervised.close();
 });

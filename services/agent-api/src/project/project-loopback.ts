@@ -33,7 +33,7 @@ interface Exchange {
  * token that only the project's process was given. A request on it is either the code's own, with the deployment's
  * rights, or the rest of an outside request, with the rights of its caller and counted once.
  */
-export class OwnServer {
+export class ProjectLoopback {
   readonly folder: SocketFolder;
   /** Authenticates the deployment's own code beside a worker, which calls over the network. */
   readonly workerToken = randomBytes(32).toString('base64url');
@@ -48,13 +48,13 @@ export class OwnServer {
   }
 
   /** @param user the user that runs the project's code, when it is not this process's */
-  static async open(user?: HostUser): Promise<OwnServer> {
-    const own = new OwnServer(await SocketFolder.open(user));
-    own.#server = await openLoopback(own.folder, (req, res) => own.#onRequest(req, res));
-    return own;
+  static async open(user?: HostUser): Promise<ProjectLoopback> {
+    const loopback = new ProjectLoopback(await SocketFolder.open(user));
+    loopback.#server = await openLoopback(loopback.folder, (req, res) => loopback.#onRequest(req, res));
+    return loopback;
   }
 
-  get loopback(): Loopback {
+  get endpoint(): Loopback {
     const { socketPath, token } = this.#server as LoopbackServer;
     return { socketPath, token };
   }
@@ -65,7 +65,7 @@ export class OwnServer {
   }
 
   /** Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others. */
-  knowing(verifier: PrincipalVerifier): PrincipalVerifier {
+  wrapVerifier(verifier: PrincipalVerifier): PrincipalVerifier {
     return {
       authenticate: async (req) => {
         if (req.headers[LOOPBACK_HEADER] !== undefined) this.#admitWorker(req);
@@ -83,7 +83,7 @@ export class OwnServer {
   readonly isInner = (req: IncomingMessage): boolean => this.#inner.has(req);
 
   /** Labels the outer request's metrics with the route that served it in the end. */
-  readonly tellRoute: RequestHandler = (req, res, next) => {
+  readonly labelOuterRoute: RequestHandler = (req, res, next) => {
     const outer = this.#inner.get(req);
     if (outer) res.once('close', () => Object.assign(outer.locals, { route: res.locals.route }));
     next();

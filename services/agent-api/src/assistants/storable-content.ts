@@ -2,7 +2,7 @@ import { toSqlJson, toSqlText } from '@runyard/database';
 import type { AssistantContent } from './assistant-record.ts';
 
 /** Makes content storable: Postgres has no U+0000, so it becomes U+FFFD, in text and inside JSON. */
-export function storable(content: AssistantContent) {
+export function toStorable(content: AssistantContent) {
   const json = (value: object) => JSON.parse(toSqlJson(value)) as object;
   return {
     graphId: content.graphId,

@@ -5,16 +5,16 @@ import type { Logger } from '@runyard/service-kit';
 /**
  * Returns what has to be done after threads were deleted: waiters for their runs look, and their events are removed.
  */
-export function afterDeletion(options: {
+export function createDeletionHandler(options: {
   streams: Pick<RunStreams, 'forget'>;
-  tellWaiting: () => void;
+  wakeWaiting: () => void;
   logger: Logger;
 }): (threads: DeletedThread[]) => void {
   return (threads) => {
-    options.tellWaiting();
+    options.wakeWaiting();
     // Without Redis they expire by themselves.
     Promise.all(threads.map((thread) => options.streams.forget(thread))).catch((error: unknown) =>
-      options.logger.debug('the events of deleted threads could not be removed', { error }),
+      options.logger.debug('removing events of deleted threads failed, they will expire', { error }),
     );
   };
 }

@@ -14,8 +14,8 @@ import {
 } from '@runyard/service-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { askingPermission } from '../permissions.ts';
-import { OwnServer } from './own-server.ts';
-import { ProjectApp } from './project-app.ts';
+import { ProjectAppProxy } from './project-app-proxy.ts';
+import { ProjectLoopback } from './project-loopback.ts';
 
 const common = { method: 'get' as const, summary: 'One.', tags: ['x'], responses: { 200: { description: 'It.' } } };
 const createThing = defineOperation({
@@ -38,15 +38,15 @@ const verifier: PrincipalVerifier = {
   },
 };
 
-let own: OwnServer;
+let loopback: ProjectLoopback;
 let close: (() => unknown)[];
 /** Paths that the project's app was shown. */
 let shown: string[];
 let passed: string[];
 
 beforeEach(async () => {
-  own = await OwnServer.open();
-  close = [() => own.close()];
+  loopback = await ProjectLoopback.open();
+  close = [() => loopback.close()];
   [shown, passed] = [[], []];
 });
 afterEach(async () => {
@@ -63,7 +63,7 @@ async function serveApp(_source: unknown, socketPath: string) {
     }
     const name = String(req.headers[EXCHANGE_HEADER]);
     passed.push(name);
-    const { socketPath: back, token } = own.loopback;
+    const { socketPath: back, token } = loopback.endpoint;
     const headers = { [EXCHANGE_HEADER]: name, [LOOPBACK_HEADER]: token };
     request({ socketPath: back, path: req.url, headers }, (answer) => {
       res.writeHead(answer.statusCode!, answer.headers);
@@ -77,24 +77,24 @@ async function serveApp(_source: unknown, socketPath: string) {
 
 async function start({ permissionFirst = false } = {}): Promise<string> {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
-  const principal = own.knowing(verifier);
+  const principal = loopback.wrapVerifier(verifier);
   const operations = [
     bind(createThing, ({ caller }) => ok({ caller: caller.identity })),
     bind(open, () => ok({ open: true })),
     bind({ ...createThing, operationId: 'aside', path: '/aside' }, () => ok({ aside: true })),
   ].map(askingPermission);
-  const projectApp = new ProjectApp({
+  const projectApp = new ProjectAppProxy({
     source: { file: '/app.ts', symbol: 'app' },
-    host: { available: async () => host },
-    own,
+    host: { requireRunning: async () => host },
+    loopback,
     principal,
     operations: operations.map(({ operation }) => operation),
     permissionFirst,
     bodyLimitBytes: 1000,
   });
   await projectApp.start();
-  const app = createApp({ context, principal, isInner: own.isInner, before: [projectApp.handler], operations });
-  own.serve(app);
+  const app = createApp({ context, principal, isInner: loopback.isInner, before: [projectApp.handler], operations });
+  loopback.serve(app);
   const { url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 100 });
   close.push(
     () => projectApp.close(),
@@ -137,7 +137,7 @@ it('the server checks the role of a caller before the app does, when configured 
 it('a request is passed on once, and never under a made-up name', async () => {
   const url = await start();
   await call(`${url}/things`, { caller: 'writer' });
-  const { socketPath, token } = own.loopback;
+  const { socketPath, token } = loopback.endpoint;
   for (const name of [passed[0]!, 'made-up']) {
     const headers = { [LOOPBACK_HEADER]: token, [EXCHANGE_HEADER]: name };
     const answer = await new Promise<{ statusCode?: number }>((resolve, reject) => {
@@ -151,8 +151,8 @@ it('a request is passed on once, and never under a made-up name', async () => {
 
 it('code beside a worker is known by its token, and no other is trusted', async () => {
   const url = await start();
-  expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: own.workerToken })).toEqual([200, { caller: '' }]);
-  for (const token of ['', 'guess', own.loopback.token]) {
+  expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: loopback.workerToken })).toEqual([200, { caller: '' }]);
+  for (const token of ['', 'guess', loopback.endpoint.token]) {
     expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: token, caller: 'writer' })).toMatchObject([401, {}]);
   }
 });

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
-import { reachableUrl } from './announcement.ts';
+import { reachableUrl } from './server-registration.ts';
 
 it('a server that listens on all addresses is announced at one that others reach without knowing its name', () => {
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);

@@ -2,7 +2,7 @@ import type { CheckpointConfig, ThreadStateSearch } from '@runyard/contracts';
 import { UnprocessableError } from '@runyard/service-kit';
 
 /** A position in a thread's history: the newest of the root graph when both are left out. */
-export interface CheckpointPlace {
+export interface CheckpointPosition {
   checkpointId?: string | undefined;
   checkpointNs?: string | undefined;
 }
@@ -12,7 +12,10 @@ export interface CheckpointPlace {
  * events carry it.
  * @throws UnprocessableError when it belongs to another thread
  */
-export function placeOf(threadId: string, checkpoint: CheckpointConfig | null | undefined): CheckpointPlace {
+export function checkpointPositionOf(
+  threadId: string,
+  checkpoint: CheckpointConfig | null | undefined,
+): CheckpointPosition {
   requireOwnCheckpoint(threadId, checkpoint);
   const { checkpoint_ns, checkpoint_id, checkpoint_map } = checkpoint ?? {};
   const mapped = checkpoint_map?.[checkpoint_ns ?? ''];
@@ -32,8 +35,8 @@ export function requireOwnCheckpoint(
 }
 
 /** Reads `before`, which names a checkpoint by its id, flat, or the way LangGraph writes a config. */
-export function placeBefore(threadId: string, before: ThreadStateSearch['before']): CheckpointPlace {
+export function positionBefore(threadId: string, before: ThreadStateSearch['before']): CheckpointPosition {
   if (before === null || before === undefined) return {};
   if (typeof before === 'string') return { checkpointId: before };
-  return placeOf(threadId, 'configurable' in before ? before.configurable : before);
+  return checkpointPositionOf(threadId, 'configurable' in before ? before.configurable : before);
 }

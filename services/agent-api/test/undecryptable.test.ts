@@ -6,14 +6,14 @@ import { tellingRefusedData } from '../src/refused-data.ts';
 import type { RunOrigin } from '../src/runs/run-creation.ts';
 import { UNRESTRICTED } from '../src/scope.ts';
 import { toCallerError } from '../src/threads/state-errors.ts';
-import { openServices, type Services } from './services.ts';
+import { openServices, type TestServices } from './services.ts';
 
 /** The older of two things of each kind was encrypted with a key that was lost since. */
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
 const SAID = { said: 'tea' };
 const METADATA = { of: 'this test' };
 
-let services: Services;
+let services: TestServices;
 let threadIds: string[];
 let cronIds: string[];
 beforeAll(async () => {

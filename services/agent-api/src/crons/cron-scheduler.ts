@@ -2,7 +2,7 @@ import type { CreateRun, CronFiring, DueCron, FiredSlot } from '@runyard/run-eng
 import type { Logger } from '@runyard/service-kit';
 import { DueWork } from '../due-work.ts';
 
-export interface CronClockOptions {
+export interface CronSchedulerOptions {
   crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'wake'>;
   /** Graphs of this process's project. Crons of other graphs wait for a process that has them. */
   graphIds: readonly string[];
@@ -24,17 +24,17 @@ const TAKEN_MS = 250;
  * the database decides which of them fires a slot, so none has to be elected and no slot is missed. It has to be woken
  * when a cron was changed, here or in another process.
  */
-export class CronClock {
-  readonly #options: CronClockOptions;
+export class CronScheduler {
+  readonly #options: CronSchedulerOptions;
   readonly #due: DueWork;
   /** Monotonic milliseconds at which paused crons are looked for again. */
   #wakeAt = 0;
 
-  constructor(options: CronClockOptions) {
+  constructor(options: CronSchedulerOptions) {
     this.#options = options;
     this.#due = new DueWork({
       work: () => this.#fireDue(),
-      onError: (error) => options.logger.warn('crons cannot be fired at the moment', { error }),
+      onError: (error) => options.logger.warn('firing crons failed, will retry', { error }),
     });
   }
 
@@ -42,7 +42,7 @@ export class CronClock {
     this.#due.start();
   }
 
-  /** Wakes the clock: it looks for the next slot at once. */
+  /** Wakes the scheduler: it looks for the next slot at once. */
   soon(): void {
     this.#due.soon();
   }
@@ -57,7 +57,7 @@ export class CronClock {
     const { crons, graphIds, toRun, onFired, logger } = this.#options;
     if (performance.now() >= this.#wakeAt) {
       const woken = await crons.wake();
-      if (woken > 0) logger.info('crons go on that an older process put to rest', { crons: woken });
+      if (woken > 0) logger.info('crons that an older release had stopped are scheduled again', { crons: woken });
       this.#wakeAt = performance.now() + WAKE_EVERY_MS;
     }
     while (!this.#due.isStopped) {
@@ -67,7 +67,7 @@ export class CronClock {
       const slots = await crons.fire({ graphIds, toRun });
       if (slots.length === 0) return TAKEN_MS;
       for (const { cronId, slot, refusal } of slots) {
-        if (refusal) logger.warn('a cron made no run', { cronId, slot, error: refusal });
+        if (refusal) logger.warn('cron slot refused', { cronId, slot, error: refusal });
       }
       onFired(slots);
     }

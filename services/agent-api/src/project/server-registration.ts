@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { ANNOUNCE_EVERY_MS, type ApiServers } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 
-export interface AnnouncementOptions {
+export interface ServerRegistrationOptions {
   servers: ApiServers;
   /** The base URL at which workers reach this process. */
   url: string;
@@ -13,20 +13,20 @@ export interface AnnouncementOptions {
 }
 
 /** Keeps this process listed where workers of the deployment look for servers. */
-export class Announcement {
-  readonly #options: AnnouncementOptions;
+export class ServerRegistration {
+  readonly #options: ServerRegistrationOptions;
   readonly #serverId = randomUUID();
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: AnnouncementOptions) {
+  constructor(options: ServerRegistrationOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    await this.#announce();
+    await this.#register();
     this.#timer = setInterval(() => {
-      this.#last = this.#announce();
+      this.#last = this.#register();
     }, ANNOUNCE_EVERY_MS);
   }
 
@@ -34,14 +34,14 @@ export class Announcement {
     clearInterval(this.#timer);
     await this.#last;
     const { servers, logger } = this.#options;
-    await servers.withdraw(this.#serverId).catch((error) => logger.debug('could not be withdrawn', { error }));
+    await servers.withdraw(this.#serverId).catch((error) => logger.debug('server deregistration failed', { error }));
   }
 
-  async #announce(): Promise<void> {
+  async #register(): Promise<void> {
     const { servers, url, token, revisionId, logger } = this.#options;
     await servers
       .announce({ serverId: this.#serverId, url, token, revisionId })
-      .catch((error) => logger.debug('workers could not be told where this process is', { error }));
+      .catch((error) => logger.debug('server registration failed, will retry', { error }));
   }
 }
 
@@ -53,11 +53,11 @@ export class Announcement {
 export function reachableUrl(listening: string, configured: string | undefined): string {
   if (configured !== undefined) return configured.replace(/\/+$/, '');
   const url = new URL(listening);
-  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = ownAddress();
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = firstNetworkAddress();
   return url.origin;
 }
 
-function ownAddress(): string {
+function firstNetworkAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const found = addresses.find(({ family, internal }) => family === 'IPv4' && !internal);
   return found?.address ?? hostname();
