@@ -18,7 +18,7 @@ const bundledGraphHosts: Plugin = {
 export default defineConfig({
   plugins: [bundledGraphHosts],
   test: {
-    globalSetup: ['packages/test-kit/src/global-setup.ts'],
+    globalSetup: ['packages/test-kit/src/bundles/global-setup.ts', 'infra/local/test/global-setup.ts'],
     setupFiles: ['packages/test-kit/src/load-postgres-clients.ts'],
     include: [
       'packages/**/*.test.ts',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
-import { ImageClient } from '../../services/control-plane/test/support/image-pushing.ts';
+import { ImageClient } from '@runyard/test-kit';
 
 /** Reports its arguments, and prints and ends with what the engine answers. */
 const COMMAND = `#!${process.execPath}

@@ -1,5 +1,5 @@
 /**
- * Variables with the addresses of the tests' servers. `global-setup.ts` sets those that the caller's environment lacks.
+ * Variables with the addresses of the tests' servers. `infra/local/test/global-setup.ts` sets those that the caller's environment lacks.
  */
 export const testServerVariables = {
   postgres: 'RUNYARD_TEST_POSTGRES_URL',

@@ -1,6 +1,16 @@
 export { bundledEntry } from './bundles/bundled-entry.ts';
+export { kafkaLoginPrefixes, type TestServer, testServerVariables } from './environment.ts';
 export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
+export {
+  digestOf,
+  ImageClient,
+  LIST_TYPE,
+  listOf,
+  MANIFEST_TYPE,
+  manifestOf,
+  referrerOf,
+} from './image-client.ts';
 export { kafkaAvailable, type TestKafka, testKafka, testKafkaDeployments } from './kafka.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { RunStarted } from '@runyard/contracts';
 import { createEventBus, makeEvent } from '@runyard/event-bus';
-import { startInfrastructure } from '@runyard/local-infra';
 import { silentLogger } from '@runyard/service-kit';
-import { testRedis, waitFor } from '@runyard/test-kit';
+import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DeploymentRedis, redisKeyPrefix } from '../src/data-plane/deployment-redis.ts';
@@ -118,21 +114,16 @@ describe('the Redis user of a deployment', () => {
   });
 
   it('is created again when Redis comes back without users, and its connections recover', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'runyard-redis-'));
-    closings.push(() => rm(dataDir, { recursive: true, force: true }));
-    const environment = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith('RUNYARD_')),
-    );
-    const start = () => startInfrastructure({ dataDir, want: ['redis'], environment });
-    const first = await start();
-    const { prefix, uri } = await deployment(open(first.redis.url));
-    closings.pop();
+    const line = await FaultLine.to(testRedis().url);
+    closings.push(() => line.close());
+    const { prefix, uri } = await deployment(open(line.url));
     const redis = connect(uri);
     await redis.set(`${prefix}:kept`, '1');
-    await first.stop();
-    const second = await start();
-    closings.push(() => second.stop());
+    await line.refuse();
+    await connect(testRedis().url).call('ACL', 'DELUSER', new URL(uri).username);
+    await line.heal();
     await waitFor(async () => (await redis.get(`${prefix}:kept`).catch(() => null)) === '1');
+    await expect(redis.get('a key of another')).rejects.toThrow(/NOPERM/);
   });
 
   it('is removed with its deployment, with all its keys', async () => {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { digestOf, LIST_TYPE, listOf, MANIFEST_TYPE, manifestOf, referrerOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, LIST_TYPE, listOf, MANIFEST_TYPE, manifestOf, referrerOf } from './support/image-pushing.ts';
 import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 const CONFIG = Buffer.from('{}');

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, PushToken } from '@runyard/contracts';
+import { ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE, engineCalls, engineVariables } from './support/fake-engine.ts';
-import { ImageClient } from './support/image-pushing.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

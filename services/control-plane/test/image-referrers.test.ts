@@ -1,5 +1,5 @@
+import { digestOf, LIST_TYPE, MANIFEST_TYPE, manifestOf, referrerOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, LIST_TYPE, MANIFEST_TYPE, manifestOf, referrerOf } from './support/image-pushing.ts';
 import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 const CONFIG = Buffer.from('{}');

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { digestOf, ImageClient, LIST_TYPE, listOf, manifestOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, ImageClient, LIST_TYPE, listOf, manifestOf } from './support/image-pushing.ts';
 import { errorOf, TestRegistry } from './support/test-registry.ts';
 
 const LIMIT_BYTES = 1_000_000;

@@ -18,7 +18,7 @@ import {
   type Revision,
 } from '@runyard/contracts';
 import { Sealer } from '@runyard/sealing';
-import { waitFor } from '@runyard/test-kit';
+import { ImageClient, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
 import type { Prisma } from '../src/generated/client.ts';
@@ -26,7 +26,6 @@ import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { RegistryAddress } from '../src/registry/registry-address.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
-import { ImageClient } from './support/image-pushing.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Lifecycle, silentLogger } from '@runyard/service-kit';
+import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuildFailure } from '../src/builds/build-failure.ts';
 import { FolderStorage } from '../src/object-storage/folder-storage.ts';
@@ -14,7 +15,6 @@ import { ProjectImageStore } from '../src/project-images/project-image-store.ts'
 import type { RevisionImages } from '../src/project-images/revision-images.ts';
 import { openLocalDirectory } from '../src/sources/local-directory.ts';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { digestOf, type ImageClient } from './support/image-pushing.ts';
 import { errorOf, TestRegistry } from './support/test-registry.ts';
 
 const LIMIT_BYTES = 1_000_000;

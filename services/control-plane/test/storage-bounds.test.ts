@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { waitFor } from '@runyard/test-kit';
+import { digestOf, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorageQuota } from '../src/storage-quota/storage-quota.ts';
-import { digestOf } from './support/image-pushing.ts';
 import { errorOf, TestRegistry } from './support/test-registry.ts';
 
 const MEGABYTE = 1_000_000;

@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Sealer } from '@runyard/sealing';
 import { createApp, createContext } from '@runyard/service-kit';
-import { createTestDatabase } from '@runyard/test-kit';
+import { createTestDatabase, ImageClient } from '@runyard/test-kit';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { FolderStorage } from '../../src/object-storage/folder-storage.ts';
 import type { ObjectRemovals } from '../../src/object-storage/object-removals.ts';
 import type { PartStorage } from '../../src/registry/blob-parts.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { StorageQuota } from '../../src/storage-quota/storage-quota.ts';
-import { ImageClient } from './image-pushing.ts';
 import { openRemovals } from './object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));

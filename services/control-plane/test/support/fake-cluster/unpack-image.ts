@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ImageClient } from '@runyard/test-kit';
 import { extract } from 'tar';
-import { ImageClient } from '../image-pushing.ts';
 
 export interface UnpackedImage {
   workingDir: string;

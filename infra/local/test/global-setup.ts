@@ -1,36 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KafkaServer, Servers } from '@runyard/local-infra';
 import { kafkaLoginVariables } from '@runyard/service-kit/kafka-access';
-import type { TestProject } from 'vitest/node';
-import { startBundleServer } from './bundles/bundle-server.ts';
-import { bundlesVariable } from './bundles/bundled-entry.ts';
-import { kafkaLoginPrefixes, type TestServer, testServerVariables } from './environment.ts';
-import { onDatabase } from './postgres.ts';
+import { kafkaLoginPrefixes, onDatabase, type TestServer, testServerVariables } from '@runyard/test-kit';
+import { type KafkaServer, type Servers, startInfrastructure } from '../src/index.ts';
 
 /**
- * Runs once before all test files. Services are bundled when a test first starts one. Servers named in the environment
- * are used as they are; the others are started for this test run and deleted with their data. Test processes inherit
- * the addresses.
+ * Runs once before all test files. Servers named in the environment are used as they are; the others are started for
+ * this test run and deleted with their data. Test processes inherit the addresses.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const bundles = await startBundleServer();
-  process.env[bundlesVariable] = bundles.url;
-  project.onTestsRerun(() => bundles.forget());
-  const stopServers = await startMissingServers();
-  return async () => {
-    await Promise.all([bundles.close(), stopServers()]);
-  };
-}
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  const servers = Object.keys(testServerVariables) as TestServer[];
+  const missing = servers.filter((server) => !process.env[testServerVariables[server]]);
+  if (missing.length === 0) return undefined;
 
-async function startMissingServers(): Promise<() => Promise<void>> {
-  const missing = (Object.keys(testServerVariables) as TestServer[]).filter(
-    (s) => !process.env[testServerVariables[s]],
-  );
-  if (missing.length === 0) return async () => {};
-
-  const { startInfrastructure } = await import('@runyard/local-infra');
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-test-'));
   const infrastructure = await startInfrastructure({
     dataDir,
