@@ -11,20 +11,19 @@ import {
   reportReady,
   type ServiceContext,
 } from '@runyard/service-kit';
+import { createCallerVerifier } from './access/authentication.ts';
 import { openAssistants } from './assistants/open-assistants.ts';
-import { createCallerVerifier } from './authentication.ts';
 import type { Config } from './config.ts';
+import { openDatabase } from './connections/open-database.ts';
+import { openOutbox } from './connections/open-outbox.ts';
+import { openRedis } from './connections/open-redis.ts';
 import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
-import { serve } from './http/serve.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
 import { SweepMetrics } from './meta/sweep-metrics.ts';
-import { openDatabase } from './open-database.ts';
-import { openOutbox } from './open-outbox.ts';
-import { openRedis } from './open-redis.ts';
 import { openServedProject } from './project/open-served-project.ts';
 import { reachableUrl, ServerRegistration } from './project/server-registration.ts';
 import { createRescueRounds } from './runs/rescue-rounds.ts';
@@ -33,6 +32,7 @@ import { RunResults } from './runs/run-results.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
+import { serve } from './server/serve.ts';
 import { openStore } from './store/open-store.ts';
 import { openReaders } from './streams/open-readers.ts';
 import { StreamPlaces } from './streams/stream-places.ts';

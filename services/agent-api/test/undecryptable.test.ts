@@ -2,10 +2,10 @@ import { GraphRequestError } from '@runyard/graph-host';
 import { sealedAtRest } from '@runyard/sealing';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tellingRefusedData } from '../src/refused-data.ts';
+import { UNRESTRICTED } from '../src/access/scope.ts';
+import { toCallerError } from '../src/errors/graph-errors.ts';
+import { tellingRefusedData } from '../src/errors/refused-data.ts';
 import type { RunOrigin } from '../src/runs/run-creation.ts';
-import { UNRESTRICTED } from '../src/scope.ts';
-import { toCallerError } from '../src/threads/state-errors.ts';
 import { openServices, type TestServices } from './services.ts';
 
 /** The older of two things of each kind was encrypted with a key that was lost since. */

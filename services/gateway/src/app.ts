@@ -19,7 +19,6 @@ import type { ArrivalDelay } from './limits/arrival-delay.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { openRequestBody, type RequestBody } from './limits/request-body.ts';
 import type { Continuation } from './proxy/answer-relay.ts';
-import type { ClientAddresses } from './proxy/client-address.ts';
 import { type ContinuationRequest, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
 import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
@@ -27,8 +26,9 @@ import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
+import type { ClientAddresses } from './requests/client-address.ts';
+import { hostNameOf, requestedHost, splitAbsoluteTarget } from './requests/request-host.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
-import { hostNameOf, requestedHost, splitAbsoluteTarget } from './routing/request-host.ts';
 import { type Destination, resolveAtHost, resolvePath } from './routing/resolve-path.ts';
 import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 

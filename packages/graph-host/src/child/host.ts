@@ -17,19 +17,19 @@ import type {
 import { serveProjectApp } from './app/app-server.ts';
 import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
 import { loadProjectApp } from './app/project-app.ts';
-import { RemoteCheckpoints, RemoteStore } from './backends.ts';
-import { captureConsole, printAs } from './console.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
-import { errorBody } from './error-body.ts';
-import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
-import { preloadLangGraph } from './preload-langgraph.ts';
-import { Run } from './run.ts';
-import { registerSdkLogger } from './sdk-logger.ts';
-import { sendSettlement } from './settlement.ts';
-import { getHistory, getState, updateState } from './state-requests.ts';
-import { toWireJson } from './wire-json.ts';
+import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
+import { type LoadedGraph, loadGraphs } from './loading/load-graphs.ts';
+import { captureConsole, printAs } from './process/console.ts';
+import { registerSdkLogger } from './process/sdk-logger.ts';
+import { Run } from './run/run.ts';
+import { sendSettlement } from './run/settlement.ts';
+import { getHistory, getState, updateState } from './state/state-requests.ts';
+import { RemoteCheckpoints, RemoteStore } from './storage/backends.ts';
+import { errorBody } from './wire/error-body.ts';
+import { toWireJson } from './wire/wire-json.ts';
 
 type StateOperation = typeof getState | typeof getHistory | typeof updateState;
 

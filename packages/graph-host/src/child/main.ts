@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import { Connection } from '../protocol/connection.ts';
 import { checksAtHost, PROTOCOL_VERSION } from '../protocol/messages.ts';
 import { Host } from './host.ts';
-import { endWithParent, keepAlive } from './process-guards.ts';
+import { endWithParent, keepAlive } from './process/process-guards.ts';
 
 const PARENT_FD = 3;
 

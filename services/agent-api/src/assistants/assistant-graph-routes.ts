@@ -6,9 +6,9 @@ import {
   getAssistantSubgraphsIn,
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { UNRESTRICTED } from '../access/scope.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
-import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { isSet } from '../http/query-flag.ts';
 import type { AssistantGraphService, GraphRequester } from './assistant-graph-service.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
 import type { GraphHost, LookRequest } from '@runyard/graph-host';
 import { UnprocessableError } from '@runyard/service-kit';
-import type { Scope } from '../scope.ts';
-import { toCallerError } from '../threads/state-errors.ts';
+import type { Scope } from '../access/scope.ts';
+import { toCallerError } from '../errors/graph-errors.ts';
 import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
 

@@ -2,8 +2,8 @@ import type { RunConfig } from '@runyard/contracts';
 import { GroupCommitter, toSqlJson } from '@runyard/database';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { Scope } from '../access/scope.ts';
 import type { RunAssistant } from '../runs/run-arguments.ts';
-import type { Scope } from '../scope.ts';
 import type { AssistantIds } from './assistant-ids.ts';
 
 interface LookupRequest {

@@ -1,5 +1,5 @@
 import type { Assistant, AssistantVersion } from '@runyard/contracts';
-import { toWireTime } from '../wire-time.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import type { AssistantConfiguration } from './assistant-configuration.ts';
 
 /** The content that each version of an assistant has of its own. */

@@ -1,6 +1,6 @@
 import { NotFoundError } from '@runyard/service-kit';
+import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import type { RunService } from '../runs/run-service.ts';
-import { type Scope, UNRESTRICTED } from '../scope.ts';
 import type { ThreadService } from '../threads/thread-service.ts';
 import type { AssistantStore } from './assistant-store.ts';
 

@@ -10,9 +10,9 @@ import {
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, noContent, ok, UnprocessableError } from '@runyard/service-kit';
-import { paginationHeaders } from '../pagination.ts';
-import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
+import { paginationHeaders } from '../http/pagination.ts';
+import { isSet } from '../http/query-flag.ts';
 import type { AssistantService } from './assistant-service.ts';
 
 export function assistantRoutes(assistants: AssistantService, keys: IdempotencyKeys): BoundOperation[] {

@@ -11,8 +11,8 @@ import {
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
 import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
-import type { Page } from '../pagination.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import type { Page } from '../http/pagination.ts';
 import { configurationOf, mergeConfiguration } from './assistant-configuration.ts';
 import type { AssistantIds } from './assistant-ids.ts';
 import { type AssistantContent, type AssistantRecord, toWireAssistant, toWireVersion } from './assistant-record.ts';

@@ -1,8 +1,8 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
 import { creating, type KeyedRequest, toSqlJson, toSqlText } from '@runyard/database';
-import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
-import { Prisma, type PrismaClient } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
 import { toStorable } from './storable-content.ts';

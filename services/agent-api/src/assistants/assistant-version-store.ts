@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
-import { Prisma, type PrismaClient } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
 import { ASSISTANT_COLUMNS } from './assistant-store.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';

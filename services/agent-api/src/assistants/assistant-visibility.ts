@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
-import { Prisma } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { Prisma } from '../connections/prisma.ts';
 
 /**
  * Decides which assistants a caller may read and change. A graph's own (system) assistant is visible to everybody as

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectGraph } from '@runyard/graph-host';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
 import { configurationOf } from './assistant-configuration.ts';
 import { systemAssistantId } from './assistant-ids.ts';
 import type { AssistantStore } from './assistant-store.ts';

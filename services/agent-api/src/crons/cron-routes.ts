@@ -1,9 +1,9 @@
 import * as contracts from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, type HandlerRequest, noContent, ok } from '@runyard/service-kit';
-import { paginationHeaders } from '../pagination.ts';
-import { requirePermission } from '../permissions.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { requirePermission } from '../access/permissions.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
+import { paginationHeaders } from '../http/pagination.ts';
 import type { CronOrigin, CronService } from './cron-service.ts';
 
 export function cronRoutes(crons: CronService, keys: IdempotencyKeys): BoundOperation[] {

@@ -1,7 +1,7 @@
 import type { CreateRun, DueCron } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
+import { UNRESTRICTED } from '../access/scope.ts';
 import { type RunOrigin, toCreateRun } from '../runs/run-creation.ts';
-import { UNRESTRICTED } from '../scope.ts';
 import type { CronPayload } from './cron-payload.ts';
 
 /** Builds the run of a slot as if the cron's creator created it now. It carries `cron_id` and the cron's metadata. */

@@ -10,9 +10,9 @@ import {
 } from '@runyard/run-engine';
 import type { AtRest } from '@runyard/sealing';
 import { NotFoundError } from '@runyard/service-kit';
-import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
-import { Prisma, type PrismaClient } from '../prisma.ts';
-import { isRestricted, type Scope } from '../scope.ts';
+import { isRestricted, type Scope } from '../access/scope.ts';
+import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 
 /** The fields of a cron that its caller decides. */
 export type CronSettings = Pick<

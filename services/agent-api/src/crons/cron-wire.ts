@@ -1,7 +1,7 @@
 import type { Cron } from '@runyard/contracts';
 import type { CronRecord } from '@runyard/run-engine';
-import { undecryptableValue } from '../unreadable.ts';
-import { toWireTime } from '../wire-time.ts';
+import { undecryptableValue } from '../errors/unreadable.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import type { CronPayload } from './cron-payload.ts';
 
 export function toWireCron(cron: CronRecord): Cron {

@@ -1,7 +1,7 @@
 import * as contracts from '@runyard/contracts';
 import { type BoundOperation, bind, NotFoundError, ok } from '@runyard/service-kit';
+import { UNRESTRICTED } from '../access/scope.ts';
 import type { RunService } from '../runs/run-service.ts';
-import { UNRESTRICTED } from '../scope.ts';
 import type { FeedbackStore } from './feedback-store.ts';
 import type { FeedbackSubject, FeedbackTokens } from './feedback-tokens.ts';
 

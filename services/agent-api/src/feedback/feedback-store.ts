@@ -3,7 +3,7 @@ import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
 import { NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { toWireTime } from '../wire-time.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import type { FeedbackSubject } from './feedback-tokens.ts';
 
 /** Limits the feedback that one URL can leave behind: enough for a group of people, no room for a flood. */

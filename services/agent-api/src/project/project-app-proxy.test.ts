@@ -13,7 +13,7 @@ import {
   UnauthorizedError,
 } from '@runyard/service-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { askingPermission } from '../permissions.ts';
+import { askingPermission } from '../access/permissions.ts';
 import { ProjectAppProxy } from './project-app-proxy.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 

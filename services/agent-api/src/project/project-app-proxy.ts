@@ -17,8 +17,8 @@ import {
   tooLarge,
   UnavailableError,
 } from '@runyard/service-kit';
+import { requirePermission } from '../access/permissions.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
-import { requirePermission } from '../permissions.ts';
 import { pathFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
 import { sendToApp } from './send-to-app.ts';

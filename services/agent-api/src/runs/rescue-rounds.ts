@@ -3,9 +3,9 @@ import { Duty, DutyRounds } from '@runyard/database';
 import type { RunEngine } from '@runyard/run-engine';
 import type pg from 'pg';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
+import { notifyEnded, type RunEndParts } from '../streams/notify-ended.ts';
 import { StateRefresher } from '../threads/state-refresher.ts';
 import type { StateService } from '../threads/state-service.ts';
-import { notifyEnded, type RunEndParts } from './notify-ended.ts';
 
 const EVERY_MS = 2_000;
 /**

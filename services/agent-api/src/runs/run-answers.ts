@@ -3,11 +3,11 @@ import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contra
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { BEFORE_ALL, parseEventId, type RunStreams } from '@runyard/run-stream';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import { hasPermission } from '../access/permissions.ts';
+import type { Scope } from '../access/scope.ts';
 import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
-import { hasPermission } from '../permissions.ts';
-import { isSet } from '../query-flag.ts';
-import type { Scope } from '../scope.ts';
+import { isSet } from '../http/query-flag.ts';
 import { acceptsHandoff, type Continuation, isContinuing, withQuery } from '../streams/continuation.ts';
 import {
   FROM_NOW_ON,

@@ -1,7 +1,7 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
 import type { CreateRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
-import { isRestricted, type Scope } from '../scope.ts';
+import { isRestricted, type Scope } from '../access/scope.ts';
 import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
 
 /** The creator of a run and its thread. */

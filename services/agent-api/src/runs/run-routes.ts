@@ -9,10 +9,10 @@ import {
   ok,
   UnprocessableError,
 } from '@runyard/service-kit';
+import { requirePermission } from '../access/permissions.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
-import { requirePermission } from '../permissions.ts';
-import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { isSet } from '../http/query-flag.ts';
 import type { FollowedRun } from './followed-run.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';

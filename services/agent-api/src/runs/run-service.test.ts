@@ -1,6 +1,6 @@
 import { ConflictError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
 import { RunService, type RunServiceOptions } from './run-service.ts';
 
 it('a cancel that meets a deadlock again and again is a conflict, not a fault of the service', async () => {

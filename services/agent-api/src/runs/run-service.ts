@@ -13,12 +13,12 @@ import type {
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
+import { isRestricted, type Scope } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
-import { isRestricted, type Scope } from '../scope.ts';
+import { notifyCancelled, notifyDeleted } from '../streams/notify-ended.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
-import { notifyCancelled, notifyDeleted } from './notify-ended.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { type RunOrigin, toCreateRun } from './run-creation.ts';
 import type { RunLocation } from './run-locations.ts';

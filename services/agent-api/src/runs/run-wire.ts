@@ -1,7 +1,7 @@
 import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
-import { undecryptableValue } from '../unreadable.ts';
-import { toWireTime } from '../wire-time.ts';
+import { undecryptableValue } from '../errors/unreadable.ts';
+import { toWireTime } from '../http/wire-time.ts';
 
 export function toWireRun(record: RunRecord): Run {
   return {

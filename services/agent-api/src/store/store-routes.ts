@@ -1,7 +1,7 @@
 import { deleteItem, getItem, listNamespaces, putItem, searchItems } from '@runyard/contracts';
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
-import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
+import { isSet } from '../http/query-flag.ts';
 import { parseNamespace } from './namespace.ts';
 import type { StoreService } from './store-service.ts';
 

@@ -8,8 +8,8 @@ import type {
   StoreSearchRequest,
 } from '@runyard/contracts';
 import { BadRequestError, ForbiddenError, UnprocessableError } from '@runyard/service-kit';
-import type { Scope } from '../scope.ts';
-import { toWireTime } from '../wire-time.ts';
+import type { Scope } from '../access/scope.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import { checkFilter } from './filter.ts';
 import { checkLabels, requireItemNamespace } from './namespace.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
 import type { BoundOperation, HandlerRequest, Refusals } from '@runyard/service-kit';
-import { isSet } from '../query-flag.ts';
+import { isSet } from '../http/query-flag.ts';
 
 interface CancelQuery {
   wait?: QueryFlag;

@@ -3,9 +3,9 @@ import type { RunArguments } from '@runyard/contracts';
 import type { FactoryConfig, GraphHost } from '@runyard/graph-host';
 import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { UNRESTRICTED } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { configurableOfGraph } from '../runs/run-arguments.ts';
-import { UNRESTRICTED } from '../scope.ts';
 
 export interface LastConfigurationOptions {
   host: { requireRunning(): Promise<Pick<GraphHost, 'graphs'>> };

@@ -7,13 +7,12 @@ import type { AtRest } from '@runyard/sealing';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { PrismaClient } from '../connections/prisma.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
-import type { PrismaClient } from '../prisma.ts';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
-import { notifyDeleted } from '../runs/notify-ended.ts';
+import { notifyDeleted } from '../streams/notify-ended.ts';
 import type { Readers } from '../streams/open-readers.ts';
 import { publishStateUpdate } from '../streams/publish-state-update.ts';
-import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
 import { createDeletionHandler } from './deletion-handler.ts';
 import { LastConfiguration } from './last-configuration.ts';
 import { retentionRoutes } from './retention-routes.ts';
@@ -23,6 +22,7 @@ import { ThreadRetention } from './thread-retention.ts';
 import { threadRoutes } from './thread-routes.ts';
 import { ThreadService } from './thread-service.ts';
 import { ThreadStore } from './thread-store.ts';
+import { threadStreamRoutes } from './thread-stream-routes.ts';
 import { createThreadSweeper } from './thread-sweeper.ts';
 
 export interface ThreadParts {

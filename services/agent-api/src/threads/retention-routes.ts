@@ -1,7 +1,7 @@
 import { copyThread, getThreadStorage, pruneThreads } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
 import type { ThreadRetention } from './thread-retention.ts';
 
 export function retentionRoutes(retention: ThreadRetention, keys: IdempotencyKeys): BoundOperation[] {

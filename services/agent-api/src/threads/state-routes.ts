@@ -9,8 +9,8 @@ import {
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
+import { isSet } from '../http/query-flag.ts';
 import { checkpointPositionOf, positionBefore } from './checkpoint-position.ts';
 import { selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';

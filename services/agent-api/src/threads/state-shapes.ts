@@ -1,7 +1,7 @@
 /** Shapes of a thread's state: as the graph host returns it, as clients see it, and as it is stored with the thread. */
 import type { ThreadState } from '@runyard/contracts';
 import { sanitizeErrorText } from '@runyard/service-kit';
-import { toWireTime } from '../wire-time.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import type { CheckpointPosition } from './checkpoint-position.ts';
 
 /** Returns a state as it is stored with its thread. */

@@ -1,4 +1,4 @@
-import { Prisma } from '../prisma.ts';
+import { Prisma } from '../connections/prisma.ts';
 
 const wireTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 

@@ -1,7 +1,7 @@
 import type { ThreadCountRequest, ThreadSearchRequest } from '@runyard/contracts';
 import { toSqlJson } from '@runyard/database';
-import { Prisma } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { Prisma } from '../connections/prisma.ts';
 
 export type ThreadFilters = ThreadCountRequest & Pick<ThreadSearchRequest, 'ids'>;
 

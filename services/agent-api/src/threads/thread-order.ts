@@ -1,5 +1,5 @@
 import type { ThreadSearchRequest } from '@runyard/contracts';
-import { Prisma } from '../prisma.ts';
+import { Prisma } from '../connections/prisma.ts';
 
 type RequestedOrder = Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'>;
 

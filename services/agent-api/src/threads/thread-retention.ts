@@ -4,7 +4,7 @@ import type { DeletedThread, RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
 import type { StateService } from './state-service.ts';
 import { toWireThread } from './thread-row.ts';
 import { requireThread, threadNotFound } from './thread-service.ts';

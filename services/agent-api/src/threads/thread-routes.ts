@@ -1,9 +1,9 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
-import { paginationHeaders } from '../pagination.ts';
-import { requirePermission } from '../permissions.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import { requirePermission } from '../access/permissions.ts';
+import { UNRESTRICTED } from '../access/scope.ts';
+import { paginationHeaders } from '../http/pagination.ts';
 import type { ThreadService } from './thread-service.ts';
 
 export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys): BoundOperation[] {

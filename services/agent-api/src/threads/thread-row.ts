@@ -1,6 +1,6 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
 import type { SealingError } from '@runyard/sealing';
-import { undecryptableValue } from '../unreadable.ts';
+import { undecryptableValue } from '../errors/unreadable.ts';
 import { completeMessages } from './message-form.ts';
 
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */

@@ -1,7 +1,7 @@
 import type { ThreadSearchRequest } from '@runyard/contracts';
-import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
-import { Prisma } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { Prisma } from '../connections/prisma.ts';
+import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 import { columnsOf } from './thread-columns.ts';
 import { conditionsOf, joinConditions, type ThreadConditions, type ThreadFilters } from './thread-conditions.ts';
 import { orderOf } from './thread-order.ts';

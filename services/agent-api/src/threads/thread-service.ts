@@ -10,8 +10,8 @@ import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard
 import type { DeletedRun, DeletedThread, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Page } from '../pagination.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../access/scope.ts';
+import type { Page } from '../http/pagination.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
 import { superstepError } from './superstep-error.ts';

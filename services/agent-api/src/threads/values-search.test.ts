@@ -1,7 +1,7 @@
 import { openPool } from '@runyard/database';
 import { createTestDatabase } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import { openPrisma } from '../prisma.ts';
+import { openPrisma } from '../connections/prisma.ts';
 import { searchValues } from './values-search.ts';
 
 it('a search by values that takes too long is refused with advice, and its connection serves the next one', async () => {

@@ -1,6 +1,6 @@
 import { sqlState } from '@runyard/database';
 import { UnprocessableError } from '@runyard/service-kit';
-import type { Prisma, PrismaClient } from '../prisma.ts';
+import type { Prisma, PrismaClient } from '../connections/prisma.ts';
 
 /**
  * Milliseconds that one statement of a search by values may take: it reads the state of every thread that the other

@@ -1,6 +1,6 @@
 import type { WebhookField } from '@runyard/graph-host';
 import type { ClaimedWebhook } from '@runyard/run-engine';
-import { toWireTime } from '../wire-time.ts';
+import { toWireTime } from '../http/wire-time.ts';
 
 /** Keys that the platform puts into arguments about the caller; receivers must not see them. */
 const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;

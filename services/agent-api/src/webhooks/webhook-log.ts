@@ -1,9 +1,9 @@
 import * as contracts from '@runyard/contracts';
 import type { WebhookDelivery, WebhookQueue } from '@runyard/run-engine';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { isRestricted, type Scope, UNRESTRICTED } from '../access/scope.ts';
+import { toWireTime } from '../http/wire-time.ts';
 import type { RunService } from '../runs/run-service.ts';
-import { isRestricted, type Scope, UNRESTRICTED } from '../scope.ts';
-import { toWireTime } from '../wire-time.ts';
 
 /**
  * Reads the log of webhooks. It outlives the run of a stateless thread, and a deleted run, for those who may see all.

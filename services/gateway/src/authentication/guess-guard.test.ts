@@ -3,7 +3,7 @@ import { readConfig } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { configSchema } from '../config.ts';
 import { RateLimits } from '../limits/rate-limits.ts';
-import { ClientAddresses } from '../proxy/client-address.ts';
+import { ClientAddresses } from '../requests/client-address.ts';
 import { GuessGuard } from './guess-guard.ts';
 import { KeyCache } from './key-cache.ts';
 import type { KeyCheckResult } from './key-check.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RateLimits } from '../limits/rate-limits.ts';
-import type { ClientAddresses } from '../proxy/client-address.ts';
+import type { ClientAddresses } from '../requests/client-address.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 

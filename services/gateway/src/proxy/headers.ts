@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { AdmittedCaller } from '../authentication/admission.ts';
-import { firstValue, requestedHost } from '../routing/request-host.ts';
+import { firstValue, requestedHost } from '../requests/request-host.ts';
 
 /** Headers that only the gateway may set are not accepted from others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([

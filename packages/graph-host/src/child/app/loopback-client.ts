@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../local-http.ts';
-import { printContext } from '../console.ts';
+import { printContext } from '../process/console.ts';
 import type { Body } from './hono.ts';
 
 /** The request that a piece of the project's code is serving. */

@@ -5,7 +5,7 @@
 import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
-import { importSymbol } from '../import-symbol.ts';
+import { importSymbol } from '../loading/import-symbol.ts';
 import { type Body, type HonoApp, isHono } from './hono.ts';
 import { currentBody, shareParsedBody } from './request-body.ts';
 

@@ -1,7 +1,7 @@
 /** Describes graphs (drawing, schemas, subgraphs) without running them. */
 import type { DrawingRequest, GraphDrawing, GraphSchemas, SchemasRequest, SubgraphsRequest } from '../../types.ts';
-import type { CompiledGraph, GraphConfig } from '../graph-types.ts';
-import type { LoadedGraph } from '../load-graphs.ts';
+import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
+import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { type GraphSchemaParts, runtimeSchemas } from './runtime-schemas.ts';
 import type { SourceSchemas } from './source-schemas.ts';
 

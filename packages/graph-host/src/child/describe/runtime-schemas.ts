@@ -3,8 +3,8 @@
  * and of plain zod 3 and 4. LangGraph's own functions read them, so they include what `withLangGraph` added. A graph of
  * `Annotation` carries none.
  */
-import type { CompiledGraph } from '../graph-types.ts';
-import type { ProjectModules } from '../langchain-modules.ts';
+import type { CompiledGraph } from '../langgraph/graph-types.ts';
+import type { ProjectModules } from '../langgraph/langchain-modules.ts';
 
 export type JsonSchema = Record<string, unknown>;
 

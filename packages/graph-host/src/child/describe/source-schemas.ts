@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ExtractedGraph } from '../../source-schemas/extract.ts';
-import type { LoadedGraph, Warn } from '../load-graphs.ts';
+import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
 
 /** Milliseconds before a failed read is tried again: each try costs seconds of one core. */
 const RETRY_MS = 60_000;

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { GraphLoadError } from '../../errors.ts';
 import type { EmbeddingsSource } from '../../project/store-settings.ts';
-import { importSymbol } from '../import-symbol.ts';
+import { importSymbol } from '../loading/import-symbol.ts';
 import { providerEmbeddings } from './providers.ts';
 
 export interface Embeddings {

@@ -1,0 +1,67 @@
+/**
+ * Sends what user code prints to the parent, with the run, thread and graph that printed it. It never blocks, and
+ * buffers a limited amount.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { droppedLines, LineSplitter, OutputBudget } from '../../output-lines.ts';
+import type { HostLog } from '../../types.ts';
+
+export interface PrintContext {
+  runId: string;
+  threadId: string;
+  graphId: string;
+}
+
+const printing = new AsyncLocalStorage<PrintContext>();
+
+/** Attaches `context` to everything that `work` prints, at any later time too. */
+export function printAs<T>(context: PrintContext, work: () => T): T {
+  return printing.run(context, work);
+}
+
+/** Returns the context of the run whose code calls this; undefined for code that belongs to no run. */
+export function printContext(): PrintContext | undefined {
+  return printing.getStore();
+}
+
+export interface ConsoleOptions {
+  bytesPerSecond: number;
+  send(line: HostLog): void;
+}
+
+/**
+ * Captures stdout, stderr and the levels of `console`.
+ * @returns a function that prints one more line from the same budget
+ */
+export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): (line: HostLog) => void {
+  let level: HostLog['level'] | undefined;
+  const budget = new OutputBudget(bytesPerSecond, (lines) => send({ level: 'warn', message: droppedLines(lines) }));
+  const print = (line: HostLog) => {
+    const length = line.message.length + (line.data ? JSON.stringify(line.data).length : 0);
+    if (budget.take(length)) send({ ...line, ...printing.getStore() });
+  };
+  for (const [stream, usual] of [
+    [process.stdout, 'info'],
+    [process.stderr, 'error'],
+  ] as const) {
+    const lines = new LineSplitter((message) => print({ level: level ?? usual, message }));
+    stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
+      lines.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'));
+      const callback = typeof encoding === 'function' ? encoding : done;
+      if (typeof callback === 'function') process.nextTick(callback as () => void);
+      return true;
+    }) as typeof stream.write;
+  }
+  for (const method of ['debug', 'info', 'warn', 'error'] as const) {
+    const write = console[method].bind(console);
+    console[method] = (...values: unknown[]) => {
+      level = method;
+      try {
+        write(...values);
+      } finally {
+        level = undefined;
+      }
+    };
+  }
+  return print;
+}

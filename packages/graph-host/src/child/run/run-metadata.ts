@@ -1,0 +1,41 @@
+/**
+ * Builds the metadata of a run: all of it for tracers and stream clients, and the part that histories are searched by
+ * for checkpoints.
+ */
+
+import type { RunRequest } from '../../types.ts';
+import { VERSION } from '../../version.ts';
+
+export function runMetadata(request: RunRequest, langgraphVersion: string): Record<string, unknown> {
+  return {
+    created_by: 'system',
+    ...request.config.metadata,
+    assistant_id: request.assistantId,
+    graph_id: request.graphId,
+    thread_id: request.threadId,
+    run_id: request.runId,
+    run_attempt: request.attempt,
+    langgraph_version: langgraphVersion,
+    langgraph_api_version: VERSION,
+    langgraph_plan: 'self_hosted',
+    langgraph_host: 'self-hosted',
+    langgraph_api_url: process.env.LANGGRAPH_API_URL ?? null,
+  };
+}
+
+/**
+ * Returns the metadata stored with every checkpoint of a run: its own and the run's ids. Clients filter histories by
+ * it.
+ */
+export function checkpointMetadata(request: RunRequest): Record<string, unknown> {
+  // Only the stored writes say what a step wrote.
+  const { writes: _writes, ...metadata } = request.config.metadata ?? {};
+  return {
+    created_by: 'system',
+    ...metadata,
+    assistant_id: request.assistantId,
+    graph_id: request.graphId,
+    run_id: request.runId,
+    run_attempt: request.attempt,
+  };
+}

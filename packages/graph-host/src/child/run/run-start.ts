@@ -1,0 +1,69 @@
+/** Decides how an attempt begins: with the run's request, or where an earlier attempt stopped. */
+import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
+import type { RunRequest } from '../../types.ts';
+import type { LangGraphModule } from '../langgraph/graph-types.ts';
+import type { RemoteCheckpoints } from '../storage/backends.ts';
+import { type Load, nameAnswer, untakenAnswers } from '../storage/interrupt-answers.ts';
+import { toCommand } from './run-command.ts';
+
+export interface RunStart {
+  /** The input for LangGraph: the run's input, a command, or null to go on. */
+  input: unknown;
+  /**
+   * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
+   */
+  goesOn: boolean;
+}
+
+export interface StartOptions {
+  langgraph: LangGraphModule;
+  checkpoints: RemoteCheckpoints;
+  load: Load;
+}
+
+/** Begins a run without checkpoints, where each attempt starts over. */
+export function startAnew({ command, input = null }: RunRequest, langgraph: LangGraphModule): RunStart {
+  return { input: command ? toCommand(langgraph, command) : input, goesOn: false };
+}
+
+/**
+ * Decides how the attempt begins, by the thread's newest checkpoint. Nobody else writes the thread between the attempts
+ * of a run. Either this run made the checkpoint, and input and command have been applied; or none of the run's steps is
+ * stored, and the attempt begins like the first one.
+ */
+export async function runStart(request: RunRequest, options: StartOptions): Promise<RunStart> {
+  const { command, input = null, attempt } = request;
+  const { langgraph, checkpoints, load } = options;
+  if (attempt > 1 && (await isOwn(request, await checkpoints.readAhead(request.threadId), load))) {
+    return { input: null, goesOn: true };
+  }
+  const resume = command || input === null ? await answersOf(request, checkpoints, load) : undefined;
+  return startAnew(resume === undefined ? request : { ...request, command: { ...command, resume } }, langgraph);
+}
+
+async function isOwn(request: RunRequest, newest: StoredCheckpoint | undefined, load: Load): Promise<boolean> {
+  if (newest === undefined) return false;
+  const metadata = (await load(newest.metadata)) as { run_id?: string } | null;
+  return metadata?.run_id === request.runId;
+}
+
+async function answersOf(
+  { command, threadId, config }: RunRequest,
+  checkpoints: RemoteCheckpoints,
+  load: Load,
+): Promise<unknown> {
+  const checkpointId = startingCheckpointId(config.configurable);
+  if (command?.resume !== undefined) {
+    return nameAnswer(command.resume, await checkpoints.readAhead(threadId, checkpointId), load);
+  }
+  // A run from an earlier checkpoint is asked again what was asked there.
+  if (command || checkpointId !== undefined) return undefined;
+  return untakenAnswers(await checkpoints.readAhead(threadId), load);
+}
+
+/** Reads the id from the configuration as LangGraph does; undefined for the newest. */
+function startingCheckpointId(configurable: Record<string, unknown>): string | undefined {
+  const { checkpoint_id, checkpoint_ns = '', checkpoint_map } = configurable;
+  if (checkpoint_ns !== '') return undefined;
+  return (checkpoint_id ?? (checkpoint_map as Record<string, unknown> | undefined)?.['']) as string | undefined;
+}

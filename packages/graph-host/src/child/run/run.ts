@@ -1,0 +1,179 @@
+/** Executes one run in the child: from its request to its settlement. */
+import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
+import type { Connection } from '../../protocol/connection.ts';
+import type { RunRequest } from '../../types.ts';
+import { EventRenderer, withInterruptSchema } from '../events/event-renderer.ts';
+import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
+import type { LoadedGraph } from '../loading/load-graphs.ts';
+import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
+import { errorBody } from '../wire/error-body.ts';
+import { Outbox } from './outbox.ts';
+import { newestState, runConfig } from './run-config.ts';
+import { createRunSaver, passOverEarlierAttempts, type RunSaver } from './run-saver.ts';
+import { type RunStart, runStart, startAnew } from './run-start.ts';
+import { interruptsByTask, type Settlement, sendSettlement } from './settlement.ts';
+import { tracersOf } from './tracing.ts';
+
+export interface RunOptions {
+  connection: Connection;
+  use: number;
+  request: RunRequest;
+  hasCheckpoints: boolean;
+  graph: LoadedGraph;
+  limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
+}
+
+export class Run {
+  readonly #options: RunOptions;
+  readonly #outbox: Outbox;
+  readonly #renderer: EventRenderer;
+  readonly #checkpoints: RemoteCheckpoints | undefined;
+  readonly #abort = new AbortController();
+  readonly #control: { requestDrain(reason?: string): void } | undefined;
+  #isDraining = false;
+  /** The error that ends the run although its graph could go on. */
+  #failure: Error | undefined;
+
+  constructor(options: RunOptions) {
+    const { connection, use, request, graph, limits } = options;
+    this.#options = options;
+    this.#outbox = new Outbox({
+      connection,
+      use,
+      ...limits,
+      onOverflow: (error) => this.fail(error),
+    });
+    this.#renderer = new EventRenderer(request.streamModes, (event) => this.#outbox.push(event));
+    this.#checkpoints = options.hasCheckpoints
+      ? new RemoteCheckpoints(connection, use, {
+          ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
+        })
+      : undefined;
+    const { RunControl } = graph.modules.langgraph;
+    this.#control = RunControl && new RunControl();
+  }
+
+  get runId(): string {
+    return this.#options.request.runId;
+  }
+
+  grant(bytes: number): void {
+    this.#outbox.grant(bytes);
+  }
+
+  abort(reason: string): void {
+    const error = new Error(reason);
+    error.name = 'AbortError';
+    this.#abort.abort(error);
+  }
+
+  /**
+   * Stops at the next step boundary. Where the project's LangGraph cannot do that, it stops at once: the last
+   * checkpoint is enough to go on.
+   */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.#control) this.#control.requestDrain('shutdown');
+    else this.#abort.abort(new Error('shutdown'));
+  }
+
+  /** Ends the run with this error, whatever its graph returns. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#abort.abort(error);
+  }
+
+  /** Never rejects: every error becomes a settlement. */
+  async execute(): Promise<void> {
+    const settlement = await this.#settlement();
+    await this.#outbox.drained();
+    const { connection, use } = this.#options;
+    sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
+  }
+
+  async #settlement(): Promise<Settlement> {
+    const { request, graph, connection, use } = this.#options;
+    try {
+      const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
+      const compiled = await graph.take({ ...request.config, context: request.context }, graphUse);
+      const tracers = (await tracersOf(request, graph.modules)) ?? [];
+      const { input, goesOn, saver } = await this.#start();
+      const config = runConfig(request, graph.modules.langgraphVersion, {
+        goesOn,
+        checkpointer: saver,
+        store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
+        callbacks: [...tracers, ...this.#renderer.callbacks],
+        control: this.#control,
+        signal: this.#abort.signal,
+      });
+      await this.#stream(compiled, input, config);
+      await this.#checkpoints?.settled();
+      if (this.#failure) throw this.#failure;
+      if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
+      this.#renderer.end();
+      return await this.#done(compiled, config);
+    } catch (error) {
+      return this.#stopped(error);
+    }
+  }
+
+  async #start(): Promise<RunStart & { saver: RunSaver | undefined }> {
+    const { request, graph } = this.#options;
+    const { langgraph } = graph.modules;
+    const checkpoints = this.#checkpoints;
+    if (!checkpoints) return { ...startAnew(request, langgraph), saver: undefined };
+    const saver = createRunSaver(checkpoints, { request, graph, outbox: this.#outbox });
+    const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
+    const start = await runStart(request, { langgraph, checkpoints, load });
+    if (!start.goesOn && request.durability === 'exit') passOverEarlierAttempts(saver, request);
+    return { ...start, saver };
+  }
+
+  async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {
+    const { request } = this.#options;
+    const options = { ...config, streamMode: this.#renderer.graphModes, subgraphs: request.streamSubgraphs };
+    if (!request.streamModes.includes('events')) {
+      for await (const chunk of await graph.stream(input, options)) this.#render(chunk as unknown[]);
+      return;
+    }
+    for await (const event of graph.streamEvents(input, { ...options, version: 'v2' })) {
+      if (event.tags?.includes('langsmith:hidden')) continue;
+      const isChunk = event.event === 'on_chain_stream' && event.run_id === request.runId;
+      if (isChunk) this.#render(event.data.chunk as unknown[]);
+      else this.#renderer.renderStreamedEvent(event);
+    }
+  }
+
+  #render(chunk: unknown[]): void {
+    const [namespace, mode, payload] = this.#options.request.streamSubgraphs ? chunk : [[], ...chunk];
+    this.#renderer.render((namespace as string[] | null) ?? [], mode as string, payload);
+  }
+
+  async #done(graph: CompiledGraph, config: GraphConfig): Promise<Settlement> {
+    const values = this.#renderer.rootValues;
+    if (!this.#renderer.isInterrupted) {
+      const final =
+        values === undefined && this.#checkpoints ? (await graph.getState(newestState(config))).values : values;
+      return { kind: 'done', values: final ?? {}, next: [] };
+    }
+    const interrupted = {
+      ...(typeof values === 'object' ? values : {}),
+      __interrupt__: this.#renderer.rootInterrupts,
+    };
+    const settlement = { kind: 'done', values: withInterruptSchema(interrupted) } as const;
+    if (!this.#checkpoints) return { ...settlement, next: [] };
+    const { next, tasks } = await graph.getState(newestState(config));
+    return { ...settlement, next, interrupts: interruptsByTask(tasks) };
+  }
+
+  #aborted(): Settlement {
+    return { kind: 'aborted', values: this.#renderer.rootValues };
+  }
+
+  #stopped(error: unknown): Settlement {
+    if (this.#failure) return { kind: 'failed', error: errorBody(this.#failure), values: this.#renderer.rootValues };
+    if (error instanceof Error && error.name === 'GraphDrained') return { kind: 'drained' };
+    if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
+    return { kind: 'failed', error: errorBody(error), values: this.#renderer.rootValues };
+  }
+}

@@ -1,0 +1,141 @@
+/** Reads and writes of a thread's state outside a run. */
+import { BackendError } from '@runyard/checkpointer/graph-process';
+import { GraphRequestError } from '../../errors.ts';
+import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../../types.ts';
+import { checkpointOf } from '../events/step-events.ts';
+import type { GraphConfig, StateSnapshot } from '../langgraph/graph-types.ts';
+import type { GraphUse, LoadedGraph } from '../loading/load-graphs.ts';
+import { toCommand } from '../run/run-command.ts';
+import { errorBody } from '../wire/error-body.ts';
+import { type StateBackends, type StateView, stateView } from './state-view.ts';
+import { stepWrites } from './step-writes.ts';
+import { threadState } from './thread-state.ts';
+
+type Json = Record<string, unknown>;
+type Update = NonNullable<StateUpdateRequest['supersteps']>[number]['updates'][number];
+
+export async function getState(graph: LoadedGraph, request: StateRequest, backends: StateBackends): Promise<Json> {
+  const view = await viewFor(graph, request, backends, 'threads.read');
+  const snapshot = await view.graph.getState(configOf(request), { subgraphs: request.subgraphs ?? false });
+  return threadState(snapshot, { graphId: request.graphId, writes: await writesBefore(view, snapshot) });
+}
+
+export async function getHistory(
+  graph: LoadedGraph,
+  request: HistoryRequest,
+  backends: StateBackends,
+): Promise<Json[]> {
+  if (request.limit <= 0) return [];
+  const view = await viewFor(graph, request, backends, 'threads.read');
+  const options = {
+    // Lists one more than requested: the writes of the oldest one are found at its parent.
+    limit: request.limit + 1,
+    ...(request.metadata && { filter: request.metadata }),
+    ...(request.beforeCheckpointId !== undefined && {
+      before: { configurable: { thread_id: request.threadId, checkpoint_id: request.beforeCheckpointId } },
+    }),
+  };
+  const snapshots: StateSnapshot[] = [];
+  for await (const snapshot of view.graph.getStateHistory(configOf(request), options)) snapshots.push(snapshot);
+  const states: Json[] = [];
+  for (const snapshot of snapshots.slice(0, request.limit)) {
+    const writes = await writesBefore(view, snapshot, snapshots);
+    states.push(threadState(snapshot, { graphId: request.graphId, writes }));
+  }
+  return states;
+}
+
+/** @returns `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last */
+export async function updateState(
+  graph: LoadedGraph,
+  request: StateUpdateRequest,
+  backends: StateBackends,
+): Promise<Json> {
+  const view = await viewFor(graph, request, backends, 'threads.update');
+  const { values, asNode } = request;
+  const supersteps = request.supersteps ?? [
+    { updates: [{ values, ...(asNode !== undefined && { as_node: asNode }) }] },
+  ];
+  let config = configOf(request);
+  for (const [superstep, { updates }] of (supersteps as { updates: Update[] }[]).entries()) {
+    try {
+      view.nextMetadata = await writesOf(view, updates, config);
+      const steps = [
+        { updates: updates.map((update) => ({ values: valuesOf(graph, update), asNode: update.as_node })) },
+      ];
+      config = await view.graph.bulkUpdateState(config, steps);
+    } catch (cause) {
+      throw updateError(cause, superstep, updates);
+    }
+  }
+  const checkpoint = checkpointOf(config);
+  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
+}
+
+/** Names the node of a refused update in the error. */
+function updateError(cause: unknown, superstep: number, updates: Update[]): GraphRequestError {
+  const { error: name, message } = errorBody(cause);
+  const refused = updates.find(({ as_node }) => message.includes(`"${as_node}"`)) ?? updates[0];
+  const reason =
+    cause instanceof BackendError ? cause.reason : name === 'InvalidUpdateError' ? 'bad_request' : 'failed';
+  return new GraphRequestError(reason, message, { cause, name, step: { superstep, asNode: refused?.as_node ?? null } });
+}
+
+function valuesOf({ modules }: LoadedGraph, { values, command }: Update): unknown {
+  return command === undefined || command === null ? (values ?? null) : toCommand(modules.langgraph, command as Json);
+}
+
+/** Returns metadata with the node of each update, because LangGraph does not store it. */
+async function writesOf(view: StateView, updates: Update[], config: GraphConfig): Promise<Json> {
+  const writes: Json = {};
+  for (const { as_node, values, command } of updates) {
+    if (as_node === '__input__') return {};
+    const node = as_node ?? (await lastNode(view, config));
+    if (node !== undefined) writes[node] = values ?? command ?? null;
+  }
+  return { writes };
+}
+
+/** Returns the node that an update without one counts as: the only one there is, or the one that ran last. */
+async function lastNode(view: StateView, config: GraphConfig): Promise<string | undefined> {
+  await view.graph.getState(config);
+  const seen = Object.entries(view.versionsSeen()).flatMap(([node, versions]) =>
+    node === '__interrupt__' ? [] : Object.values(versions).map((version) => ({ node, version: Number(version) })),
+  );
+  return seen.sort((a, b) => b.version - a.version)[0]?.node;
+}
+
+async function viewFor(
+  graph: LoadedGraph,
+  { threadId, config: given }: StateRequest | HistoryRequest,
+  backends: StateBackends,
+  accessContext: GraphUse['accessContext'],
+): Promise<StateView> {
+  const config = { ...given, configurable: { ...given?.configurable, thread_id: threadId } };
+  return stateView(await graph.take(config, { accessContext, executionRuntime: null }), graph, backends);
+}
+
+function configOf(request: StateRequest | HistoryRequest): GraphConfig {
+  return {
+    configurable: {
+      thread_id: request.threadId,
+      checkpoint_ns: request.checkpointNs ?? '',
+      ...(request.checkpointId !== undefined && { checkpoint_id: request.checkpointId }),
+    },
+  };
+}
+
+/** Returns what the step before a snapshot wrote. The checkpoint of an input holds the input itself. */
+async function writesBefore(view: StateView, snapshot: StateSnapshot, known: StateSnapshot[] = []): Promise<Json> {
+  const channels = view.graph.streamChannelsAsIs;
+  const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id;
+  if (snapshot.metadata?.source === 'input') {
+    return stepWrites({ at: snapshot, writes: view.writesAt(idOf(snapshot)), channels }, true);
+  }
+  const parentId = snapshot.parentConfig?.configurable?.checkpoint_id;
+  if (parentId === undefined || snapshot.metadata?.writes) return {};
+  const parent =
+    known.find((candidate) => idOf(candidate) === parentId) ??
+    (await view.graph.getState(snapshot.parentConfig as GraphConfig));
+  return stepWrites({ at: parent, writes: view.writesAt(parentId), channels }, false);
+}

@@ -1,0 +1,173 @@
+/** Implements the checkpoints and the store of one use of a graph by requests to the parent. */
+import {
+  BackendError,
+  type ChannelHistory,
+  type CheckpointBackend,
+  type CheckpointKey,
+  type CheckpointPut,
+  type CheckpointQuery,
+  type StoreBackend,
+  type StoredCheckpoint,
+  type StoreOperation,
+  type StoreResult,
+  type WritesPut,
+} from '@runyard/checkpointer/graph-process';
+import { type Answer, type Connection, RemoteError } from '../../protocol/connection.ts';
+import {
+  type HistoryDocument,
+  packPut,
+  packWrites,
+  type StoredDocument,
+  unpackHistories,
+  unpackStored,
+} from '../../protocol/values.ts';
+import { withoutGivenAnswers } from './interrupt-answers.ts';
+
+/**
+ * The number of checkpoints that a run may be ahead of storage. With a smaller one, a fast graph waits for each commit.
+ * With a larger one, more work is repeated when the worker stalls or loses its connection.
+ */
+const PUTS_AHEAD_MAX = 4;
+
+const REASONS: ReadonlySet<string> = new Set([
+  'fenced',
+  'unavailable',
+  'unreadable',
+  'too_large',
+  'invalid',
+  'embedding_failed',
+  'not_found',
+]);
+
+export interface RemoteCheckpointsOptions {
+  /**
+   * Receives the error of a put that failed after it resolved. With it, a put resolves once it is sent, in order,
+   * unless too many are not durable yet; without it, a put resolves when it is durable. LangGraph sends the next put
+   * only when the last one has resolved. Waiting for each commit would make a run slower by one commit per step, and
+   * its events would look the same as those of the checkpoint before.
+   */
+  onPutFailed?: (error: Error) => void;
+}
+
+export class RemoteCheckpoints implements CheckpointBackend {
+  readonly #connection: Connection;
+  readonly #use: number;
+  readonly #options: RemoteCheckpointsOptions;
+  /** The newest checkpoint of the root graph that this use read or wrote. */
+  lastRootCheckpointId: string | null = null;
+  /** Checkpoints that were read before the graph asks for them. */
+  readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** The last puts, durable or not. */
+  readonly #puts: Promise<unknown>[] = [];
+
+  constructor(connection: Connection, use: number, options: RemoteCheckpointsOptions = {}) {
+    this.#connection = connection;
+    this.#use = use;
+    this.#options = options;
+  }
+
+  async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
+    const place = JSON.stringify([threadId, namespace, checkpointId]);
+    const isAhead = this.#readAhead.has(place);
+    const stored = isAhead ? this.#readAhead.get(place) : await this.#get(threadId, namespace, checkpointId);
+    this.#readAhead.delete(place);
+    if (namespace === '') this.lastRootCheckpointId ??= stored?.key.checkpointId ?? null;
+    return stored && withoutGivenAnswers(stored);
+  }
+
+  /**
+   * Reads a checkpoint of the root graph with all that is stored at it. The next read of it gets the same answer,
+   * unless something is written before.
+   */
+  async readAhead(threadId: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
+    const place = JSON.stringify([threadId, '', checkpointId]);
+    if (!this.#readAhead.has(place)) this.#readAhead.set(place, await this.#get(threadId, '', checkpointId));
+    return this.#readAhead.get(place);
+  }
+
+  async #get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
+    await this.settled();
+    const answer = await this.#ask({ t: 'checkpoint.get', threadId, namespace, checkpointId });
+    return unpackStored(answer.ok as StoredDocument[], answer.raw)[0];
+  }
+
+  async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+    await this.settled();
+    const answer = await this.#ask({ t: 'checkpoint.list', query });
+    return unpackStored(answer.ok as StoredDocument[], answer.raw).map(withoutGivenAnswers);
+  }
+
+  async put(put: CheckpointPut): Promise<void> {
+    this.#readAhead.clear();
+    const { document, parts } = packPut(put);
+    if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
+    const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
+    const { onPutFailed } = this.#options;
+    if (!onPutFailed) return void (await committed);
+    committed.catch(onPutFailed);
+    this.#puts.push(committed);
+    if (this.#puts.length > PUTS_AHEAD_MAX) await this.#puts.shift()?.catch(() => undefined);
+  }
+
+  async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
+    await this.settled();
+    const answer = await this.#ask({ t: 'checkpoint.channelHistories', key, channels });
+    return unpackHistories(answer.ok as HistoryDocument[], answer.raw);
+  }
+
+  /** Resolves when every write has been answered, with success or an error. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async putWrites(put: WritesPut): Promise<void> {
+    this.#readAhead.clear();
+    const { document, parts } = packWrites(put);
+    await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#ask({ t: 'checkpoint.deleteThread', threadId });
+  }
+
+  #track<T>(operation: Promise<T>): Promise<T> {
+    this.#underWay.add(operation);
+    const done = () => this.#underWay.delete(operation);
+    operation.then(done, done);
+    return operation;
+  }
+
+  async #ask(header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+    try {
+      return await this.#connection.request(this.#use, { ...header, use: this.#use }, raw);
+    } catch (error) {
+      throw asBackendError(error);
+    }
+  }
+}
+
+export class RemoteStore implements StoreBackend {
+  readonly #connection: Connection;
+  readonly #use: number;
+
+  constructor(connection: Connection, use: number) {
+    this.#connection = connection;
+    this.#use = use;
+  }
+
+  async batch(operations: StoreOperation[]): Promise<StoreResult[]> {
+    try {
+      const answer = await this.#connection.request(this.#use, { t: 'store.batch', use: this.#use, operations });
+      return answer.ok as StoreResult[];
+    } catch (error) {
+      throw asBackendError(error);
+    }
+  }
+}
+
+function asBackendError(error: unknown): unknown {
+  if (!(error instanceof RemoteError)) return error;
+  const reason = REASONS.has(error.kind) ? (error.kind as BackendError['reason']) : 'unavailable';
+  return new BackendError(reason, error.message, { cause: error });
+}

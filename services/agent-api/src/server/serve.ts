@@ -1,0 +1,79 @@
+import { OPEN_API_INFO } from '@runyard/contracts';
+import { tellingOutages } from '@runyard/database';
+import {
+  type BoundOperation,
+  createApp,
+  type Doorway,
+  type PrincipalVerifier,
+  type ReadinessChecks,
+  type ServiceContext,
+} from '@runyard/service-kit';
+import { askingPermission } from '../access/permissions.ts';
+import type { Config } from '../config.ts';
+import { tellingRefusedData } from '../errors/refused-data.ts';
+import type { HttpSettings } from '../http/http-settings.ts';
+import type { ServedProject } from '../project/open-served-project.ts';
+import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
+import type { OpenResponses } from '../streams/open-responses.ts';
+import { prefixContinuation, serveBelow } from './mount-prefix.ts';
+
+/** Milliseconds that answers broken off after the grace period take to get out. */
+const CUT_MS = 1_000;
+
+/**
+ * Answers requests: the project's own app comes first, then the operations, everything below the mount prefix. Resolves
+ * with the app.
+ *
+ * @throws GraphLoadError when the project's app cannot be loaded
+ */
+export async function serve(parts: {
+  config: Config;
+  context: ServiceContext;
+  settings: HttpSettings;
+  principal: PrincipalVerifier;
+  served: Pick<ServedProject, 'project' | 'host' | 'loopback'>;
+  operations: BoundOperation[];
+  readiness: ReadinessChecks;
+  doorway: Doorway;
+  /** The answers that a stop ends. */
+  open: OpenResponses;
+}): Promise<ProjectAppProxy | undefined> {
+  const { config, context, settings, principal, readiness } = parts;
+  const { project, host, loopback } = parts.served;
+  const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(tellingOutages);
+  const projectApp = await openProjectApp(project.app, {
+    host,
+    loopback,
+    principal,
+    http: settings,
+    operations,
+    config,
+  });
+  if (projectApp) context.lifecycle.onStop('project app', () => projectApp.close());
+  const app = createApp({
+    context,
+    principal,
+    cors: settings.cors,
+    isInner: loopback.isInner,
+    loggedHeaders: settings.loggedHeaders,
+    without: settings.isDisabled,
+    before: [
+      loopback.labelOuterRoute,
+      ...(projectApp ? [projectApp.handler] : []),
+      prefixContinuation(settings.mountPrefix),
+    ],
+    metricsPrefix: 'lg_api_',
+    bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
+    openApi: OPEN_API_INFO['agent-server'],
+    alsoDescribes: projectApp?.openApi,
+    readiness,
+    operations,
+  });
+  loopback.serve(app);
+  const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
+  parts.doorway.serve(serveBelow(settings.mountPrefix, app), {
+    onClosed: () => parts.open.endAll(graceMs),
+    drainMs: graceMs + CUT_MS,
+  });
+  return projectApp;
+}
