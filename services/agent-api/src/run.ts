@@ -32,7 +32,7 @@ import { RunResults } from './runs/run-results.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
-import { serve } from './server/serve.ts';
+import { serveRequests } from './server/serve.ts';
 import { openStore } from './store/open-store.ts';
 import { openReaders } from './streams/open-readers.ts';
 import { StreamPlaces } from './streams/stream-places.ts';
@@ -154,7 +154,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const reports: MetaParts['reports'] = http.skipsChecks ? {} : { js_runtime: () => host.state, core_api: () => 'ok' };
-  const projectApp = await serve({
+  const projectApp = await serveRequests({
     doorway,
     open,
     config,

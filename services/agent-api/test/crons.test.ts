@@ -83,35 +83,40 @@ describe('creating a cron', () => {
   });
 
   it('refuses a wrong schedule, time zone or end with the reason', async () => {
-    const asked = (body: object) => detailOf(post('/runs/crons', { assistant_id: 'echo', schedule: YEARLY, ...body }));
-    expect(await asked({ schedule: 'nope' })).toEqual([
+    const detailAfter = (body: object) =>
+      detailOf(post('/runs/crons', { assistant_id: 'echo', schedule: YEARLY, ...body }));
+    expect(await detailAfter({ schedule: 'nope' })).toEqual([
       422,
       "Invalid cron schedule: 'nope'. Reason: five fields are needed (minute hour day month weekday) or six (seconds last), there is 1",
     ]);
-    expect(await asked({ schedule: '0 0 1 *' })).toEqual([422, expect.stringContaining('there are 4')]);
-    expect(await asked({ schedule: '0 0 31 2 *' })).toEqual([422, expect.stringContaining('never comes')]);
-    expect(await asked({ schedule: undefined })).toEqual([422, 'schedule is required']);
-    expect(await asked({ timezone: 'Zap/Zop' })).toEqual([422, expect.stringContaining("timezone: 'Zap/Zop'")]);
-    expect(await asked({ end_time: 'soon' })).toEqual([422, expect.stringContaining('end_time')]);
-    expect(await asked({ enabled: true, is_enabled: false })).toEqual([422, expect.stringContaining('is_enabled')]);
+    expect(await detailAfter({ schedule: '0 0 1 *' })).toEqual([422, expect.stringContaining('there are 4')]);
+    expect(await detailAfter({ schedule: '0 0 31 2 *' })).toEqual([422, expect.stringContaining('never comes')]);
+    expect(await detailAfter({ schedule: undefined })).toEqual([422, 'schedule is required']);
+    expect(await detailAfter({ timezone: 'Zap/Zop' })).toEqual([422, expect.stringContaining("timezone: 'Zap/Zop'")]);
+    expect(await detailAfter({ end_time: 'soon' })).toEqual([422, expect.stringContaining('end_time')]);
+    expect(await detailAfter({ enabled: true, is_enabled: false })).toEqual([
+      422,
+      expect.stringContaining('is_enabled'),
+    ]);
     const { thread_id } = await deployment.client.threads.create();
     const onThread = { assistant_id: 'echo', schedule: YEARLY, on_run_completed: 'delete' };
     expect(await detailOf(post(`/threads/${thread_id}/runs/crons`, onThread))).toEqual([
       422,
       'on_run_completed is for crons without a thread of their own',
     ]);
-    expect(await asked({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toEqual([
+    expect(await detailAfter({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toEqual([
       400,
       expect.stringContaining('both configurable and context'),
     ]);
   });
 
   it('requires an assistant and a thread that exist', async () => {
-    const asked = (path: string, assistant_id: string) => detailOf(post(path, { assistant_id, schedule: YEARLY }));
-    expect(await asked('/runs/crons', 'zap')).toEqual([404, "Assistant 'zap' not found"]);
-    expect((await asked('/runs/crons', randomUUID()))[0]).toBe(404);
+    const detailAfter = (path: string, assistant_id: string) =>
+      detailOf(post(path, { assistant_id, schedule: YEARLY }));
+    expect(await detailAfter('/runs/crons', 'zap')).toEqual([404, "Assistant 'zap' not found"]);
+    expect((await detailAfter('/runs/crons', randomUUID()))[0]).toBe(404);
     const missing = randomUUID();
-    expect(await asked(`/threads/${missing}/runs/crons`, 'echo')).toEqual([
+    expect(await detailAfter(`/threads/${missing}/runs/crons`, 'echo')).toEqual([
       404,
       expect.stringContaining(`Thread with ID '${missing}' not found`),
     ]);
@@ -284,14 +289,20 @@ describe('changing a cron', () => {
 
   it('refuses what a creation would refuse', async () => {
     const { cron_id } = await create({ context: { a: 1 } });
-    const asked = (body: object) => detailOf(patch(`/crons/${cron_id}`, body));
-    expect(await asked({})).toEqual([400, 'Request body cannot be empty']);
-    expect((await asked({ schedule: 'nope' }))[0]).toBe(422);
-    expect((await asked({ timezone: 'Zap/Zop' }))[0]).toBe(422);
-    expect((await asked({ enabled: true, is_enabled: false }))[0]).toBe(422);
-    expect(await asked({ multitask_strategy: 'zap' })).toEqual([422, expect.stringContaining('multitask_strategy')]);
-    expect(await asked({ checkpoint_during: 'zap' })).toEqual([422, expect.stringContaining('checkpoint_during')]);
-    expect((await asked({ config: { configurable: { b: 1 } } }))[0]).toBe(400);
+    const detailAfter = (body: object) => detailOf(patch(`/crons/${cron_id}`, body));
+    expect(await detailAfter({})).toEqual([400, 'Request body cannot be empty']);
+    expect((await detailAfter({ schedule: 'nope' }))[0]).toBe(422);
+    expect((await detailAfter({ timezone: 'Zap/Zop' }))[0]).toBe(422);
+    expect((await detailAfter({ enabled: true, is_enabled: false }))[0]).toBe(422);
+    expect(await detailAfter({ multitask_strategy: 'zap' })).toEqual([
+      422,
+      expect.stringContaining('multitask_strategy'),
+    ]);
+    expect(await detailAfter({ checkpoint_during: 'zap' })).toEqual([
+      422,
+      expect.stringContaining('checkpoint_during'),
+    ]);
+    expect((await detailAfter({ config: { configurable: { b: 1 } } }))[0]).toBe(400);
     expect((await detailOf(patch(`/crons/${randomUUID()}`, { enabled: true })))[0]).toBe(404);
     const { thread_id } = await deployment.client.threads.create();
     const onThread = await create({}, `/threads/${thread_id}/runs/crons`);

@@ -18,14 +18,14 @@ const post = (path: string, key: string, body: unknown, url = deployment.url) =>
 const count = async (table: string) =>
   Number((await deployment.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n);
 /** Cancels all pending runs, because the fake worker takes the oldest one. */
-const nothingWaits = () => ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } });
-const anEcho = async () => (await deployment.client.threads.create({ graphId: 'echo' })).thread_id;
+const cancelPendingRuns = () => ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } });
+const createEchoThread = async () => (await deployment.client.threads.create({ graphId: 'echo' })).thread_id;
 const aWrite = { values: { messages: [{ type: 'human', content: 'hi' }] }, as_node: 'echo' };
-const aThread = async () => (await deployment.client.threads.create()).thread_id;
+const createThread = async () => (await deployment.client.threads.create()).thread_id;
 
 /** Everything that creates: its path, a body, and the table that grows. */
 const CREATIONS: [name: string, path: () => Promise<string>, body: unknown, table: string, grows: number][] = [
-  ['a run on a thread', async () => `/threads/${await aThread()}/runs`, aRun, 'run', 1],
+  ['a run on a thread', async () => `/threads/${await createThread()}/runs`, aRun, 'run', 1],
   ['a run without a thread', async () => '/runs', aRun, 'run', 1],
   [
     'a run that makes its thread',
@@ -48,13 +48,13 @@ const CREATIONS: [name: string, path: () => Promise<string>, body: unknown, tabl
     'thread',
     1,
   ],
-  ['a copy of a thread', async () => `/threads/${await aThread()}/copy`, undefined, 'thread', 1],
-  ['a write to a state', async () => `/threads/${await anEcho()}/state`, aWrite, 'checkpoint', 1],
+  ['a copy of a thread', async () => `/threads/${await createThread()}/copy`, undefined, 'thread', 1],
+  ['a write to a state', async () => `/threads/${await createEchoThread()}/state`, aWrite, 'checkpoint', 1],
   ['an assistant', async () => '/assistants', { graph_id: 'echo', name: 'Polite' }, 'assistant', 1],
   ['a cron', async () => '/runs/crons', { ...aRun, schedule: '0 0 1 1 *' }, 'cron', 1],
   [
     'a cron on a thread',
-    async () => `/threads/${await aThread()}/runs/crons`,
+    async () => `/threads/${await createThread()}/runs/crons`,
     { ...aRun, schedule: '0 0 1 1 *' },
     'cron',
     1,
@@ -90,8 +90,8 @@ describe('a creation that is repeated with its key', () => {
   );
 
   it('is answered as the first time, whatever became of what it created', async () => {
-    await nothingWaits();
-    const [path, key] = [`/threads/${await aThread()}/runs`, randomUUID()];
+    await cancelPendingRuns();
+    const [path, key] = [`/threads/${await createThread()}/runs`, randomUUID()];
     const first = await post(path, key, aRun);
     const run = await deployment.worker.take();
     await run.succeed({ n: 1 });
@@ -101,7 +101,7 @@ describe('a creation that is repeated with its key', () => {
   });
 
   it('that was refused the first time succeeds when it can', async () => {
-    const threadId = await aThread();
+    const threadId = await createThread();
     const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
     await deployment.client.runs.create(threadId, 'echo', { input: {} });
     const rejecting = { ...aRun, multitask_strategy: 'reject' };
@@ -116,7 +116,7 @@ describe('a creation that is repeated with its key', () => {
   });
 
   it('that writes to a state happens once, also when its process died before the answer', async () => {
-    const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
+    const [path, key] = [`/threads/${await createEchoThread()}/state`, randomUUID()];
     const first = await post(path, key, aWrite);
     expect(first.status, first.text).toBe(200);
     const before = await count('checkpoint');
@@ -130,7 +130,7 @@ describe('a creation that is repeated with its key', () => {
   });
 
   it('that writes to a state releases its key when the graph refuses', async () => {
-    const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
+    const [path, key] = [`/threads/${await createEchoThread()}/state`, randomUUID()];
     expect(await post(path, key, { values: {}, as_node: 'nowhere' })).toMatchObject({ status: 400 });
     expect(await post(path, key, aWrite)).toMatchObject({ status: 200 });
   });
@@ -165,22 +165,22 @@ describe('a creation that is repeated with its key', () => {
 });
 
 describe('a stream or a result that is requested again with its key', () => {
-  beforeAll(nothingWaits);
-  const opened = (path: string, key: string, body: unknown, url = deployment.url) =>
+  beforeAll(cancelPendingRuns);
+  const openWithKey = (path: string, key: string, body: unknown, url = deployment.url) =>
     open(url + path, { body, headers: { 'idempotency-key': key } });
   const runs = () => count('run');
 
   it.each([true, false])(
     'streams the same run from its start (resumable: %s), also from another process',
     async (stream_resumable) => {
-      const path = `/threads/${await aThread()}/runs/stream`;
+      const path = `/threads/${await createThread()}/runs/stream`;
       const [key, body, before] = [randomUUID(), { ...aRun, stream_resumable }, await runs()];
-      const cut = await opened(path, key, body);
+      const cut = await openWithKey(path, key, body);
       const run = await deployment.worker.take();
       await run.emit('values', { n: 1 });
       await cut.until('"n":1');
       cut.hangUp();
-      const again = await Promise.all([opened(path, key, body), opened(path, key, body, otherUrl)]);
+      const again = await Promise.all([openWithKey(path, key, body), openWithKey(path, key, body, otherUrl)]);
       for (const answer of again) await answer.until('"n":1');
       await run.emit('values', { n: 2 });
       await run.succeed({ n: 2 });
@@ -188,7 +188,7 @@ describe('a stream or a result that is requested again with its key', () => {
       for (const text of texts) {
         expect([...text.matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(['1', '2']);
       }
-      const after = await opened(path, key, body, otherUrl);
+      const after = await openWithKey(path, key, body, otherUrl);
       expect((await after.complete).match(/"n":2/g)).toHaveLength(1);
       for (const answer of [...again, after]) {
         expect(answer.headers).toMatchObject({
@@ -201,25 +201,29 @@ describe('a stream or a result that is requested again with its key', () => {
   );
 
   it.each(['/runs/wait', 'on a thread'])('waits for the same run and gives the same result: %s', async (where) => {
-    const path = where === '/runs/wait' ? where : `/threads/${await aThread()}/runs/wait`;
+    const path = where === '/runs/wait' ? where : `/threads/${await createThread()}/runs/wait`;
     const [key, before] = [randomUUID(), await runs()];
-    const answers = [opened(path, key, aRun), opened(path, key, aRun, otherUrl), opened(path, key, aRun)];
+    const answers = [
+      openWithKey(path, key, aRun),
+      openWithKey(path, key, aRun, otherUrl),
+      openWithKey(path, key, aRun),
+    ];
     const run = await deployment.worker.take();
     (await answers[0]!).hangUp();
     await run.succeed({ n: 7 });
-    answers.push(opened(path, key, aRun, otherUrl));
+    answers.push(openWithKey(path, key, aRun, otherUrl));
     const texts = await Promise.all(answers.slice(1).map(async (answer) => (await (await answer).complete).trim()));
     expect(texts).toEqual(texts.map(() => '{"n":7}'));
     expect(await runs()).toBe(before + 1);
   });
 
   it('answers a deleted run as a join does', async () => {
-    const threadId = await aThread();
+    const threadId = await createThread();
     const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
-    const stream = await opened(`${path}/stream`, key, aRun);
+    const stream = await openWithKey(`${path}/stream`, key, aRun);
     await (await deployment.worker.take()).succeed({ n: 1 });
     await stream.complete;
     await deployment.client.threads.delete(threadId);
-    expect(await (await opened(`${path}/stream`, key, aRun)).complete).toContain('404: Run not found');
+    expect(await (await openWithKey(`${path}/stream`, key, aRun)).complete).toContain('404: Run not found');
   });
 });

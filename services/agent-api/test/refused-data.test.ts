@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.close());
 
-function nested(depth: number): string {
+function nestJson(depth: number): string {
   return `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 }
 
-const DEEP = nested(20_000);
+const DEEP = nestJson(20_000);
 
 const deep: [string, string, string, string][] = [
   ['input of a run', 'POST', '/runs', `{"assistant_id":"echo","input":${DEEP}}`],

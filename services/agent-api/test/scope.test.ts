@@ -280,11 +280,11 @@ it('a version from before an assistant changed its owner does not give it back',
 
 describe('runs in flight', () => {
   const statusOf = async (runId: string) => (await services.runs.findById(UNRESTRICTED, runId)).status;
-  const waiting = async (scope: Scope, threadId?: string) =>
+  const createPending = async (scope: Scope, threadId?: string) =>
     (await services.runs.create(on(scope, threadId), { assistant_id: 'echo' })).record;
 
   it('on a thread that is not kept are for their creator alone', async () => {
-    const { runId, threadId } = await waiting(ADA);
+    const { runId, threadId } = await createPending(ADA);
     expect(await outcome(services.runs.find(BOB, threadId, runId))).toBe(404);
     expect(await outcome(services.runs.cancel(BOB, { threadId, runIds: [runId] }, 'interrupt', ''))).toBe(404);
     expect(await services.runs.findById(ADA, runId)).toMatchObject({ status: 'pending' });
@@ -293,11 +293,11 @@ describe('runs in flight', () => {
 
   it('are cancelled by those who may see them, one by one and all at once', async () => {
     const { threadId } = things;
-    const adas = [await waiting(ADA, threadId), await waiting(ADA)].map(({ runId }) => runId);
+    const adas = [await createPending(ADA, threadId), await createPending(ADA)].map(({ runId }) => runId);
     const cancel = (scope: Scope) => services.runs.cancel(scope, { status: 'all' }, 'interrupt', '');
     const one = services.runs.cancel(BOB, { threadId, runIds: [adas[0]!] }, 'rollback', '');
     expect(await Promise.all([outcome(one), outcome(cancel(BOB))])).toEqual([404, 404]);
-    const { runId: bobs } = await waiting(BOB);
+    const { runId: bobs } = await createPending(BOB);
     expect(await cancel(BOB)).toMatchObject([{ runId: bobs }]);
     expect(await Promise.all(adas.map(statusOf))).toEqual(['pending', 'pending']);
     expect((await cancel(ADA)).map(({ runId }) => runId).sort()).toEqual(adas.sort());
@@ -323,23 +323,23 @@ describe('joining a run', () => {
   }
   const about = (scope: Scope) => ({ scope, log: silentLogger, caller: INTERNAL });
   const params = () => ({ thread_id: things.threadId, run_id: things.runId });
-  const joined = (scope: Scope, headers?: Record<string, string>) =>
+  const join = (scope: Scope, headers?: Record<string, string>) =>
     sent((client) => services.answers.join(params(), {}, { ...client, ...about(scope) }), headers);
-  const followed = (scope: Scope, headers?: Record<string, string>) =>
+  const joinStream = (scope: Scope, headers?: Record<string, string>) =>
     sent((client) => services.answers.joinStream(params(), {}, { ...client, ...about(scope) }), headers);
   /** The headers with which the gateway requests the continuation of an answer. */
   const continued = { [HANDOFF_HEADER]: 'continued', 'last-event-id': '0-0' };
 
   it('shows it to those who may see it', async () => {
-    expect(JSON.parse(await joined(ADA))).toEqual({ said: things.mark });
-    expect(await followed(ADA)).toBe('');
+    expect(JSON.parse(await join(ADA))).toEqual({ said: things.mark });
+    expect(await joinStream(ADA)).toBe('');
   });
 
   it('answers everybody else as for a missing run, also when it continues an answer', async () => {
     const missing = { error: 'HTTPException', message: '404: Run not found' };
-    expect(JSON.parse(await joined(BOB))).toEqual({ __error__: missing });
-    expect(await joined(BOB, continued)).toBe('{}');
-    for (const text of [await followed(BOB), await followed(BOB, continued)]) {
+    expect(JSON.parse(await join(BOB))).toEqual({ __error__: missing });
+    expect(await join(BOB, continued)).toBe('{}');
+    for (const text of [await joinStream(BOB), await joinStream(BOB, continued)]) {
       expect(text).toContain('event: error');
       expect(text).toContain(JSON.stringify(missing));
     }

@@ -31,7 +31,7 @@ async function post(path: string, body: object, headers: Record<string, string> 
 }
 
 /** Does what the gateway does at the end of an answer. */
-function continued({ trailers }: RawAnswer): Promise<RawAnswer> {
+function continueAnswer({ trailers }: RawAnswer): Promise<RawAnswer> {
   const { 'x-runyard-handover': path, 'last-event-id': afterId } = trailers;
   expect(path).toMatch(/^\/agents\//);
   return open(staying.url + path, {
@@ -85,20 +85,20 @@ describe('a stop of the service', () => {
     expect((await stopped).code).toBe(0);
 
     for (const answer of [handedOver.answer, untold]) {
-      const rest = await (await continued(answer)).complete;
+      const rest = await (await continueAnswer(answer)).complete;
       expect(dataOfEvents(answer.text + rest)).toEqual(['{"step":1}', '{"step":2}']);
     }
-    const result = await continued(waited.answer);
+    const result = await continueAnswer(waited.answer);
     expect(waited.answer.text.trim()).toBe('');
     expect(JSON.parse(await result.complete)).toEqual({ done: true });
 
-    expect(JSON.parse(await (await continued(undone.answer)).complete)).toEqual({ undone: true });
-    expect(JSON.parse(await (await continued(undoneForOthers)).complete)).toEqual({});
-    const restOfUndone = await (await continued(undoneStream.answer)).complete;
+    expect(JSON.parse(await (await continueAnswer(undone.answer)).complete)).toEqual({ undone: true });
+    expect(JSON.parse(await (await continueAnswer(undoneForOthers)).complete)).toEqual({});
+    const restOfUndone = await (await continueAnswer(undoneStream.answer)).complete;
     expect(dataOfEvents(undoneStream.answer.text + restOfUndone)).toEqual(['{"step":1}']);
     expect(dataOfEvents(restOfUndone, 'error')).toEqual([]);
 
-    const restOfThread = await continued(thread);
+    const restOfThread = await continueAnswer(thread);
     await restOfThread.until('run_done');
     restOfThread.hangUp();
     expect(dataOfEvents(thread.text + restOfThread.text)).toEqual(['{"step":1}', '{"step":2}']);

@@ -46,7 +46,7 @@ afterAll(() => services?.close());
 
 describe('an undecryptable item', () => {
   /** Returns an operation's answer as the service gives it. */
-  const answered = (work: () => Promise<unknown>) => {
+  const answerOf = (work: () => Promise<unknown>) => {
     const handler: BoundOperation['handler'] = async () => ({ status: 200, body: await work() });
     return tellingRefusedData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
   };
@@ -64,7 +64,7 @@ describe('an undecryptable item', () => {
       () => crons.patch(UNRESTRICTED, cronId, { enabled: false }),
     ];
     for (const ask of asked) {
-      await expect(answered(ask)).rejects.toMatchObject({
+      await expect(answerOf(ask)).rejects.toMatchObject({
         status: 503,
         message: expect.stringContaining('LANGGRAPH_AES_KEY'),
         headers: { 'retry-after': '30' },

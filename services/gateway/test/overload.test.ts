@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** Starts a gateway before a deployment whose processes answer on command; they begin streams at once. */
-async function started(env: Record<string, string>, { processes = 1 } = {}) {
+async function startHolding(env: Record<string, string>, { processes = 1 } = {}) {
   const held: (() => void)[] = [];
   /** The number of requests that each process got. */
   const sent = Array.from({ length: processes }, () => 0);
@@ -34,8 +34,8 @@ async function started(env: Record<string, string>, { processes = 1 } = {}) {
   const release = () => {
     for (const answer of held.splice(0)) answer();
   };
-  const arrived = (count: number) => waitFor(() => held.length === count, { what: `${count} requests` });
-  return { route, sent, release, arrived, post: (key: string, accept?: string) => post(route, key, accept) };
+  const untilArrived = (count: number) => waitFor(() => held.length === count, { what: `${count} requests` });
+  return { route, sent, release, untilArrived, post: (key: string, accept?: string) => post(route, key, accept) };
 }
 
 it('requests that waited too long to be read get 503 before anything is done for them, and those after the storm are served', async () => {
@@ -61,7 +61,7 @@ it('requests that waited too long to be read get 503 before anything is done for
   const served = storm.filter(({ status }) => status === 200);
   expect(served).toHaveLength(storm.length - late.length);
   expect(asked).toBe(served.length);
-  expect(await refused('arrival_delay', key)).toBe(String(late.length));
+  expect(await countRefused('arrival_delay', key)).toBe(String(late.length));
   await waitFor(async () => (await post(route, key)).status === 200, { what: 'a request to be served' });
 });
 
@@ -71,45 +71,45 @@ function post(route: DeploymentRoute, key: string, accept = '*/*'): Promise<Resp
   return fetch(urlOf(route), { method: 'POST', headers: { 'x-api-key': key, accept }, body: '{}' });
 }
 
-const refused = async (reason: string, key: string) => {
+const countRefused = async (reason: string, key: string) => {
   const text = await (await fetch(`${gateway.url}/metrics`, { headers: { 'x-api-key': key } })).text();
   return new RegExp(`http_requests_refused_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1];
 };
 
 it('a key may have only so many requests open; those of another key are served beside them', async () => {
-  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_KEY: '2' });
+  const { route, release, untilArrived, post } = await startHolding({ HTTP_MAX_REQUESTS_PER_KEY: '2' });
   const [one, other] = [gateway.orgAccess.issue(route.workspace_id), gateway.orgAccess.issue(route.workspace_id)];
   const open = [post(one.key), post(one.key)];
-  await arrived(2);
+  await untilArrived(2);
   const third = await post(one.key);
   expect(third.status).toBe(429);
   expect(third.headers.get('retry-after')).toBe('1');
   open.push(post(other.key));
-  await arrived(3);
+  await untilArrived(3);
   release();
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(await refused('requests_of_key', one.key)).toBe('1');
+  expect(await countRefused('requests_of_key', one.key)).toBe('1');
 });
 
 it('requests beyond the limit in flight get 503, and the gateway stays healthy', async () => {
-  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_IN_FLIGHT: '2' });
+  const { route, release, untilArrived, post } = await startHolding({ HTTP_MAX_REQUESTS_IN_FLIGHT: '2' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const open = [post(key), post(key)];
-  await arrived(2);
+  await untilArrived(2);
   const third = await post(key);
   expect(third.status).toBe(503);
   expect(third.headers.get('retry-after')).toBe('1');
   expect((await fetch(`${gateway.url}/ok`)).status).toBe(200);
-  expect(await refused('requests_in_flight', key)).toBe('1');
+  expect(await countRefused('requests_in_flight', key)).toBe('1');
   release();
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
 it('the unanswered requests of a process are limited: others get 503 before they have sent their body', async () => {
-  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' });
+  const { route, release, untilArrived, post } = await startHolding({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const open = [post(key), post(key)];
-  await arrived(2);
+  await untilArrived(2);
   const third = request(urlOf(route), {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-length': 1_000 },
@@ -120,23 +120,23 @@ it('the unanswered requests of a process are limited: others get 503 before they
   const [body] = (await once(answer, 'data')) as [Buffer];
   expect(JSON.parse(body.toString())).toEqual({ detail: 'Too many requests wait for an answer at the moment' });
   third.destroy();
-  expect(await refused('requests_of_upstream', key)).toBe('1');
+  expect(await countRefused('requests_of_upstream', key)).toBe('1');
   release();
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
   open.push(post(key), post(key));
-  await arrived(2);
+  await untilArrived(2);
   release();
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
 it('a stream releases its place when it begins, and a client that leaves when it goes', async () => {
-  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '1' });
+  const { route, release, untilArrived, post } = await startHolding({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '1' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const streams: Response[] = [];
   for (let count = 0; count < 3; count += 1) streams.push(await post(key, 'text/event-stream'));
   const leaving = new AbortController();
   const left = fetch(urlOf(route), { headers: { 'x-api-key': key }, signal: leaving.signal });
-  await arrived(4);
+  await untilArrived(4);
   expect((await post(key)).status).toBe(503);
   leaving.abort();
   await expect(left).rejects.toThrow();
@@ -147,18 +147,18 @@ it('a stream releases its place when it begins, and a client that leaves when it
 
 it('the process with the fewest unanswered requests gets the next one, which is refused when none has room', async () => {
   const limit = { HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' };
-  const { route, sent, release, arrived, post } = await started(limit, { processes: 2 });
+  const { route, sent, release, untilArrived, post } = await startHolding(limit, { processes: 2 });
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const open = [post(key)];
-  await arrived(1);
+  await untilArrived(1);
   open.push(post(key, 'text/event-stream'));
   await open[1];
   expect(sent).toEqual([1, 1]);
   open.push(post(key));
-  await arrived(3);
+  await untilArrived(3);
   expect(sent).toEqual([1, 2]);
   open.push(post(key), post(key));
-  await arrived(5);
+  await untilArrived(5);
   expect(sent).toEqual([2, 3]);
   expect((await post(key)).status).toBe(503);
   release();
@@ -166,11 +166,11 @@ it('the process with the fewest unanswered requests gets the next one, which is 
 });
 
 it('many requests with one unknown key ask about it once, and those with many keys once for each', async () => {
-  const { route, release, arrived, post } = await started({});
+  const { route, release, untilArrived, post } = await startHolding({});
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const before = gateway.orgAccess.questions.length;
   const crowd = Array.from({ length: 100 }, () => post(key));
-  await arrived(100);
+  await untilArrived(100);
   expect(gateway.orgAccess.questions.length - before).toBe(1);
   release();
   expect(new Set((await Promise.all(crowd)).map(({ status }) => status))).toEqual(new Set([200]));

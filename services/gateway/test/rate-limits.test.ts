@@ -134,8 +134,9 @@ describe('the rate limits of callers', () => {
 
     it('ignore the other addresses it names, and count its own behind a trusted proxy', async () => {
       const gateway = await start(FEW_FAILURES);
-      const named = () => guess(gateway, { 'x-forwarded-for': `198.51.100.${Math.ceil(Math.random() * 250)}` });
-      expect(await statuses(3, named)).toEqual([401, 401, 429]);
+      const guessFromAnotherAddress = () =>
+        guess(gateway, { 'x-forwarded-for': `198.51.100.${Math.ceil(Math.random() * 250)}` });
+      expect(await statuses(3, guessFromAnotherAddress)).toEqual([401, 401, 429]);
       const proxied = await start({ ...FEW_FAILURES, TRUSTED_PROXIES: '127.0.0.0/8' });
       const from = (address: string) => () => guess(proxied, { 'x-forwarded-for': `6.6.6.6, ${address}` });
       expect(await statuses(3, from('203.0.113.7'))).toEqual([401, 401, 429]);
@@ -144,14 +145,18 @@ describe('the rate limits of callers', () => {
   });
 
   describe('with several replicas', () => {
-    const shared = (redisUri: string) => ({ ...KEY_OF_TWO, REDIS_URI: redisUri, REDIS_KEY_PREFIX: redis.prefix });
+    const sharedVariables = (redisUri: string) => ({
+      ...KEY_OF_TWO,
+      REDIS_URI: redisUri,
+      REDIS_KEY_PREFIX: redis.prefix,
+    });
     const left = async (gateway: TestGateway) => {
       const answer = await ask(gateway);
       return answer.status === 429 ? 0 : Number(/"key";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
     };
 
     it('count at the others what one has let through', async () => {
-      const [one, other] = [await start(shared(redis.url)), await start(shared(redis.url))];
+      const [one, other] = [await start(sharedVariables(redis.url)), await start(sharedVariables(redis.url))];
       expect((await ask(one)).status).toBe(200);
       await waitFor(async () => (await left(other)) === 0, { what: 'the other replica to know' });
       expect((await ask(other)).status).toBe(429);
@@ -161,7 +166,7 @@ describe('the rate limits of callers', () => {
       const line = await FaultLine.to(redis.url);
       try {
         await line.refuse();
-        const env = { ...shared(line.url), RATE_LIMIT_BURST: '1000' };
+        const env = { ...sharedVariables(line.url), RATE_LIMIT_BURST: '1000' };
         const [one, other] = [await start(env), await start(env)];
         expect(await statuses(3, () => ask(one))).toEqual([200, 200, 200]);
         expect(await left(other)).toBe(999);
@@ -181,7 +186,7 @@ describe('the rate limits of callers', () => {
     it('delay no request while Redis is unresponsive', async () => {
       const line = await FaultLine.to(redis.url);
       try {
-        const gateway = await start({ ...shared(line.url), RATE_LIMIT_BURST: '50' });
+        const gateway = await start({ ...sharedVariables(line.url), RATE_LIMIT_BURST: '50' });
         await ask(gateway);
         line.swallow();
         const startedAt = performance.now();

@@ -3,7 +3,7 @@ import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisUse, type ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 
-export interface DeploymentRedis {
+export interface RedisParts {
   streams: RunStreams;
   wakeups: RunWakeups;
   /** Opens the channel by which processes of the deployment notify each other. */
@@ -12,7 +12,7 @@ export interface DeploymentRedis {
 }
 
 /** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */
-export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): DeploymentRedis {
+export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): RedisParts {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
     'reason',

@@ -39,7 +39,7 @@ class FakeCrons {
 let crons: FakeCrons;
 let scheduler: CronScheduler;
 let firings: number;
-const passed = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
@@ -66,31 +66,31 @@ describe('a cron scheduler', () => {
   it('sleeps until the slot and fires it then', async () => {
     crons.dueAt = 7_000;
     scheduler.start();
-    await passed(6_999);
+    await advance(6_999);
     expect(crons.fired).toEqual([]);
     expect(crons.asked).toBe(1);
-    await passed(1);
+    await advance(1);
     expect(crons.fired).toEqual([7_000]);
     expect(firings).toBe(1);
   });
 
   it('looks seldom while no slot is to come', async () => {
     scheduler.start();
-    await passed(59_999);
+    await advance(59_999);
     expect(crons.asked).toBe(2);
   });
 
   it('is woken by a change, also by one that comes while it looks', async () => {
     scheduler.start();
-    await passed(100);
+    await advance(100);
     crons.dueAt = 5_000;
     scheduler.soon();
-    await passed(4_900);
+    await advance(4_900);
     expect(crons.fired).toEqual([5_000]);
     scheduler.soon();
     crons.dueAt = 5_001;
     scheduler.soon();
-    await passed(1);
+    await advance(1);
     expect(crons.fired).toEqual([5_000, 5_001]);
   });
 
@@ -98,10 +98,10 @@ describe('a cron scheduler', () => {
     crons.dueAt = 0;
     crons.isTakenElsewhere = true;
     scheduler.start();
-    await passed(1_000);
+    await advance(1_000);
     expect(crons.asked).toBeLessThan(6);
     crons.isTakenElsewhere = false;
-    await passed(250);
+    await advance(250);
     expect(crons.fired).toHaveLength(1);
   });
 
@@ -109,9 +109,9 @@ describe('a cron scheduler', () => {
     crons.failures = Array.from({ length: 6 }, () => new Error('away'));
     crons.dueAt = 0;
     scheduler.start();
-    await passed(3_000);
+    await advance(3_000);
     expect(crons.asked).toBe(3);
-    await passed(17_000);
+    await advance(17_000);
     // The cron fires after pauses of 0.5, 1, 2, 4, 5 and 5 seconds.
     expect(crons.fired).toEqual([17_500]);
   });
@@ -119,19 +119,19 @@ describe('a cron scheduler', () => {
   it('resumes crons that an older process paused, before it started or beside it', async () => {
     crons.isPaused = true;
     scheduler.start();
-    await passed(1);
+    await advance(1);
     expect(crons.fired).toEqual([0]);
     crons.isPaused = true;
-    await passed(330_000);
+    await advance(330_000);
     expect(crons.fired).toHaveLength(2);
   });
 
   it('fires nothing more once it is stopped', async () => {
     crons.dueAt = 1_000;
     scheduler.start();
-    await passed(10);
+    await advance(10);
     await scheduler.stop();
-    await passed(60_000);
+    await advance(60_000);
     expect(crons.fired).toEqual([]);
   });
 });

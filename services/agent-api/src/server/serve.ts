@@ -26,7 +26,7 @@ const CUT_MS = 1_000;
  *
  * @throws GraphLoadError when the project's app cannot be loaded
  */
-export async function serve(parts: {
+export async function serveRequests(parts: {
   config: Config;
   context: ServiceContext;
   settings: HttpSettings;

@@ -9,31 +9,31 @@ import { openStore } from './open-store.ts';
 const pool = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as pg.Pool;
 const project = { directory: '/p', store: { index: { embed: './embed.ts:embed', dims: 7 } } };
 
-function opened(embed: () => Promise<Float32Array[]>) {
+function openStoreWith(embed: () => Promise<Float32Array[]>) {
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() };
   return { store: openStore({ project, pool, host: { embed }, logger: logger as unknown as Logger }), logger };
 }
 
 it('the store does not start with embeddings of other dimensions', async () => {
-  const { store } = opened(async () => [new Float32Array(26)]);
+  const { store } = openStoreWith(async () => [new Float32Array(26)]);
   await expect(store.start()).rejects.toThrow(
     'langgraph.json: store.index.dims is 7, and ./embed.ts:embed makes vectors of 26 dimensions.',
   );
 });
 
 it('the store does not start with embeddings that cannot be loaded', async () => {
-  const { store } = opened(async () => Promise.reject(new GraphLoadError('@langchain/openai is not installed')));
+  const { store } = openStoreWith(async () => Promise.reject(new GraphLoadError('@langchain/openai is not installed')));
   await expect(store.start()).rejects.toThrow('is not installed');
 });
 
 it('the store starts while the model is away, and logs that', async () => {
-  const { store, logger } = opened(async () => Promise.reject(new BackendError('embedding_failed', 'away')));
+  const { store, logger } = openStoreWith(async () => Promise.reject(new BackendError('embedding_failed', 'away')));
   await store.start();
   expect(logger.warn).toHaveBeenCalledOnce();
 });
 
 it('the store starts with embeddings of the configured dimensions', async () => {
-  const { store, logger } = opened(async () => [new Float32Array(7)]);
+  const { store, logger } = openStoreWith(async () => [new Float32Array(7)]);
   await store.start();
   expect(logger.warn).not.toHaveBeenCalled();
 });

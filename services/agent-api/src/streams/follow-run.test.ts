@@ -31,26 +31,28 @@ function streamOf(entries: StreamEntry[]) {
   };
 }
 
-function watching(inFlight: () => boolean) {
+function createWatch(inFlight: () => boolean) {
   return new RunWatch({
     findInFlight: async (runIds) => new Set(inFlight() ? runIds : []),
     onError: (error) => expect.unreachable(String(error)),
   });
 }
 
-const found = (isPublished: boolean): FoundEnd => ({
+const foundEnd = (isPublished: boolean): FoundEnd => ({
   isPublished,
   events: [
     { kind: 'error', event: 'error', data: '{}' },
     { kind: 'run.end', event: 'end', data: '{}' },
   ],
 });
-const notAsked = { findOrPublish: () => expect.unreachable('the end was published') };
+const noMissingEnd = { findOrPublish: () => expect.unreachable('the end was published') };
 
 /** Returns what a follower gets of an ended run whose stream has these entries only. */
-async function followed(options: Pick<FollowRunOptions, 'streams' | 'ends' | 'isEnded'>): Promise<FollowedEntry[]> {
+async function collectEntries(
+  options: Pick<FollowRunOptions, 'streams' | 'ends' | 'isEnded'>,
+): Promise<FollowedEntry[]> {
   const got: FollowedEntry[] = [];
-  const watch = watching(() => false);
+  const watch = createWatch(() => false);
   const signal = new AbortController().signal;
   const reading = (async () => {
     for await (const entry of followRun({ watch, threadId: 't', runId: 'r', signal, ...options })) got.push(entry);
@@ -72,11 +74,11 @@ async function collect(entries: AsyncIterable<FollowedEntry>): Promise<string[]>
 }
 
 it('following ends with the end of the run', async () => {
-  const watch = watching(() => true);
+  const watch = createWatch(() => true);
   const run = followRun({
     streams: streamOf([entry(1, 'values'), entry(2, 'run.end'), entry(3, 'values')]),
     watch,
-    ends: notAsked,
+    ends: noMissingEnd,
     threadId: 't',
     runId: 'r',
     signal: new AbortController().signal,
@@ -86,9 +88,9 @@ it('following ends with the end of the run', async () => {
 });
 
 it('an ended run whose stream lacks the end yields a gap, and what Postgres knows', async () => {
-  const got = await followed({
+  const got = await collectEntries({
     streams: streamOf([entry(1, 'values')]),
-    ends: { findOrPublish: async () => found(false) },
+    ends: { findOrPublish: async () => foundEnd(false) },
   });
   expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
   // These entries belong to no stream: a client that returns resumes after what it had.
@@ -111,31 +113,33 @@ it('an end that is published into the stream comes out of it, once', async () =>
   const ends = {
     findOrPublish: async () => {
       markPublished();
-      return found(true);
+      return foundEnd(true);
     },
   };
-  expect(kindsOf(await followed({ streams, ends }))).toEqual(['values', 'stream.gap', 'error', 'run.end']);
+  expect(kindsOf(await collectEntries({ streams, ends }))).toEqual(['values', 'stream.gap', 'error', 'run.end']);
 });
 
 it('a follower that got a gap gets the end too, and no second gap', async () => {
   const streams = streamOf([entry(1, 'values'), entry(1, 'stream.gap')]);
   for (const isPublished of [true, false]) {
-    const got = await followed({ streams, ends: { findOrPublish: async () => found(isPublished) } });
+    const got = await collectEntries({ streams, ends: { findOrPublish: async () => foundEnd(isPublished) } });
     expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
   }
 });
 
 it('a follower that comes after the end of a run gets what is kept, and no end of ours', async () => {
-  const ends = { findOrPublish: async () => found(true) };
-  expect(kindsOf(await followed({ streams: streamOf([entry(1, 'values')]), ends, isEnded: true }))).toEqual(['values']);
-  expect(kindsOf(await followed({ streams: streamOf([]), ends }))).toEqual([]);
+  const ends = { findOrPublish: async () => foundEnd(true) };
+  expect(kindsOf(await collectEntries({ streams: streamOf([entry(1, 'values')]), ends, isEnded: true }))).toEqual([
+    'values',
+  ]);
+  expect(kindsOf(await collectEntries({ streams: streamOf([]), ends }))).toEqual([]);
 });
 
 it('reading stops when the client disconnects', async () => {
   const client = new AbortController();
-  const watch = watching(() => true);
+  const watch = createWatch(() => true);
   const run = collect(
-    followRun({ streams: streamOf([]), watch, ends: notAsked, threadId: 't', runId: 'r', signal: client.signal }),
+    followRun({ streams: streamOf([]), watch, ends: noMissingEnd, threadId: 't', runId: 'r', signal: client.signal }),
   );
   client.abort();
   expect(await run).toEqual([]);

@@ -80,11 +80,11 @@ export class LiveResponse {
   write(text: string | Uint8Array): Promise<void> | undefined {
     if (this.closed.aborted || this.#finished) return undefined;
     this.#corkThisTurn();
-    return this.#res.write(text) ? undefined : this.#drained();
+    return this.#res.write(text) ? undefined : this.#untilDrained();
   }
 
   /** Resolves when the client has caught up or has disconnected. */
-  #drained(): Promise<void> {
+  #untilDrained(): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
         this.#res.off('drain', settle);
@@ -117,7 +117,7 @@ export class LiveResponse {
     const chunks = pieces.flatMap(toChunks);
     const last = chunks.pop();
     for (const chunk of chunks) {
-      if (!this.#res.write(chunk)) await this.#drained();
+      if (!this.#res.write(chunk)) await this.#untilDrained();
       if (this.closed.aborted) return;
     }
     this.#res.end(last);

@@ -11,13 +11,13 @@ const error = { kind: 'error', event: 'error', data: '{"error":"Oops","message":
 const end = (status: string) => ({ kind: 'run.end', event: 'end', data: `{"status":"${status}"}` });
 const gap = { kind: 'stream.gap', event: 'gap', data: '{"reason":"lost","after":"5-0"}' };
 
-interface Told {
+interface StreamReport {
   hasBegun: boolean;
   hasEnd: boolean;
 }
 
 /** Sets up a run as it is in Postgres, and what its stream has of it, one answer after the other. */
-function missing(run: Partial<RunRecord> | undefined, answers: Told[], { keepsThread = true } = {}) {
+function createMissingEnds(run: Partial<RunRecord> | undefined, answers: StreamReport[], { keepsThread = true } = {}) {
   const appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
   const expire = vi.fn(async () => undefined);
   let asked = 0;
@@ -54,7 +54,7 @@ it.each([
 ])(
   'the end of a run %s is published as it is in Postgres, behind a gap where events may be missing',
   async (_, run, attempt, events) => {
-    const { ends, appended } = missing(run, [unreported]);
+    const { ends, appended } = createMissingEnds(run, [unreported]);
     expect(await ends.findOrPublish(runKey)).toEqual({
       isPublished: true,
       events: events.filter((event) => event !== gap),
@@ -70,28 +70,28 @@ it.each([
 );
 
 it('the process that stored an end has some time to publish it', async () => {
-  const { ends, appended } = missing(failed, [unreported, reported]);
+  const { ends, appended } = createMissingEnds(failed, [unreported, reported]);
   expect(await ends.findOrPublish(runKey)).toMatchObject({ isPublished: true, events: [error, end('error')] });
   expect(appended).toEqual([]);
 });
 
 it('an end is published once, however many wait for it', async () => {
-  const { ends, appended } = missing(failed, [unreported]);
+  const { ends, appended } = createMissingEnds(failed, [unreported]);
   await Promise.all([ends.findOrPublish(runKey), ends.findOrPublish(runKey), ends.findOrPublish(runKey)]);
   expect(appended).toHaveLength(1);
 });
 
 it('a run that had ended before gets no new end in its stream, which may only have forgotten it', async () => {
-  const { ends, appended } = missing(failed, [forgotten]);
+  const { ends, appended } = createMissingEnds(failed, [forgotten]);
   expect(await ends.findOrPublish(runKey, { hadEnded: true })).toEqual({ isPublished: true, events: [] });
   expect(appended).toEqual([]);
-  const { ends: others, appended: missed } = missing(failed, [unreported]);
+  const { ends: others, appended: missed } = createMissingEnds(failed, [unreported]);
   expect(await others.findOrPublish(runKey, { hadEnded: true })).toMatchObject({ isPublished: true });
   expect(missed).toHaveLength(1);
 });
 
 it('a follower gets the end that Postgres knows while Redis is away', async () => {
-  const { ends } = missing(failed, []);
+  const { ends } = createMissingEnds(failed, []);
   expect(await ends.findOrPublish(runKey)).toEqual({ isPublished: false, events: [error, end('error')] });
   expect(await ends.findOrPublish(runKey, { hadEnded: true })).toEqual({
     isPublished: false,
@@ -100,7 +100,7 @@ it('a follower gets the end that Postgres knows while Redis is away', async () =
 });
 
 it('the stream of a run whose thread is not kept ends, although nobody may append to it', async () => {
-  const { ends, appended, expire } = missing(failed, [unreported], { keepsThread: false });
+  const { ends, appended, expire } = createMissingEnds(failed, [unreported], { keepsThread: false });
   expect(await ends.findOrPublish(runKey)).toEqual({ isPublished: false, events: [error, end('error')] });
   expect(appended).toEqual([]);
   expect(expire).toHaveBeenCalledWith('t', 'r');

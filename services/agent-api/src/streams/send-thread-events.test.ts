@@ -7,9 +7,9 @@ import { RunWatch } from './run-watch.ts';
 import { sendThreadEvents } from './send-thread-events.ts';
 
 /** Returns what a client gets of a thread whose stream has these entries, and the runs whose end is looked for. */
-async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo: string[] }> {
+async function sendEntries(entries: StreamEntry[]): Promise<{ text: string; endedIds: string[] }> {
   const watch = new RunWatch({ findInFlight: async () => new Set(), onError: () => undefined });
-  const seenTo: string[] = [];
+  const endedIds: string[] = [];
   const sources = {
     streams: {
       newestId: async () => '0-0',
@@ -22,7 +22,7 @@ async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo:
     watch,
     ends: {
       findOrPublish: async ({ runId }: { runId: string }) => {
-        seenTo.push(runId);
+        endedIds.push(runId);
         return { isPublished: true, events: [] };
       },
     },
@@ -34,7 +34,7 @@ async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo:
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const text = await answer.text();
   server.close();
-  return { text, seenTo };
+  return { text, endedIds };
 }
 
 let entries = 0;
@@ -46,13 +46,13 @@ const emitted = { kind: 'custom', event: 'custom', data: '1' };
 const end = { kind: CONTROL_KINDS.end, event: 'end', data: '{"status":"success"}' };
 
 it('the end of a run with events is looked for when nobody publishes it', async () => {
-  const { seenTo } = await streamed([entryOf('told', emitted), entryOf('told', end), entryOf('untold', emitted)]);
-  expect(seenTo).toEqual(['untold']);
+  const { endedIds } = await sendEntries([entryOf('told', emitted), entryOf('told', end), entryOf('untold', emitted)]);
+  expect(endedIds).toEqual(['untold']);
 });
 
 it('a gap in front of another run is sent, and causes no end of the run that lost something there', async () => {
   const lost = gapAfter('0-1', 'lost');
-  const { text, seenTo } = await streamed([entryOf('over', lost), entryOf('now', emitted), entryOf('now', end)]);
+  const { text, endedIds } = await sendEntries([entryOf('over', lost), entryOf('now', emitted), entryOf('now', end)]);
   expect(text).toContain('"reason":"lost"');
-  expect(seenTo).toEqual([]);
+  expect(endedIds).toEqual([]);
 });

@@ -16,31 +16,34 @@ import { selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';
 
 export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundOperation[] {
-  const selected = async (state: Promise<ThreadState>, select: string | string[] | undefined) =>
+  const replyWithSelected = async (state: Promise<ThreadState>, select: string | string[] | undefined) =>
     ok(selectStateFields(await state, select === undefined ? undefined : [select].flat()));
-  const selectedOfAll = async (history: Promise<ThreadState[]>, select?: string[]) =>
+  const replyWithAllSelected = async (history: Promise<ThreadState[]>, select?: string[]) =>
     ok((await history).map((state) => selectStateFields(state, select)));
   return [
     bind(getThreadState, async ({ params, query }) =>
-      selected(states.get(UNRESTRICTED, params.thread_id, { subgraphs: isSet(query.subgraphs) }), query.select),
+      replyWithSelected(
+        states.get(UNRESTRICTED, params.thread_id, { subgraphs: isSet(query.subgraphs) }),
+        query.select,
+      ),
     ),
     bind(getThreadStateAtCheckpointId, async ({ params, query }) => {
       const position = { checkpointId: params.checkpoint_id, subgraphs: isSet(query.subgraphs) };
-      return selected(states.get(UNRESTRICTED, params.thread_id, position), query.select);
+      return replyWithSelected(states.get(UNRESTRICTED, params.thread_id, position), query.select);
     }),
     bind(getThreadStateAtCheckpoint, async ({ params, body }) => {
       const position = {
         ...checkpointPositionOf(params.thread_id, body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
-      return selected(states.get(UNRESTRICTED, params.thread_id, position), body.select);
+      return replyWithSelected(states.get(UNRESTRICTED, params.thread_id, position), body.select);
     }),
     bindCreation(keys, updateThreadState, ok, ({ params, body }, keyed) =>
       states.update(UNRESTRICTED, params.thread_id, body, keyed),
     ),
     bind(getThreadHistory, async ({ params, query }) => {
       const search = { limit: query.limit ?? 1, beforeCheckpointId: query.before };
-      return selectedOfAll(states.history(UNRESTRICTED, params.thread_id, search));
+      return replyWithAllSelected(states.history(UNRESTRICTED, params.thread_id, search));
     }),
     bind(searchThreadHistory, async ({ params, body }) => {
       const search = {
@@ -49,7 +52,7 @@ export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundO
         metadata: body.metadata ?? undefined,
         ...checkpointPositionOf(params.thread_id, body.checkpoint),
       };
-      return selectedOfAll(states.history(UNRESTRICTED, params.thread_id, search), body.select);
+      return replyWithAllSelected(states.history(UNRESTRICTED, params.thread_id, search), body.select);
     }),
   ];
 }

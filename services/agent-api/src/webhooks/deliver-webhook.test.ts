@@ -57,18 +57,18 @@ it.each([
 });
 
 it('timeouts and broken connections are retried and reported without addresses; a refused address is final', async () => {
-  const failing = (error: Error) => deliver(() => Promise.reject(error));
-  expect(await failing(new DOMException('x', 'TimeoutError'))).toMatchObject({
+  const failWith = (error: Error) => deliver(() => Promise.reject(error));
+  expect(await failWith(new DOMException('x', 'TimeoutError'))).toMatchObject({
     kind: 'retried',
     error: 'No answer within 10 s',
   });
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.1.2.3:80'), { code: 'ECONNREFUSED' });
-  expect(await failing(refused)).toMatchObject({ kind: 'retried', error: 'The connection failed: ECONNREFUSED' });
-  expect(await failing(new Error('odd', { cause: refused }))).toMatchObject({
+  expect(await failWith(refused)).toMatchObject({ kind: 'retried', error: 'The connection failed: ECONNREFUSED' });
+  expect(await failWith(new Error('odd', { cause: refused }))).toMatchObject({
     error: 'The connection failed: ECONNREFUSED',
   });
   const blocked = 'Webhook host blocked: private address';
-  expect(await failing(new OutboundRefusedError(blocked))).toMatchObject({
+  expect(await failWith(new OutboundRefusedError(blocked))).toMatchObject({
     kind: 'refused',
     error: blocked,
     retryInMs: null,
@@ -80,11 +80,11 @@ it('the eighth try is the last', async () => {
   expect((await deliver(down, webhook({ attempt: 7 }))).kind).toBe('retried');
   expect((await deliver(down, webhook({ attempt: 8 }))).kind).toBe('failed');
   let asked = false;
-  const asking = async () => {
+  const recordRequest = async () => {
     asked = true;
     return { status: 200, headers: {} };
   };
-  expect(await deliver(asking, webhook({ attempt: 9 }))).toMatchObject({
+  expect(await deliver(recordRequest, webhook({ attempt: 9 }))).toMatchObject({
     kind: 'failed',
     error: 'Given up after 8 tries',
   });

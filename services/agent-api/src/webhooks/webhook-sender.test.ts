@@ -77,7 +77,7 @@ class SenderFixture {
     this.underWay.delete(url);
   }
 
-  started(...urls: string[]): Promise<unknown> {
+  untilStarted(...urls: string[]): Promise<unknown> {
     return waitFor(() => urls.every((url) => this.underWay.has(url)));
   }
 }
@@ -87,10 +87,10 @@ afterEach(() => fixture.sender.stop(0));
 it('the sender starts as many tries as it has places, and the next when one is free', async () => {
   fixture = new SenderFixture(2);
   for (const url of ['1', '2', '3']) fixture.add(url);
-  await fixture.started('1', '2');
+  await fixture.untilStarted('1', '2');
   expect(fixture.underWay.has('3')).toBe(false);
   fixture.end('1');
-  await fixture.started('3');
+  await fixture.untilStarted('3');
   expect(fixture.settled.map(({ deliveryId }) => deliveryId)).toEqual(['1']);
 });
 
@@ -98,24 +98,24 @@ it('the sender leaves places for other hosts', async () => {
   fixture = new SenderFixture(4, 2);
   for (const url of ['1', '2', '3']) fixture.add(url, 'slow.test');
   fixture.add('4', 'fast.test');
-  await fixture.started('1', '2', '4');
+  await fixture.untilStarted('1', '2', '4');
   expect(fixture.underWay.has('3')).toBe(false);
 });
 
 it('the sender holds no more than so many bytes at once, and continues when they are sent', async () => {
   fixture = new SenderFixture(4, 4, 100);
   fixture.add('1', 'a.test', 150);
-  await fixture.started('1');
+  await fixture.untilStarted('1');
   fixture.add('2', 'b.test', 10);
-  expect(await Promise.race([fixture.started('2').then(() => 'begun'), pause(50, 'waiting')])).toBe('waiting');
+  expect(await Promise.race([fixture.untilStarted('2').then(() => 'begun'), pause(50, 'waiting')])).toBe('waiting');
   fixture.end('1');
-  await fixture.started('2');
+  await fixture.untilStarted('2');
 });
 
 it('a receiver that answers 410 is sent nothing more that waits for it', async () => {
   fixture = new SenderFixture(1);
   fixture.add('1');
-  await fixture.started('1');
+  await fixture.untilStarted('1');
   fixture.end('1', 410);
   await waitFor(() => fixture.endedFor.length === 1);
   expect(fixture.endedFor).toEqual(['1']);
@@ -127,13 +127,13 @@ it('the sender continues when the database is back', async () => {
   fixture.add('1');
   await waitFor(() => fixture.warnings.length > 0 || fixture.underWay.has('1'));
   fixture.sender.soon();
-  await fixture.started('1');
+  await fixture.untilStarted('1');
 });
 
 it('a stop gives back what does not end in time, and a late outcome is not written', async () => {
   fixture = new SenderFixture(2);
   fixture.add('1');
-  await fixture.started('1');
+  await fixture.untilStarted('1');
   const late = fixture.underWay.get('1')!;
   await fixture.sender.stop(10);
   expect(fixture.givenBack).toHaveLength(1);
@@ -146,7 +146,7 @@ it('a stop ends while the database is away: deliveries in flight come back with 
   fixture = new SenderFixture(1);
   fixture.isAway = true;
   fixture.add('1');
-  await fixture.started('1');
+  await fixture.untilStarted('1');
   await fixture.sender.stop(0);
   expect(fixture.warnings).toEqual(['releasing webhooks in flight failed']);
 });
