@@ -11,7 +11,7 @@ import {
   UnavailableError,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { undecryptableError } from './unreadable.ts';
+import { undecryptableError } from './undecryptable.ts';
 
 type Kind = new (message: string, context: ErrorContext) => AppError;
 

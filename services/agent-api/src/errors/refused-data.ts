@@ -10,7 +10,7 @@ import {
   sanitizeErrorText,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { undecryptableError } from './unreadable.ts';
+import { undecryptableError } from './undecryptable.ts';
 
 /**
  * Maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,

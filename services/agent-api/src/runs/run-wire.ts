@@ -1,6 +1,6 @@
 import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
-import { undecryptableValue } from '../errors/unreadable.ts';
+import { undecryptableValue } from '../errors/undecryptable.ts';
 import { toWireTime } from '../http/wire-time.ts';
 
 export function toWireRun(record: RunRecord): Run {

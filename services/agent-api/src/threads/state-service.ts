@@ -8,7 +8,7 @@ import type { Scope } from '../access/scope.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
 import { type CheckpointPosition, checkpointPositionOf } from './checkpoint-position.ts';
 import { emptyState, storedState, toWireState } from './state-shapes.ts';
-import type { ThreadRow } from './thread-row.ts';
+import type { StoredThread } from './stored-thread.ts';
 import type { ThreadStore } from './thread-store.ts';
 
 export interface StateQuery extends CheckpointPosition {
@@ -36,7 +36,7 @@ export type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
 export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
 /** The fields of a thread that writing its state needs. */
-type WritableThread = Pick<ThreadRow, 'threadId' | 'metadata'>;
+type WritableThread = Pick<StoredThread, 'threadId' | 'metadata'>;
 type Supersteps = NonNullable<ThreadCreate['supersteps']>;
 type Update = CheckpointPosition & { values?: unknown; asNode?: string };
 
@@ -149,7 +149,7 @@ export class StateService {
     }
   }
 
-  async #find(scope: Scope, threadId: string): Promise<ThreadRow> {
+  async #find(scope: Scope, threadId: string): Promise<StoredThread> {
     const thread = await this.#options.threads.findWithoutState(scope, threadId);
     if (!thread) throw new NotFoundError(`Thread with ID ${threadId} not found`);
     return thread;

@@ -10,7 +10,7 @@ const COLUMNS = `t.thread_id AS "threadId", t.status, t.metadata, t.config, t.er
 const ALONE = Prisma.raw(COLUMNS);
 const WITH_STATE = Prisma.raw(`${COLUMNS}, s."values", s.interrupts`);
 
-/** Returns the columns of a `ThreadRow`, of thread `t` and, when asked for, its state `s`. */
+/** Returns the columns of a `StoredThread`, of thread `t` and, when asked for, its state `s`. */
 export function columnsOf(withState: boolean): Prisma.Sql {
   return withState ? WITH_STATE : ALONE;
 }

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
 import type { Scope } from '../access/scope.ts';
 import type { StateService } from './state-service.ts';
-import { toWireThread } from './thread-row.ts';
+import { toWireThread } from './stored-thread.ts';
 import { requireThread, threadNotFound } from './thread-service.ts';
 import type { ThreadStore } from './thread-store.ts';
 

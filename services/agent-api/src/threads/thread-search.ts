@@ -2,10 +2,10 @@ import type { ThreadSearchRequest } from '@runyard/contracts';
 import type { Scope } from '../access/scope.ts';
 import { Prisma } from '../connections/prisma.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
+import type { StoredThread } from './stored-thread.ts';
 import { columnsOf } from './thread-columns.ts';
 import { conditionsOf, joinConditions, type ThreadConditions, type ThreadFilters } from './thread-conditions.ts';
 import { orderOf } from './thread-order.ts';
-import type { ThreadRow } from './thread-row.ts';
 
 /** A client, or a transaction of it. */
 type Db = Pick<Prisma.TransactionClient, '$queryRaw'>;
@@ -31,7 +31,7 @@ const SCANNED_ROWS_MAX = 1_500;
  * over a number of rows that costs little, and the index is used when the page is not full by then. Left to the
  * planner's guess, the wrong one of the two takes seconds with a million threads.
  */
-export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<ThreadRow>> {
+export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
   const conditions = conditionsOf(scope, search);
   const { byColumn, byMetadata, byValues } = conditions;
   const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids;
@@ -62,7 +62,7 @@ export async function countThreadRows(db: Db, scope: Scope, filters: ThreadFilte
 }
 
 /** A row, with the number of all matches where finding it has shown that. */
-type Found = ThreadRow & { matches: number | null };
+type Found = StoredThread & { matches: number | null };
 
 /** Selects ids first and rows afterwards: skipped rows are never fetched. `ids` returns `thread_id` and `matches`. */
 function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {

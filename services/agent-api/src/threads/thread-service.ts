@@ -14,8 +14,8 @@ import type { Scope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
+import { type StoredThread, toWireThread, ttlOf } from './stored-thread.ts';
 import { superstepError } from './superstep-error.ts';
-import { type ThreadRow, toWireThread, ttlOf } from './thread-row.ts';
 import type { ThreadStore } from './thread-store.ts';
 import { requestedTtl } from './ttl-request.ts';
 
@@ -162,7 +162,7 @@ function threadExists(threadId: string): ConflictError {
   return new ConflictError(`Thread with ID ${threadId} already exists`);
 }
 
-export function requireThread(threadId: string, thread: ThreadRow | undefined): ThreadRow {
+export function requireThread(threadId: string, thread: StoredThread | undefined): StoredThread {
   if (!thread) throw threadNotFound(threadId);
   return thread;
 }

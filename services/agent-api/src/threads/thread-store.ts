@@ -6,9 +6,9 @@ import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import type { Page } from '../http/pagination.ts';
+import type { StoredThread } from './stored-thread.ts';
 import { columnsOf } from './thread-columns.ts';
 import { type ThreadFilters, whereVisible } from './thread-conditions.ts';
-import type { ThreadRow } from './thread-row.ts';
 import { countThreadRows, searchThreadRows, type ThreadSearch } from './thread-search.ts';
 import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 
@@ -23,21 +23,21 @@ export class ThreadStore {
   }
 
   /** @throws SealingError when its state cannot be decrypted */
-  async find(scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
-    const rows = await this.#prisma.$queryRaw<ThreadRow[]>(withState(scope, threadId));
+  async find(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
+    const rows = await this.#prisma.$queryRaw<StoredThread[]>(withState(scope, threadId));
     return rows[0] && this.#decrypt(rows[0]);
   }
 
   /** Finds a thread as a transaction of the run engine sees it. @throws SealingError */
-  async findInTransaction(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
+  async findInTransaction(client: pg.ClientBase, scope: Scope, threadId: string): Promise<StoredThread | undefined> {
     const { text, values } = withState(scope, threadId);
-    const { rows } = await client.query<ThreadRow>(text, values);
+    const { rows } = await client.query<StoredThread>(text, values);
     return rows[0] && this.#decrypt(rows[0]);
   }
 
   /** Returns the thread without its state. */
-  async findWithoutState(scope: Scope, threadId: string): Promise<ThreadRow | undefined> {
-    const rows = await this.#prisma.$queryRaw<ThreadRow[]>`
+  async findWithoutState(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
+    const rows = await this.#prisma.$queryRaw<StoredThread[]>`
       SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
     return rows[0];
   }
@@ -76,7 +76,7 @@ export class ThreadStore {
    * Returns a page of threads; one whose state is undecryptable has a `fault`. @throws UnprocessableError for a filter
    * on values that are encrypted, or too many
    */
-  async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRow>> {
+  async search(scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
     const page = await this.#within(search, (db) => searchThreadRows(db, scope, search));
     return { ...page, rows: page.rows.map((row) => this.#decryptListed(row)) };
   }
@@ -95,7 +95,7 @@ export class ThreadStore {
   }
 
   /** Decrypts a listed row; an undecryptable thread does not hide the others. */
-  #decryptListed(row: ThreadRow): ThreadRow {
+  #decryptListed(row: StoredThread): StoredThread {
     try {
       return this.#decrypt(row);
     } catch (fault) {
@@ -104,7 +104,7 @@ export class ThreadStore {
     }
   }
 
-  #decrypt(row: ThreadRow): ThreadRow {
+  #decrypt(row: StoredThread): StoredThread {
     return {
       ...row,
       ...(row.values && { values: this.#atRest.open(row.values) }),

@@ -15,7 +15,7 @@ export interface AdmittedCaller {
 }
 
 /** Admits a request unchanged, for others to judge. */
-export const ANONYMOUS: AdmittedCaller = { consumes: 'none' };
+export const UNAUTHENTICATED: AdmittedCaller = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
 /** The audience of a token that nobody accepts: it is requested only to check a key. */
 const NO_AUDIENCE = 'gateway';
@@ -50,7 +50,7 @@ export async function findWorkspaceOfKey(req: IncomingMessage, check: KeyChecker
 }
 
 /** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */
-export function requireDeployment(route: DeploymentRoute | undefined): DeploymentRoute {
+export function requireRoute(route: DeploymentRoute | undefined): DeploymentRoute {
   if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
   return route;
 }
@@ -64,7 +64,7 @@ export async function admitToService(
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
   // Sign-ins, and later sessions, are the service's to judge.
-  if (key === undefined) return ANONYMOUS;
+  if (key === undefined) return UNAUTHENTICATED;
   const workspaceId = req.headers['x-tenant-id'];
   const request = {
     key,
@@ -90,11 +90,11 @@ async function admitToCustomAuth(
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
   }
-  if (!looksLikePlatformKey(bearer)) return ANONYMOUS;
+  if (!looksLikePlatformKey(bearer)) return UNAUTHENTICATED;
   const request = keyCheckFor(bearer, route);
   const answer = await check(request);
   // The handler may still know a bearer that the platform does not know.
-  return reaches(answer, route) ? admit(answer, request, check, 'authorization') : ANONYMOUS;
+  return reaches(answer, route) ? admit(answer, request, check, 'authorization') : UNAUTHENTICATED;
 }
 
 function keyCheckFor(key: string, route: DeploymentRoute | undefined): KeyCheckRequest {

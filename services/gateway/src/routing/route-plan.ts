@@ -4,11 +4,11 @@ import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } 
 import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
 import {
   type AdmittedCaller,
-  ANONYMOUS,
   admitToDeployment,
   admitToService,
   findWorkspaceOfKey,
-  requireDeployment,
+  requireRoute,
+  UNAUTHENTICATED,
 } from '../authentication/admission.ts';
 import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
@@ -80,7 +80,7 @@ export class RoutePlanner {
   async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
     const { guard, serviceUrls } = this.#parts;
     const { service, target, stripped, carriesProof } = destination;
-    const caller = carriesProof ? ANONYMOUS : await admitToService(req, service, guard.checkerFor(req));
+    const caller = carriesProof ? UNAUTHENTICATED : await admitToService(req, service, guard.checkerFor(req));
     const upstreams = [serviceUrls[service]];
     return { upstreams, load: UNBOUNDED, target, prefix: stripped, caller, name: service };
   }
@@ -100,7 +100,7 @@ export class RoutePlanner {
     const caller: AdmittedCaller = open
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, guard.checkerFor(req));
-    const route = await this.#awaitProcesses(requireDeployment(known));
+    const route = await this.#awaitProcesses(requireRoute(known));
     return {
       upstreams: this.#upstreams.of(route),
       load,

@@ -1,10 +1,10 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
 import type { SealingError } from '@runyard/sealing';
-import { undecryptableValue } from '../errors/unreadable.ts';
+import { undecryptableValue } from '../errors/undecryptable.ts';
 import { completeMessages } from './message-form.ts';
 
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */
-export interface ThreadRow {
+export interface StoredThread {
   threadId: string;
   status: Thread['status'];
   metadata: Record<string, unknown>;
@@ -24,7 +24,7 @@ export interface ThreadRow {
   fault?: SealingError;
 }
 
-export function toWireThread(record: ThreadRow): Thread {
+export function toWireThread(record: StoredThread): Thread {
   return {
     thread_id: record.threadId,
     created_at: record.createdAt,
@@ -40,12 +40,12 @@ export function toWireThread(record: ThreadRow): Thread {
 }
 
 /** Returns undefined for a thread that is kept for good. */
-export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: ThreadRow): ThreadTtlInfo | undefined {
+export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: StoredThread): ThreadTtlInfo | undefined {
   if (ttlStrategy === null || ttlMinutes === null) return undefined;
   return { strategy: ttlStrategy, ttl_minutes: ttlMinutes, ...(expiresAt !== null && { expires_at: expiresAt }) };
 }
 
-function shownValues({ values, fault }: ThreadRow): unknown {
+function shownValues({ values, fault }: StoredThread): unknown {
   if (fault) return undecryptableValue(fault);
   return values ? stateValues(values) : null;
 }
