@@ -5,7 +5,7 @@
 export const PACKAGES_BOTTOM_UP = [
   'packages/contracts',
   'packages/deadline',
-  'packages/sealing',
+  'packages/encryption',
   'packages/package-managers',
   'packages/outbound',
   'packages/service-kit',

@@ -1,4 +1,4 @@
-import type { AtRest } from '@runyard/sealing';
+import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import type { ThreadTtl } from './threads/types.ts';
 
@@ -16,7 +16,7 @@ export interface RunEngineOptions {
   /** The ttl of threads created without their own, also by runs. Default: they are kept. */
   threadTtl?: ThreadTtl;
   /** Encrypts arguments, results and state in the database. Default: no encryption. */
-  atRest?: AtRest;
+  cipher?: DataCipher;
   /** Is called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
   /** Monotonic milliseconds of this process. */

@@ -1,4 +1,4 @@
-import { type AtRest, PLAIN } from '@runyard/sealing';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
@@ -27,8 +27,8 @@ import type {
   RunRecord,
   RunRelease,
 } from './runs/types.ts';
-import { sealedState } from './sealed-state.ts';
 import { queueStatistics } from './statistics.ts';
+import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
 import { type Deletion, deleteThread } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
@@ -69,7 +69,7 @@ export class RunEngine {
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
   readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
-  readonly #atRest: AtRest;
+  readonly #cipher: DataCipher;
   readonly #writes: EngineWrites;
   readonly #clock: ClockWatch;
   readonly #lapsed: LapsedWorkersOptions;
@@ -84,22 +84,22 @@ export class RunEngine {
     };
     this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
-    this.#atRest = options.atRest ?? PLAIN;
+    this.#cipher = options.cipher ?? NO_ENCRYPTION;
     const { leaseMs } = this.#options;
     // Every live worker renews once within this time, and a smaller jump ends no lease that was renewed in time.
     this.#clock = new ClockWatch({ toleranceMs: leaseMs / 3, holdMs: leaseMs, now: options.now });
     const { pool, threadTtl } = options;
-    const [events, atRest] = [this.#events, this.#atRest];
+    const [events, cipher] = [this.#events, this.#cipher];
     const { onOutboxWritten, onWebhooksQueued, onStaleWrite } = options;
     // A statement of a worker has a longer time limit, because exceeding that one means that the database is too slow.
     const lockWaitMs = Math.min(LOCK_WAIT_MS_MAX, leaseMs / 2);
     this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
-    this.crons = new CronFiring({ pool, events, atRest, threadTtl, writes: this.#writes });
+    this.crons = new CronFiring({ pool, events, cipher, threadTtl, writes: this.#writes });
     this.histories = new ThreadHistories({ pool, events, threadTtl, write });
     this.removals = new ThreadRemovals(write);
     const { removals } = this;
-    this.drafts = new ThreadDrafts({ write, removals, threadTtl, atRest });
+    this.drafts = new ThreadDrafts({ write, removals, threadTtl, cipher });
     this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
     this.rescue = new Rescue({ pool, ...this.#lapsed });
     this.#commits = new RunCommits({ write, events, threadTtl, removals, lockWaitMs });
@@ -111,36 +111,36 @@ export class RunEngine {
    * on a busy one, KeyTakenError.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
-    return this.#commits.create(toCreation(run, this.#atRest));
+    return this.#commits.create(toCreation(run, this.#cipher));
   }
 
   /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
   createRunsTogether(runs: CreateRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
-    const batch = runs.map((run) => toCreation(run, this.#atRest));
+    const batch = runs.map((run) => toCreation(run, this.#cipher));
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
-  /** Throws SealingError when the run cannot be decrypted. */
+  /** Throws EncryptionError when the run cannot be decrypted. */
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
-    return getRun(this.#pool, threadId, runId, this.#atRest);
+    return getRun(this.#pool, threadId, runId, this.#cipher);
   }
 
   /**
    * Returns the result of a run so far; with `maxValuesBytes` its final values only if they are stored in at most that
-   * many bytes. Throws SealingError.
+   * many bytes. Throws EncryptionError.
    */
   readOutcome(run: { threadId: string; runId: string }, maxValuesBytes?: number): Promise<RunOutcome | undefined> {
-    return readOutcome(this.#pool, run, maxValuesBytes, this.#atRest);
+    return readOutcome(this.#pool, run, maxValuesBytes, this.#cipher);
   }
 
   /** Returns the newest first. A run that cannot be decrypted has a `fault`. */
   listRuns(query: RunQuery): Promise<RunRecord[]> {
-    return listRuns(this.#pool, query, this.#atRest);
+    return listRuns(this.#pool, query, this.#cipher);
   }
 
   /** Returns the named runs that exist, in no order. A run that cannot be decrypted has a `fault`. */
   findRuns(runIds: string[]): Promise<RunRecord[]> {
-    return findRuns(this.#pool, runIds, this.#atRest);
+    return findRuns(this.#pool, runIds, this.#cipher);
   }
 
   /** Returns which of these runs are pending or running; the others have ended or were deleted. */
@@ -171,14 +171,14 @@ export class RunEngine {
    */
   async claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
     const template = this.#events.startedTemplate;
-    const { claimed, unreadable } = await claimRuns(
+    const { claimed, undecryptable } = await claimRuns(
       this.#pool,
       { workerId, limit, ...options },
       template,
-      this.#atRest,
+      this.#cipher,
     );
-    if (claimed.length + unreadable.length > 0) this.#writes.tell({ hasWebhooks: false });
-    for (const { fence, error } of unreadable) {
+    if (claimed.length + undecryptable.length > 0) this.#writes.tell({ hasWebhooks: false });
+    for (const { fence, error } of undecryptable) {
       // A run that cannot be released now returns when the lease expires: no worker executes it.
       await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
     }
@@ -195,7 +195,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when the caller has lost it. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#writes.fenced(this.#commits.finish(sealedState(this.#atRest, finish)));
+    return this.#writes.fenced(this.#commits.finish(encryptThreadState(this.#cipher, finish)));
   }
 
   /**
@@ -259,7 +259,7 @@ export class RunEngine {
   /** Throws FencedError when a run has begun since `beginStateUpdate`, KeyTakenError. */
   commitStateUpdate(update: CommitStateUpdate, bound?: BoundKey): Promise<void> {
     return this.#writes.fenced(
-      this.#writes.write((client) => commitStateUpdate(client, sealedState(this.#atRest, update), bound)),
+      this.#writes.write((client) => commitStateUpdate(client, encryptThreadState(this.#cipher, update), bound)),
     );
   }
 

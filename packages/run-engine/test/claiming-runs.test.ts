@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RunStarted } from '@runyard/contracts';
-import { sealedAtRest } from '@runyard/sealing';
+import { createDataCipher } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
@@ -181,20 +181,20 @@ it('a run that cannot be decrypted fails alone: others are claimed, and a worker
     pool: fixture.pool,
     deploymentId: 'test',
     source: '/runyard/test',
-    atRest: sealedAtRest('k'.repeat(32)),
+    cipher: createDataCipher('k'.repeat(32)),
   });
-  const sealed = [await newKey.createRun(aRun()), await newKey.createRun(aRun())].map(({ run }) => run);
+  const encrypted = [await newKey.createRun(aRun()), await newKey.createRun(aRun())].map(({ run }) => run);
   const { run: plain } = await fixture.engine.createRun(aRun());
   const worker = await fixture.worker();
   expect((await fixture.engine.claimRuns(worker, 10)).map(({ runId }) => runId)).toEqual([plain.runId]);
   const [executed] = await newKey.claimRuns(worker, 1);
-  expect(executed).toMatchObject({ runId: sealed[0]!.runId, attempt: 2, kwargs: sealed[0]!.kwargs });
+  expect(executed).toMatchObject({ runId: encrypted[0]!.runId, attempt: 2, kwargs: encrypted[0]!.kwargs });
   await newKey.finishRun(success(executed!));
   // Nobody has the key: the run ends like any run whose attempts fail.
-  while ((await newKey.getRun(sealed[1]!.threadId, sealed[1]!.runId))!.status === 'pending') {
+  while ((await newKey.getRun(encrypted[1]!.threadId, encrypted[1]!.runId))!.status === 'pending') {
     await fixture.engine.claimRuns(worker, 10);
   }
-  expect(await newKey.getRun(sealed[1]!.threadId, sealed[1]!.runId)).toMatchObject({
+  expect(await newKey.getRun(encrypted[1]!.threadId, encrypted[1]!.runId)).toMatchObject({
     status: 'error',
     error: { error: 'RunAttemptsExhausted', message: expect.stringContaining('LANGGRAPH_AES_KEY') },
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sealedAtRest } from '@runyard/sealing';
+import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
 import type { CreateRun, DueCron } from '../src/index.ts';
@@ -181,7 +181,7 @@ describe('a due slot', () => {
 
   it('is the only one without a run when its cron cannot be decrypted', async () => {
     const [locked, sound] = [await cron(), await cron()];
-    const payload = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
+    const payload = createDataCipher('k'.repeat(32)).encrypt(Buffer.from('{}'));
     await fixture.rows('UPDATE cron SET payload = $2 WHERE cron_id = $1', [locked, payload]);
     const fired = await fire();
     expect(fired.find(({ cronId }) => cronId === locked)?.refusal?.message).toContain('LANGGRAPH_AES_KEY');
@@ -219,7 +219,7 @@ describe('crons with seconds that the previous release left without a slot', () 
       return cronId;
     };
     const everySecond = { schedule: '* * * * * *' };
-    const atRest = await cronAtRest(everySecond);
+    const dormant = await cronAtRest(everySecond);
     const others = [
       await cronAtRest({ schedule: '* * * * *' }),
       await cronAtRest({ ...everySecond, enabled: false }),
@@ -228,7 +228,7 @@ describe('crons with seconds that the previous release left without a slot', () 
       await cronAtRest({ schedule: 'not to be read at all' }),
     ];
     expect(await fixture.engine.crons.wake()).toBe(1);
-    expect(await row(atRest)).toMatchObject({ is_within_a_minute: true });
+    expect(await row(dormant)).toMatchObject({ is_within_a_minute: true });
     for (const cronId of others) expect(await row(cronId)).toMatchObject({ next_run_date: null });
     expect(await fixture.engine.crons.wake()).toBe(0);
   });

@@ -19,8 +19,8 @@ afterEach(async () => {
 
 function requestFor(key: string): KeyedRequest {
   const bytes = Buffer.from(key.padEnd(32, '.'));
-  const seal = (answer: unknown) => Buffer.from(JSON.stringify(answer));
-  return { id: bytes, digest: bytes, claim: randomUUID(), keptMs: 60_000, seal };
+  const encrypt = (answer: unknown) => Buffer.from(JSON.stringify(answer));
+  return { id: bytes, digest: bytes, claim: randomUUID(), keptMs: 60_000, encrypt };
 }
 const keyed = (key: string) => ({ request: requestFor(key), answerOf: ({ runId }: RunRecord) => runId });
 const bound = async () =>

@@ -1,4 +1,4 @@
-import { sealedAtRest } from '@runyard/sealing';
+import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
   type ClaimedWebhook,
@@ -297,11 +297,11 @@ it('a released delivery is due at once and its try does not count', async () => 
 
 it('a delivery that cannot be decrypted any more ends alone', async () => {
   await queued(['a.test', 'a.test']);
-  const sealed = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
+  const encrypted = createDataCipher('k'.repeat(32)).encrypt(Buffer.from('{}'));
   const [first] = await fixture.rows('SELECT delivery_id FROM webhook_delivery LIMIT 1');
   await fixture.pool.query('UPDATE webhook_delivery SET kwargs = $2 WHERE delivery_id = $1', [
     first?.delivery_id,
-    sealed,
+    encrypted,
   ]);
   expect((await onlyClaimed()).deliveryId).not.toBe(first?.delivery_id);
   const [ended] = await fixture.rows(`SELECT log, status FROM webhook_delivery WHERE status <> 'pending'`);

@@ -47,7 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const callers = createCallerVerifier(config, logger);
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
-  const { project, environment, atRest, loopback, host } = served;
+  const { project, environment, cipher, loopback, host } = served;
   const ui = openUi(served, context);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
@@ -56,7 +56,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { streams, wakeups, openSignals, use: redis } = openRedis(config, context);
   const { pool, prisma } = await openDatabase(config, context);
   const relay = openOutbox(config, context, pool);
-  const keys = openKeys({ pool, seal: atRest, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS }, context);
+  const keys = openKeys({ pool, cipher: cipher, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS }, context);
   const webhookSignals = openSignals('webhooks');
   const staleWrite = staleWrites(metrics);
   const engine = new RunEngine({
@@ -68,11 +68,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onStaleWrite: () => staleWrite('status'),
     onTakeBackFailure: (threadId, error) =>
       logger.warn('ending the cancelled run of a lost worker failed, will retry', { threadId, error }),
-    atRest,
+    cipher,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });
   lifecycle.onStop('run engine', () => engine.close());
-  const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), atRest });
+  const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), cipher });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const store = openStore({ project, pool, host, logger });
   lifecycle.onStop('store', () => store.close());
@@ -82,7 +82,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const threads = openThreads({
     prisma,
     pool,
-    atRest,
+    cipher,
     engine,
     checkpoints,
     store: store.backend,
@@ -114,7 +114,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     environment,
     serviceEnvironment: process.env,
     pool,
-    atRest,
+    cipher,
     signals: webhookSignals,
     logger,
     metrics,
@@ -134,7 +134,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.close());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
-  const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });
+  const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);

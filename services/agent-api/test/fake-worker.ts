@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { openDataCipher } from '@runyard/encryption';
 import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, Signals } from '@runyard/run-engine';
 import { appendEnd, CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
-import { atRestWith } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 
@@ -21,7 +21,7 @@ export class FakeWorker {
       deploymentId: 'test',
       source: '/test',
       leaseMs: 60_000,
-      atRest: atRestWith(aesKey),
+      cipher: openDataCipher(aesKey),
       onWebhooksQueued: () => this.#signals.send(),
     });
     this.streams = new RunStreams({ redis, keyPrefix });

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { IdempotencyKeys, openPool } from '@runyard/database';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { GraphHost } from '@runyard/graph-host';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { type AtRest, PLAIN } from '@runyard/sealing';
 import { createContext, Refusals, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
@@ -66,17 +66,17 @@ const streams = {
 /**
  * Opens the services of the operations, in this process and on a database of its own: without HTTP, graphs and streams.
  */
-export async function openServices(atRest: AtRest = PLAIN) {
+export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
   const database = await createTestDatabase(MIGRATIONS);
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const prisma = openPrisma(pool);
   // Nobody renews the lease, and a test on a busy machine may take long.
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 120_000, atRest });
-  const checkpoints = new PostgresCheckpoints({ pool, atRest });
-  const keys = new IdempotencyKeys({ pool, seal: atRest, keptHours: 1 });
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 120_000, cipher });
+  const checkpoints = new PostgresCheckpoints({ pool, cipher });
+  const keys = new IdempotencyKeys({ pool, cipher: cipher, keptHours: 1 });
   const store = new PostgresStore({ pool }).open();
 
-  const threadStore = new ThreadStore(prisma, atRest);
+  const threadStore = new ThreadStore(prisma, cipher);
   const state = new StateService({
     threads: threadStore,
     engine,
@@ -151,7 +151,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     ),
     webhookLog: new WebhookLog({ queue: { ofRun: async () => [] }, runs }),
     crons: new CronService({
-      store: new CronStore(prisma, atRest),
+      store: new CronStore(prisma, cipher),
       assistants: lookup,
       threads: threadStore,
       webhooks,

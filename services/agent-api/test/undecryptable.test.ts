@@ -1,5 +1,5 @@
+import { createDataCipher } from '@runyard/encryption';
 import { GraphRequestError } from '@runyard/graph-host';
-import { sealedAtRest } from '@runyard/sealing';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';
@@ -17,7 +17,7 @@ let services: TestServices;
 let threadIds: string[];
 let cronIds: string[];
 beforeAll(async () => {
-  services = await openServices(sealedAtRest('k'.repeat(32)));
+  services = await openServices(createDataCipher('k'.repeat(32)));
   const { threads, runs, crons, pool } = services;
   threadIds = [];
   cronIds = [];

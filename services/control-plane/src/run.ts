@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
+import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { Sealer, sealedAtRest } from '@runyard/sealing';
 import {
   createApp,
   createPrincipalVerifier,
@@ -69,8 +69,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     domain: config.DEPLOYMENTS_DOMAIN,
     customDomains: config.CUSTOM_DOMAINS,
   });
-  const sealer = new Sealer(config.ENCRYPTION_KEY);
-  const secrets = new SecretSets(sealer);
+  const cipher = new Cipher(config.ENCRYPTION_KEY);
+  const secrets = new SecretSets(cipher);
   const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
@@ -100,7 +100,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...partStorage,
     database,
     quota,
-    sealer,
+    cipher,
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
@@ -120,7 +120,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     pods: config.KUBERNETES_NAMESPACE === undefined ? undefined : podRulesOf(config),
   };
-  const integrations = openIntegrations({ database, sealer, rules: repositoryRules(sourceRules), lifecycle });
+  const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
   const buildOptions = {
     dataDir: config.DATA_DIR,
     sources: {
@@ -160,7 +160,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       store: new PostgresRolloutStore(database),
       builds,
       openLog,
-      sealer,
+      cipher,
       secrets,
       referenced,
       scales: new PostgresScaleStore({ pool, logger }),
@@ -193,20 +193,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('uploads', () => uploads.close());
   const webhooks = new GithubWebhooks({
     prisma,
-    sealer,
+    cipher,
     publicUrl: config.PUBLIC_URL,
     createRevision: (...push) => revisions.createOnce(...push),
   });
   const keys = openKeys(
     {
       pool,
-      seal: sealedAtRest(config.ENCRYPTION_KEY),
+      cipher: createDataCipher(config.ENCRYPTION_KEY),
       keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS,
       validationErrors: 'list',
     },
     context,
   );
-  const oauth = openOAuthBroker(config, { database, bus, sealer, keys, lifecycle, logger });
+  const oauth = openOAuthBroker(config, { database, bus, cipher, keys, lifecycle, logger });
   const app = createApp({
     context,
     validationErrors: 'list',

@@ -17,7 +17,7 @@ import {
   type PushToken,
   type Revision,
 } from '@runyard/contracts';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { ImageClient, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
@@ -297,7 +297,7 @@ describe('a deployment', () => {
     const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
     try {
       const registry = new RegistryAddress('https://agents.example.com');
-      const told = { secrets: new SecretSets(new Sealer(platform.encryptionKey)), registry };
+      const told = { secrets: new SecretSets(new Cipher(platform.encryptionKey)), registry };
       const { deployment, revision } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);

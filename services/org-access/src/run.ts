@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
+import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { Sealer, sealedAtRest } from '@runyard/sealing';
 import {
   createApp,
   createPrincipalVerifier,
@@ -33,7 +33,7 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
-  const sealer = new Sealer(config.ENCRYPTION_KEY);
+  const cipher = new Cipher(config.ENCRYPTION_KEY);
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
   const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
@@ -48,7 +48,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
-  const signingKeys = new SigningKeys({ prisma, sealer, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
+  const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
   await untilAvailable(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
   const lastUse = new LastUseRecorder({ prisma, logger });
@@ -63,7 +63,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const keys = openKeys(
     {
       pool,
-      seal: sealedAtRest(config.ENCRYPTION_KEY),
+      cipher: createDataCipher(config.ENCRYPTION_KEY),
       keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS,
       validationErrors: 'list',
     },

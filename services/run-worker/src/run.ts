@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, untilAvailable } from '@runyard/database';
+import { openDataCipher } from '@runyard/encryption';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
 import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
-import { atRestWith } from '@runyard/sealing';
 import {
   createApp,
   deploymentMetricsOf,
@@ -59,7 +59,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const { project, aesKey, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
-  const atRest = atRestWith(aesKey);
+  const cipher = openDataCipher(aesKey);
   const stateTimes = new StateTimes({
     pool,
     onError: (error) => logger.warn('the times of states could not be written', { error }),
@@ -72,7 +72,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onStaleWrite: () => metrics.staleWrite('checkpoint'),
     unavailableRetryMs: leaseMs * 0.5,
     readRetryMs: leaseMs * 0.5,
-    atRest,
+    cipher,
   });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const engineOptions = {
@@ -84,7 +84,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onStaleWrite: () => metrics.staleWrite('status'),
     onTakeBackFailure: (threadId: string, error: unknown) =>
       logger.warn('the run of a lost worker could not be taken back', { threadId, error }),
-    atRest,
+    cipher,
   };
   const engine = new RunEngine({ ...engineOptions, pool });
   lifecycle.onStop('run engine', () => engine.close());

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
+import { openDataCipher } from '@runyard/encryption';
 import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
-import { atRestWith } from '@runyard/sealing';
 import { createContext, readConfig } from '@runyard/service-kit';
 import {
   createTestDatabase,
@@ -65,7 +65,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
   const redis = testRedis();
   const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
   const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', atRest: atRestWith(aesKey) });
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher: openDataCipher(aesKey) });
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
   const stops: (() => Promise<unknown>)[] = [];

@@ -1,10 +1,10 @@
 import { GroupCommitter } from '@runyard/database';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
-import { type AtRest, PLAIN } from '@runyard/sealing';
 import type { Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
-import { sealedCheckpoints } from '../at-rest/sealed-checkpoints.ts';
 import { BackendError, type CheckpointBackend, type CheckpointKey } from '../backend.ts';
+import { encryptCheckpoints } from '../encryption/encrypt-checkpoints.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
 import { type CheckpointOrigin, CheckpointReader } from './checkpoint-reader.ts';
@@ -26,7 +26,7 @@ export interface PostgresCheckpointsOptions {
   /** Milliseconds for which a read is retried. Default: it fails at once. */
   readRetryMs?: number;
   /** Encrypts values. Default: no encryption. */
-  atRest?: AtRest;
+  cipher?: DataCipher;
 }
 
 /**
@@ -40,13 +40,13 @@ export interface PostgresCheckpointsOptions {
  */
 export class PostgresCheckpoints {
   readonly #reader: CheckpointReader;
-  readonly #atRest: AtRest;
+  readonly #cipher: DataCipher;
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
 
   constructor(options: PostgresCheckpointsOptions) {
     const { pool, metrics, onStaleWrite, onCommitted, unavailableRetryMs = 10_000, readRetryMs } = options;
-    const { atRest = PLAIN } = options;
-    this.#atRest = atRest;
+    const { cipher = NO_ENCRYPTION } = options;
+    this.#cipher = cipher;
     this.#reader = new CheckpointReader(pool, readRetryMs);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
     const seconds = metrics?.histogram(
@@ -88,7 +88,7 @@ export class PostgresCheckpoints {
    * only. `findMarked` finds what was written with the mark, even when the writer died.
    */
   forRun(fence: Fence, mark?: string): CheckpointBackend {
-    return sealedCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer, mark), this.#atRest);
+    return encryptCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer, mark), this.#cipher);
   }
 
   /** Returns the newest checkpoint of a thread that was written with this mark. */
@@ -109,7 +109,7 @@ export class PostgresCheckpoints {
       putWrites: refuse,
       deleteThread: refuse,
     };
-    return sealedCheckpoints(reading, this.#atRest);
+    return encryptCheckpoints(reading, this.#cipher);
   }
 
   /** Returns the id of a thread's newest checkpoint of the root graph. */

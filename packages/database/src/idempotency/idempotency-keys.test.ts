@@ -27,7 +27,7 @@ const caller: Principal = {
   permissions: [],
 };
 const turned = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 0xff));
-const seal = { seal: turned, open: turned };
+const cipher = { encrypt: turned, decrypt: turned };
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -45,7 +45,7 @@ afterAll(async () => {
 beforeEach(() => pool.query('TRUNCATE thing, idempotency_key'));
 
 const processOf = (validationErrors: 'text' | 'list' = 'text') =>
-  new IdempotencyKeys({ pool, seal, keptHours: 24, validationErrors });
+  new IdempotencyKeys({ pool, cipher, keptHours: 24, validationErrors });
 const things = async () => (await pool.query('SELECT name FROM thing ORDER BY n')).rows.map((row) => row.name);
 
 function asked(keys: string[], body: unknown = 'tea', over: Partial<Principal> = {}) {

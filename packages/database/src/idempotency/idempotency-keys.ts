@@ -22,7 +22,7 @@ import {
   unbindKey,
 } from './key-claims.ts';
 import {
-  type AnswerSeal,
+  type AnswerCipher,
   type KeyedRequest,
   type KeyedRequestOptions,
   keyedRequest,
@@ -32,7 +32,7 @@ import {
 export interface IdempotencyKeysOptions {
   pool: pg.Pool;
   /** Encrypts stored answers. */
-  seal: AnswerSeal;
+  cipher: AnswerCipher;
   /** Hours for which a key is bound to what it created. */
   keptHours: number;
   /** The form in which the service reports faulty requests. */
@@ -64,14 +64,14 @@ const LOOK_MS = { first: 20, last: 500 };
  */
 export class IdempotencyKeys {
   readonly #pool: pg.Pool;
-  readonly #seal: AnswerSeal;
+  readonly #cipher: AnswerCipher;
   readonly #requests: KeyedRequestOptions;
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor({ pool, seal, keptHours, validationErrors = 'text' }: IdempotencyKeysOptions) {
+  constructor({ pool, cipher, keptHours, validationErrors = 'text' }: IdempotencyKeysOptions) {
     this.#pool = pool;
-    this.#seal = seal;
-    this.#requests = { keptMs: keptHours * 3_600_000, seal, validationErrors };
+    this.#cipher = cipher;
+    this.#requests = { keptMs: keptHours * 3_600_000, cipher, validationErrors };
   }
 
   /** @throws UnprocessableError for an invalid key, or one that was sent with another request */
@@ -88,7 +88,7 @@ export class IdempotencyKeys {
       const kept = await this.#kept(request);
       if (kept !== undefined) {
         asked.res.setHeader(REPLAYED_HEADER, 'true');
-        return creation.repeat(JSON.parse(this.#seal.open(kept).toString('utf8')));
+        return creation.repeat(JSON.parse(this.#cipher.decrypt(kept).toString('utf8')));
       }
       // Another request may have begun during the query.
       if (this.#underWay.has(name)) continue;

@@ -98,7 +98,7 @@ export async function settleKeys(
     [
       settled.map(({ request }) => request.id),
       settled.map(({ request }) => request.claim),
-      settled.map(({ request, answer }) => request.seal(answer)),
+      settled.map(({ request, answer }) => request.encrypt(answer)),
     ],
   );
   if (rows.length < settled.length) throw new KeyTakenError();

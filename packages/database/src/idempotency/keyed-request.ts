@@ -3,9 +3,9 @@ import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_KEY_LENGTH_MAX, type Operation } fr
 import { type HandlerRequest, UnprocessableError, type ValidationErrorStyle } from '@runyard/service-kit';
 
 /** Encrypts and decrypts stored answers. */
-export interface AnswerSeal {
-  seal(bytes: Uint8Array): Buffer;
-  open(bytes: Uint8Array): Buffer;
+export interface AnswerCipher {
+  encrypt(bytes: Uint8Array): Buffer;
+  decrypt(bytes: Uint8Array): Buffer;
 }
 
 /** A request for a creation that may be repeated, and must create once. */
@@ -18,12 +18,12 @@ export interface KeyedRequest {
   readonly claim: string;
   readonly keptMs: number;
   /** Encrypts the JSON value for storage. */
-  seal(answer: unknown): Buffer;
+  encrypt(answer: unknown): Buffer;
 }
 
 export interface KeyedRequestOptions {
   keptMs: number;
-  seal: AnswerSeal;
+  cipher: AnswerCipher;
   validationErrors: ValidationErrorStyle;
 }
 
@@ -37,7 +37,7 @@ type Asked = Pick<HandlerRequest, 'raw' | 'caller' | 'params' | 'query' | 'body'
 export function keyedRequest(
   operation: Operation,
   request: Asked,
-  { keptMs, seal, validationErrors }: KeyedRequestOptions,
+  { keptMs, cipher, validationErrors }: KeyedRequestOptions,
 ): KeyedRequest | undefined {
   if (request.raw.headers[IDEMPOTENCY_KEY_HEADER] === undefined) return undefined;
   const key = keyOf(request.raw.headersDistinct[IDEMPOTENCY_KEY_HEADER] ?? []);
@@ -52,7 +52,7 @@ export function keyedRequest(
     digest: sha256([key, operation.operationId, params, query, body]),
     claim: randomUUID(),
     keptMs,
-    seal: (answer) => seal.seal(Buffer.from(JSON.stringify(answer))),
+    encrypt: (answer) => cipher.encrypt(Buffer.from(JSON.stringify(answer))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AtRest, SealingError } from '@runyard/sealing';
+import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type { CronRecord } from './types.ts';
 
 export const CRON_COLUMNS = `cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
@@ -21,8 +21,8 @@ export interface CronRow {
   updated_at: Date;
 }
 
-/** @throws SealingError when its payload cannot be decrypted */
-export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
+/** @throws EncryptionError when its payload cannot be decrypted */
+export function cronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
   return {
     cronId: row.cron_id,
     assistantId: row.assistant_id,
@@ -33,7 +33,7 @@ export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
     endTime: row.end_time,
     enabled: row.enabled,
     onRunCompleted: row.on_run_completed,
-    payload: JSON.parse(atRest.open(row.payload).toString('utf8')),
+    payload: JSON.parse(cipher.decrypt(row.payload).toString('utf8')),
     metadata: row.metadata,
     nextRunDate: row.next_run_date,
     createdAt: row.created_at,
@@ -42,11 +42,11 @@ export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
 }
 
 /** Returns the cron, with a `fault` when it cannot be decrypted: one such cron must not block others. */
-export function listedCronOfRow(row: CronRow, atRest: AtRest): CronRecord {
+export function listedCronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
   try {
-    return cronOfRow(row, atRest);
+    return cronOfRow(row, cipher);
   } catch (fault) {
-    if (!(fault instanceof SealingError)) throw fault;
-    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, atRest), fault };
+    if (!(fault instanceof EncryptionError)) throw fault;
+    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, cipher), fault };
   }
 }

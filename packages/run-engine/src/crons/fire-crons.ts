@@ -1,5 +1,5 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import type { AtRest } from '@runyard/sealing';
+import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
@@ -21,7 +21,7 @@ const SLOTS_KEPT = '2 days';
 /** The parts that creating a cron's runs shares with all other runs. */
 export interface FiringParts {
   events: RunEvents;
-  atRest: AtRest;
+  cipher: DataCipher;
   /** The ttl of threads that the runs create. */
   threadTtl: ThreadTtl | undefined;
 }
@@ -54,10 +54,10 @@ export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly str
 }
 
 async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
-  const { atRest } = parts;
-  const { crons, now } = await claimDue(client, options.graphIds, atRest);
+  const { cipher } = parts;
+  const { crons, now } = await claimDue(client, options.graphIds, cipher);
   if (crons.length === 0) return [];
-  const plans = crons.map((cron) => planOf(cron, now, options, atRest));
+  const plans = crons.map((cron) => planOf(cron, now, options, cipher));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
@@ -82,13 +82,13 @@ interface Plan {
   refusal?: Error;
 }
 
-function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, atRest: AtRest): Plan {
+function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Plan {
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
     if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
-      return { cron, next, creation: toCreation(toRun(cron), atRest) };
+      return { cron, next, creation: toCreation(toRun(cron), cipher) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }
@@ -140,7 +140,7 @@ interface ClaimedCron extends DueCron {
 async function claimDue(
   client: pg.ClientBase,
   graphIds: readonly string[],
-  atRest: AtRest,
+  cipher: DataCipher,
 ): Promise<{ crons: ClaimedCron[]; now: Date }> {
   const due = await client.query<{ cron_id: string; thread_id: string | null }>({
     name: 'engine_due_crons',
@@ -167,7 +167,7 @@ async function claimDue(
            ORDER BY c.next_run_date, c.cron_id FOR UPDATE OF c SKIP LOCKED`,
     values: [chosen.filter(({ thread_id }) => !held.has(thread_id ?? '')).map(({ cron_id }) => cron_id)],
   });
-  return { crons: rows.map((row) => claimedCronOf(row, atRest)), now: rows[0]?.present ?? new Date(0) };
+  return { crons: rows.map((row) => claimedCronOf(row, cipher)), now: rows[0]?.present ?? new Date(0) };
 }
 
 interface ClaimedRow extends CronRow {
@@ -180,9 +180,9 @@ interface ClaimedRow extends CronRow {
   present: Date;
 }
 
-function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
+function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
   return {
-    ...listedCronOfRow(row, atRest),
+    ...listedCronOfRow(row, cipher),
     isFired: row.is_fired,
     assistant: {
       assistantId: row.assistant_id,

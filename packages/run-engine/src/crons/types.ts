@@ -1,4 +1,4 @@
-import type { SealingError } from '@runyard/sealing';
+import type { EncryptionError } from '@runyard/encryption';
 import type { CancelledRun, CreateRun, RunRecord } from '../runs/types.ts';
 
 /** Creates runs at the times of a schedule. */
@@ -25,7 +25,7 @@ export interface CronRecord {
   createdAt: Date;
   updatedAt: Date;
   /** Why `payload` is empty: it cannot be decrypted here. */
-  fault?: SealingError;
+  fault?: EncryptionError;
 }
 
 /** A cron with its assistant as it is when the slot fires. */

@@ -1,5 +1,5 @@
 import { sqlState } from '@runyard/database';
-import { type AtRest, SealingError } from '@runyard/sealing';
+import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import type { RunEventTemplate } from '../run-events.ts';
@@ -14,7 +14,7 @@ export interface Claims {
    * Runs that were claimed and cannot be executed: their arguments are encrypted with a key that this process does not
    * have.
    */
-  unreadable: { fence: Fence; error: SealingError }[];
+  undecryptable: { fence: Fence; error: EncryptionError }[];
 }
 
 /** The named runs, and all runs of the named threads. */
@@ -44,9 +44,9 @@ export async function claimRuns(
   db: pg.Pool,
   claim: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
-  atRest: AtRest,
+  cipher: DataCipher,
 ): Promise<Claims> {
-  return opened(await claimRows(db, claim, event), atRest);
+  return decryptClaims(await claimRows(db, claim, event), cipher);
 }
 
 /**
@@ -110,14 +110,14 @@ interface ClaimedRow {
   created_at: Date;
 }
 
-function opened(rows: ClaimedRow[], atRest: AtRest): Claims {
-  const claims: Claims = { claimed: [], unreadable: [] };
+function decryptClaims(rows: ClaimedRow[], cipher: DataCipher): Claims {
+  const claims: Claims = { claimed: [], undecryptable: [] };
   for (const row of rows) {
     try {
-      claims.claimed.push(claimedRunOf(row, atRest));
+      claims.claimed.push(claimedRunOf(row, cipher));
     } catch (error) {
-      if (!(error instanceof SealingError)) throw error;
-      claims.unreadable.push({ fence: fenceOf(row), error });
+      if (!(error instanceof EncryptionError)) throw error;
+      claims.undecryptable.push({ fence: fenceOf(row), error });
     }
   }
   return claims;
@@ -127,7 +127,7 @@ function fenceOf({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fen
   return { threadId, epoch: BigInt(epoch), runId };
 }
 
-function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
+function claimedRunOf(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
   return {
     runId: row.run_id,
     threadId: row.thread_id,
@@ -135,7 +135,7 @@ function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
     metadata: row.metadata,
-    kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
+    kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: fenceOf(row),
     isSuspect: row.is_suspect,
     lostForMs: row.lost_for_ms,

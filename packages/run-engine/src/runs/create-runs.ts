@@ -1,5 +1,5 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
-import type { AtRest } from '@runyard/sealing';
+import type { DataCipher } from '@runyard/encryption';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -25,8 +25,8 @@ export interface RunCreation extends CreateRun {
 }
 
 /** @throws when the arguments have no JSON form */
-export function toCreation(run: CreateRun, atRest: AtRest): RunCreation {
-  const kwargsJson = atRest.seal(Buffer.from(JSON.stringify(run.kwargs)));
+export function toCreation(run: CreateRun, cipher: DataCipher): RunCreation {
+  const kwargsJson = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
   return {
     ...run,
     isStateless: run.threadId === undefined,

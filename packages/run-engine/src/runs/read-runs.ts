@@ -1,4 +1,4 @@
-import type { AtRest } from '@runyard/sealing';
+import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import type { RunStatus } from '../types.ts';
 import { listedRunOfRow, RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
@@ -11,30 +11,30 @@ export interface RunQuery {
   offset: number;
 }
 
-/** @throws SealingError when the run cannot be decrypted */
+/** @throws EncryptionError when the run cannot be decrypted */
 export async function getRun(
   db: pg.Pool,
   threadId: string,
   runId: string,
-  atRest: AtRest,
+  cipher: DataCipher,
 ): Promise<RunRecord | undefined> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_get_run',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE run_id = $2 AND thread_id = $1`,
     values: [threadId, runId],
   });
-  return rows[0] && runOfRow(rows[0], atRest);
+  return rows[0] && runOfRow(rows[0], cipher);
 }
 
 /**
- * Leaves out final values that are stored in more than `maxValuesBytes`. @throws SealingError when they cannot be
+ * Leaves out final values that are stored in more than `maxValuesBytes`. @throws EncryptionError when they cannot be
  * decrypted
  */
 export async function readOutcome(
   db: pg.Pool,
   { threadId, runId }: { threadId: string; runId: string },
   maxValuesBytes: number | undefined,
-  atRest: AtRest,
+  cipher: DataCipher,
 ): Promise<RunOutcome | undefined> {
   const { rows } = await db.query<Omit<RunOutcome, 'values'> & { values: Buffer | null }>({
     name: 'engine_run_outcome',
@@ -43,30 +43,30 @@ export async function readOutcome(
            FROM run WHERE run_id = $2 AND thread_id = $1`,
     values: [threadId, runId, maxValuesBytes ?? null],
   });
-  return rows[0] && { ...rows[0], values: rows[0].values && atRest.open(rows[0].values) };
+  return rows[0] && { ...rows[0], values: rows[0].values && cipher.decrypt(rows[0].values) };
 }
 
 /** Returns the newest first. Runs that cannot be decrypted have a `fault`. */
-export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Promise<RunRecord[]> {
+export async function listRuns(db: pg.Pool, query: RunQuery, cipher: DataCipher): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
            ORDER BY seq DESC LIMIT $3 OFFSET $4`,
     values: [query.threadId, query.status ?? null, query.limit, query.offset],
   });
-  return rows.map((row) => listedRunOfRow(row, atRest));
+  return rows.map((row) => listedRunOfRow(row, cipher));
 }
 
 /**
  * Returns the named runs that exist, for callers that watch many at once. Runs that cannot be decrypted have a `fault`.
  */
-export async function findRuns(db: pg.Pool, runIds: string[], atRest: AtRest): Promise<RunRecord[]> {
+export async function findRuns(db: pg.Pool, runIds: string[], cipher: DataCipher): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_find_runs',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE run_id = ANY($1::uuid[])`,
     values: [runIds],
   });
-  return rows.map((row) => listedRunOfRow(row, atRest));
+  return rows.map((row) => listedRunOfRow(row, cipher));
 }
 
 /** Returns which of these runs are pending or running; the others have ended or were deleted. */

@@ -1,4 +1,4 @@
-import { type AtRest, SealingError } from '@runyard/sealing';
+import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type { RunRecord } from './types.ts';
 
 /** The columns of a run that clients may see. */
@@ -23,15 +23,15 @@ export interface RunRow {
   updated_at: Date;
 }
 
-/** @throws SealingError when its arguments cannot be decrypted */
-export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
+/** @throws EncryptionError when its arguments cannot be decrypted */
+export function runOfRow(row: RunRow, cipher: DataCipher): RunRecord {
   return {
     runId: row.run_id,
     threadId: row.thread_id,
     assistantId: row.assistant_id,
     status: row.status,
     metadata: row.metadata,
-    kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
+    kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     multitaskStrategy: row.multitask_strategy,
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
@@ -45,11 +45,11 @@ export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
 }
 
 /** Returns the run, with a `fault` when it cannot be decrypted: one such run must not block reading others. */
-export function listedRunOfRow(row: RunRow, atRest: AtRest): RunRecord {
+export function listedRunOfRow(row: RunRow, cipher: DataCipher): RunRecord {
   try {
-    return runOfRow(row, atRest);
+    return runOfRow(row, cipher);
   } catch (fault) {
-    if (!(fault instanceof SealingError)) throw fault;
-    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}') }, atRest), fault };
+    if (!(fault instanceof EncryptionError)) throw fault;
+    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}') }, cipher), fault };
   }
 }

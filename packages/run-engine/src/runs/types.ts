@@ -1,6 +1,6 @@
 /** Runs, from their creation to their end. */
 
-import type { SealingError } from '@runyard/sealing';
+import type { EncryptionError } from '@runyard/encryption';
 import type {
   CancelAction,
   ErrorInfo,
@@ -107,7 +107,7 @@ export interface RunRecord {
   createdAt: Date;
   updatedAt: Date;
   /** Why `kwargs` is empty: they cannot be decrypted here. */
-  fault?: SealingError;
+  fault?: EncryptionError;
 }
 
 /** The result of a run so far. Its values may be large: only callers that can hold them read them. */

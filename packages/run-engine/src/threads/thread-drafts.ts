@@ -1,10 +1,10 @@
 import { toSqlText } from '@runyard/database';
-import { type AtRest, PLAIN } from '@runyard/sealing';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, NEXT_EPOCH } from '../locks.ts';
-import { sealedState } from '../sealed-state.ts';
+import { encryptThreadState } from '../thread-state-encryption.ts';
 import type { Fence, KeyedThread } from '../types.ts';
 import { alreadyExists, insertThread } from './create-thread.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -17,7 +17,7 @@ export interface ThreadDraftsOptions {
   removals: ThreadRemovals;
   /** The ttl of threads created without their own. */
   threadTtl?: ThreadTtl | undefined;
-  atRest?: AtRest | undefined;
+  cipher?: DataCipher | undefined;
 }
 
 /**
@@ -46,9 +46,9 @@ export class ThreadDrafts {
    * another process took the id meanwhile, KeyTakenError.
    */
   complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
-    const { write, threadTtl, atRest = PLAIN } = this.#options;
+    const { write, threadTtl, cipher = NO_ENCRYPTION } = this.#options;
     return write(async (client) => {
-      const made = await completeDraft(client, sealedState(atRest, draft), threadTtl);
+      const made = await completeDraft(client, encryptThreadState(cipher, draft), threadTtl);
       if (keyed) await bindKey(client, keyed);
       return made;
     });

@@ -1,5 +1,5 @@
 import { toSqlJson } from '@runyard/database';
-import { type AtRest, PLAIN, SealingError } from '@runyard/sealing';
+import { type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
@@ -45,11 +45,11 @@ const SWEEP_BATCH = 1_000;
  */
 export class WebhookQueue {
   readonly #pool: pg.Pool;
-  readonly #atRest: AtRest;
+  readonly #cipher: DataCipher;
 
-  constructor(pool: pg.Pool, atRest: AtRest = PLAIN) {
+  constructor(pool: pg.Pool, cipher: DataCipher = NO_ENCRYPTION) {
     this.#pool = pool;
-    this.#atRest = atRest;
+    this.#cipher = cipher;
   }
 
   /**
@@ -93,7 +93,7 @@ export class WebhookQueue {
     });
     const claimed: ClaimedWebhook[] = [];
     for (const row of rows) {
-      const webhook = this.#opened(row);
+      const webhook = this.#decrypt(row);
       if (webhook) claimed.push(webhook);
       else await this.#giveUp(row);
     }
@@ -103,7 +103,7 @@ export class WebhookQueue {
   }
 
   /** Decrypts a delivery; undefined when nobody has its key any more. */
-  #opened(row: ClaimedRow): ClaimedWebhook | undefined {
+  #decrypt(row: ClaimedRow): ClaimedWebhook | undefined {
     try {
       return {
         deliveryId: row.delivery_id,
@@ -111,11 +111,11 @@ export class WebhookQueue {
         host: row.host,
         attempt: row.attempts,
         run: row.run,
-        kwargs: this.#atRest.open(row.kwargs),
-        values: row.result && this.#atRest.open(row.result),
+        kwargs: this.#cipher.decrypt(row.kwargs),
+        values: row.result && this.#cipher.decrypt(row.result),
       };
     } catch (error) {
-      if (error instanceof SealingError) return undefined;
+      if (error instanceof EncryptionError) return undefined;
       throw error;
     }
   }

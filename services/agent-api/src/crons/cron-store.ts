@@ -1,5 +1,6 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
 import { creating, type KeyedRequest, sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import {
   CRON_COLUMNS,
   type CronRecord,
@@ -8,7 +9,6 @@ import {
   listedCronOfRow,
   slotAfter,
 } from '@runyard/run-engine';
-import type { AtRest } from '@runyard/sealing';
 import { NotFoundError } from '@runyard/service-kit';
 import { isRestricted, type Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
@@ -31,11 +31,11 @@ const FOREIGN_KEY_VIOLATION = '23503';
 /** Keeps crons in Postgres. Next slots are computed from the database's time. */
 export class CronStore {
   readonly #prisma: PrismaClient;
-  readonly #atRest: AtRest;
+  readonly #cipher: DataCipher;
 
-  constructor(prisma: PrismaClient, atRest: AtRest) {
+  constructor(prisma: PrismaClient, cipher: DataCipher) {
     this.#prisma = prisma;
-    this.#atRest = atRest;
+    this.#cipher = cipher;
   }
 
   /**
@@ -55,7 +55,7 @@ export class CronStore {
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
                   ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
-      return answerOf(cronOfRow(row!, this.#atRest));
+      return answerOf(cronOfRow(row!, this.#cipher));
     };
     try {
       return await this.#prisma.$transaction((tx) => creating(tx, keyed, insert));
@@ -65,23 +65,23 @@ export class CronStore {
     }
   }
 
-  /** @throws SealingError when it cannot be decrypted */
+  /** @throws EncryptionError when it cannot be decrypted */
   async find(scope: Scope, cronId: string): Promise<CronRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)}`;
-    return rows[0] && cronOfRow(rows[0], this.#atRest);
+    return rows[0] && cronOfRow(rows[0], this.#cipher);
   }
 
   /**
    * Changes a cron while nobody else changes or fires it; undefined when there is none. A slot that is due and not yet
-   * fired stays unless the schedule itself changes. @throws SealingError when it cannot be decrypted
+   * fired stays unless the schedule itself changes. @throws EncryptionError when it cannot be decrypted
    */
   update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
       const [row] = await tx.$queryRaw<CronRow[]>`
         SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)} FOR UPDATE`;
       if (!row) return undefined;
-      const before = cronOfRow(row, this.#atRest);
+      const before = cronOfRow(row, this.#cipher);
       const after = change(before);
       const [changed] = await tx.$queryRaw<CronRow[]>`
         UPDATE cron
@@ -90,7 +90,7 @@ export class CronStore {
             metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
-      return cronOfRow(changed!, this.#atRest);
+      return cronOfRow(changed!, this.#cipher);
     });
   }
 
@@ -109,7 +109,7 @@ export class CronStore {
     );
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE ${where} ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
-    const crons = rows.map((row) => listedCronOfRow(row, this.#atRest));
+    const crons = rows.map((row) => listedCronOfRow(row, this.#cipher));
     return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
 
@@ -118,7 +118,7 @@ export class CronStore {
   }
 
   #payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {
-    return this.#atRest.seal(Buffer.from(JSON.stringify(payload)));
+    return this.#cipher.encrypt(Buffer.from(JSON.stringify(payload)));
   }
 
   async #count(where: Prisma.Sql, atMost?: number): Promise<number> {

@@ -1,6 +1,6 @@
+import type { DataCipher } from '@runyard/encryption';
 import type { RunEngine, RunWakeups, Signals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import type { AtRest } from '@runyard/sealing';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
@@ -15,7 +15,7 @@ import { CronStore } from './cron-store.ts';
 
 export interface CronParts {
   prisma: PrismaClient;
-  atRest: AtRest;
+  cipher: DataCipher;
   engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findWithoutState'>;
@@ -51,7 +51,7 @@ export function openCrons(parts: CronParts): { service: CronService; scheduler: 
     },
     logger,
   });
-  const store = new CronStore(prisma, parts.atRest);
+  const store = new CronStore(prisma, parts.cipher);
   signals.onSignal(() => scheduler.soon());
   const onScheduled = () => signals.send();
   return { scheduler, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };

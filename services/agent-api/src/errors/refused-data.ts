@@ -1,6 +1,6 @@
 import { BackendError } from '@runyard/checkpointer';
 import { sqlState } from '@runyard/database';
-import { SealingError } from '@runyard/sealing';
+import { EncryptionError } from '@runyard/encryption';
 import {
   type AppError,
   BadGatewayError,
@@ -39,7 +39,7 @@ function refusalOf(error: unknown): AppError | undefined {
   if (state !== undefined && TIME_STATES.has(state)) {
     return new UnprocessableError('A date or time of the request is out of range', { cause: error });
   }
-  if (error instanceof SealingError) return undecryptableError(error);
+  if (error instanceof EncryptionError) return undecryptableError(error);
   if (!(error instanceof BackendError)) return undefined;
   if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
   if (error.reason === 'not_found') return new NotFoundError(error.message, { cause: error });

@@ -1,4 +1,4 @@
-import type { SealingError } from '@runyard/sealing';
+import type { EncryptionError } from '@runyard/encryption';
 import { UnavailableError } from '@runyard/service-kit';
 
 /** A deployment gets its keys with a revision: it has no others sooner. */
@@ -13,6 +13,8 @@ export function undecryptableError(error: Error): UnavailableError {
 }
 
 /** Returns what stands for an undecryptable item in a list, so that the others are still shown. */
-export function undecryptableValue({ name, message }: SealingError): { __error__: { error: string; message: string } } {
+export function undecryptableValue({ name, message }: EncryptionError): {
+  __error__: { error: string; message: string };
+} {
   return { __error__: { error: name, message } };
 }

@@ -1,5 +1,5 @@
+import { type DataCipher, openDataCipher } from '@runyard/encryption';
 import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } from '@runyard/graph-host';
-import { type AtRest, atRestWith } from '@runyard/sealing';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { ProjectLoopback } from './project-loopback.ts';
@@ -12,7 +12,7 @@ export interface ServedProject {
   environment: Record<string, string>;
   /** The user that runs the project's code; undefined for this process's user. */
   user: HostUser | undefined;
-  atRest: AtRest;
+  cipher: DataCipher;
   /** This server, as the project's code reaches it. */
   loopback: ProjectLoopback;
   host: SupervisedGraphHost;
@@ -51,5 +51,5 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   lifecycle.onStop('graph host', () => host.close());
   const loaded = host.start();
   loaded.catch(() => undefined); // The caller awaits it later; until then other parts may fail first.
-  return { project, environment, user, atRest: atRestWith(aesKey), loopback, host, loaded };
+  return { project, environment, user, cipher: openDataCipher(aesKey), loopback, host, loaded };
 }

@@ -84,7 +84,7 @@ export class RunService {
     return Promise.all(created.map((each, index) => this.#notifyCreated(origin, prepared[index]!, each)));
   }
 
-  /** Returns the run's current state. @throws NotFoundError, SealingError when it cannot be decrypted */
+  /** Returns the run's current state. @throws NotFoundError, EncryptionError when it cannot be decrypted */
   async find(scope: Scope, threadId: string, runId: string): Promise<RunRecord> {
     await this.#requireVisible(scope, runId);
     const run = await this.#options.engine.getRun(threadId, runId);
@@ -92,7 +92,7 @@ export class RunService {
     return run;
   }
 
-  /** Finds a run by its id alone. @throws NotFoundError, SealingError */
+  /** Finds a run by its id alone. @throws NotFoundError, EncryptionError */
   async findById(scope: Scope, runId: string): Promise<RunRecord> {
     await this.#requireVisible(scope, runId);
     const [run] = await this.#options.engine.findRuns([runId]);

@@ -1,9 +1,9 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
 import type { DutyRounds, IdempotencyKeys } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import type { AtRest } from '@runyard/sealing';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
@@ -28,7 +28,7 @@ import { createThreadSweeper } from './thread-sweeper.ts';
 export interface ThreadParts {
   prisma: PrismaClient;
   pool: pg.Pool;
-  atRest: AtRest;
+  cipher: DataCipher;
   engine: RunEngine;
   checkpoints: PostgresCheckpoints;
   /** The long-term store, for graphs whose state is read or updated. */
@@ -55,7 +55,7 @@ export interface Threads {
 /** Opens threads and their state: the services that callers use, and the sweep of expired threads. */
 export function openThreads(parts: ThreadParts): Threads {
   const { pool, engine, checkpoints, host, streams, readers, retention, keys, logger } = parts;
-  const store = new ThreadStore(parts.prisma, parts.atRest);
+  const store = new ThreadStore(parts.prisma, parts.cipher);
   const configuration = new LastConfiguration({ host, checkpoints, engine, assistants: parts.assistants });
   const state = new StateService({
     threads: store,

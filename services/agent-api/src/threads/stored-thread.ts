@@ -1,5 +1,5 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
-import type { SealingError } from '@runyard/sealing';
+import type { EncryptionError } from '@runyard/encryption';
 import { undecryptableValue } from '../errors/undecryptable.ts';
 import { completeMessages } from './message-form.ts';
 
@@ -21,7 +21,7 @@ export interface StoredThread {
   /** JSON text `{task id: [{id, value}]}`; null when there are none. */
   interrupts?: Uint8Array | null;
   /** Why there are neither values nor interrupts: they cannot be decrypted here. */
-  fault?: SealingError;
+  fault?: EncryptionError;
 }
 
 export function toWireThread(record: StoredThread): Thread {

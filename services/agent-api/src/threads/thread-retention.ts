@@ -27,7 +27,7 @@ export class ThreadRetention {
     this.#options = options;
   }
 
-  /** @throws ConflictError when there is nothing to copy, SealingError when it cannot be decrypted */
+  /** @throws ConflictError when there is nothing to copy, EncryptionError when it cannot be decrypted */
   async copy(scope: Scope, sourceId: string, keyed?: KeyedRequest): Promise<Thread> {
     const { store, engine, state, keys } = this.#options;
     const threadId = uuidv4();

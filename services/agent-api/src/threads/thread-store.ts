@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
+import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type { ThreadTtl } from '@runyard/run-engine';
-import { type AtRest, SealingError } from '@runyard/sealing';
 import { UnprocessableError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
@@ -15,20 +15,20 @@ import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 /** Reads threads and changes their metadata. Only the run engine changes their status. */
 export class ThreadStore {
   readonly #prisma: PrismaClient;
-  readonly #atRest: AtRest;
+  readonly #cipher: DataCipher;
 
-  constructor(prisma: PrismaClient, atRest: AtRest) {
+  constructor(prisma: PrismaClient, cipher: DataCipher) {
     this.#prisma = prisma;
-    this.#atRest = atRest;
+    this.#cipher = cipher;
   }
 
-  /** @throws SealingError when its state cannot be decrypted */
+  /** @throws EncryptionError when its state cannot be decrypted */
   async find(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
     const rows = await this.#prisma.$queryRaw<StoredThread[]>(withState(scope, threadId));
     return rows[0] && this.#decrypt(rows[0]);
   }
 
-  /** Finds a thread as a transaction of the run engine sees it. @throws SealingError */
+  /** Finds a thread as a transaction of the run engine sees it. @throws EncryptionError */
   async findInTransaction(client: pg.ClientBase, scope: Scope, threadId: string): Promise<StoredThread | undefined> {
     const { text, values } = withState(scope, threadId);
     const { rows } = await client.query<StoredThread>(text, values);
@@ -88,7 +88,7 @@ export class ThreadStore {
 
   #within<T>({ values }: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
     if (!values || Object.keys(values).length === 0) return search(this.#prisma);
-    if (this.#atRest.isSealing) {
+    if (this.#cipher.isEncrypting) {
       throw new UnprocessableError('values: the state of threads is encrypted at rest and cannot be searched by');
     }
     return searchValues(this.#prisma, VALUES_SEARCH_MS, search);
@@ -99,7 +99,7 @@ export class ThreadStore {
     try {
       return this.#decrypt(row);
     } catch (fault) {
-      if (!(fault instanceof SealingError)) throw fault;
+      if (!(fault instanceof EncryptionError)) throw fault;
       return { ...row, values: null, interrupts: null, fault };
     }
   }
@@ -107,8 +107,8 @@ export class ThreadStore {
   #decrypt(row: StoredThread): StoredThread {
     return {
       ...row,
-      ...(row.values && { values: this.#atRest.open(row.values) }),
-      ...(row.interrupts && { interrupts: this.#atRest.open(row.interrupts) }),
+      ...(row.values && { values: this.#cipher.decrypt(row.values) }),
+      ...(row.interrupts && { interrupts: this.#cipher.decrypt(row.interrupts) }),
     };
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Duty } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
 import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
 import { type Signals, WebhookQueue } from '@runyard/run-engine';
-import type { AtRest } from '@runyard/sealing';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
@@ -30,7 +30,7 @@ export interface WebhookParts {
   environment: Record<string, string | undefined>;
   serviceEnvironment: Record<string, string | undefined>;
   pool: pg.Pool;
-  atRest: AtRest;
+  cipher: DataCipher;
   signals: Pick<Signals, 'onSignal'>;
   logger: Logger;
   metrics: Metrics;
@@ -45,7 +45,7 @@ const STOP_PATIENCE_MS = 3_000;
  * @throws ConfigError that names the faults of the settings
  */
 export function openWebhooks(parts: WebhookParts) {
-  const { config, project, pool, atRest, signals, logger, metrics } = parts;
+  const { config, project, pool, cipher, signals, logger, metrics } = parts;
   const settings = webhookSettings({
     section: project.webhooks,
     environment: parts.environment,
@@ -60,7 +60,7 @@ export function openWebhooks(parts: WebhookParts) {
   const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
   requireReachableDefaults(targets);
 
-  const queue = new WebhookQueue(pool, atRest);
+  const queue = new WebhookQueue(pool, cipher);
   const client = new OutboundClient(policy);
   const stopping = new AbortController();
   const sendOutside: SendRequest = (url, request) => client.request(url, request);

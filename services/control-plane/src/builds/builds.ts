@@ -157,7 +157,7 @@ export class Builds {
   async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
     const { openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
     const { input, source } = await this.#of(revision);
-    const own = sets.open(deployment.id, revision.sealedSecrets);
+    const own = sets.decrypt(deployment.id, revision.encryptedSecrets);
     const references = revision.secretReferences as unknown as SecretReference[];
     const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
     const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));

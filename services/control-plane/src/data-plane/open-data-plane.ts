@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
@@ -40,7 +40,7 @@ export interface DataPlaneOptions {
   store: RolloutDependencies['store'];
   builds: RolloutDependencies['builds'];
   openLog: OpenRevisionLog;
-  sealer: Sealer;
+  cipher: Cipher;
   secrets: SecretSets;
   referenced: ReferencedSecrets;
   scales: ScaleStore;
@@ -79,7 +79,7 @@ export async function openDataPlane(
   options: DataPlaneOptions,
   { lifecycle, logger, metrics }: ServiceContext,
 ): Promise<DataPlane> {
-  const { store, builds, openLog, sealer, secrets, referenced, scales } = options;
+  const { store, builds, openLog, cipher, secrets, referenced, scales } = options;
   const { DATA_DIR: dataDir } = config;
   const running = new RunningRevisions();
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
@@ -116,7 +116,7 @@ export async function openDataPlane(
     redis,
     secrets,
     referenced,
-    sealer,
+    cipher,
     startSemaphore: new Semaphore(config.CONCURRENT_STARTS),
     deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
     removeFiles: async (id) => {

@@ -21,7 +21,7 @@ export interface DesiredSpec {
   revisionSource: DeploymentSource;
   sourceConfig: SourceConfig;
   sourceRevisionConfig: SourceRevisionConfig;
-  sealedSecrets: string | null;
+  encryptedSecrets: string | null;
   secretReferences: SecretReference[];
   trackedPackages: string[];
   makesRevision: boolean;
@@ -149,12 +149,12 @@ export function planPatch(
     checkCommit(patch.source_revision_config, commit);
     const references = patch.secret_references ?? (current.secretReferences as unknown as SecretReference[]);
     if (patch.secrets || patch.secret_references) {
-      checkReferences(references, patch.secrets ?? secrets.open(current.id, current.sealedSecrets));
+      checkReferences(references, patch.secrets ?? secrets.decrypt(current.id, current.encryptedSecrets));
     }
     return {
       ...(makesRevision ? changeRevisionSource(current, latest, patch) : sourceOfRevision(latest)),
       sourceConfig: changeSourceConfig(source, config, patch.source_config, view.shownUrlsOf(current)),
-      sealedSecrets: patch.secrets ? secrets.seal(current.id, patch.secrets) : current.sealedSecrets,
+      encryptedSecrets: patch.secrets ? secrets.encrypt(current.id, patch.secrets) : current.encryptedSecrets,
       secretReferences: references,
       trackedPackages: patch.tracked_packages ?? latest.trackedPackages,
       makesRevision,
@@ -167,7 +167,7 @@ export function redeploySpec(revision: Revision): DesiredSpec {
   return {
     ...sourceOfRevision(revision),
     sourceConfig: revision.sourceConfig as SourceConfig,
-    sealedSecrets: revision.sealedSecrets,
+    encryptedSecrets: revision.encryptedSecrets,
     secretReferences: revision.secretReferences as unknown as SecretReference[],
     trackedPackages: revision.trackedPackages,
     makesRevision: true,

@@ -163,7 +163,7 @@ export class DeploymentService {
         ...(body.source === 'local_directory' ? { langgraph_config_path: 'langgraph.json' } : {}),
         ...removeComputedFields(body.source_revision_config),
       },
-      sealedSecrets: this.#dependencies.secrets.seal(id, secrets),
+      encryptedSecrets: this.#dependencies.secrets.encrypt(id, secrets),
       secretReferences: references,
       trackedPackages: [],
       makesRevision: true,
@@ -196,7 +196,7 @@ async function insert(
     data: {
       ...row,
       ...toStoredConfiguration(desired),
-      sealedSecrets: desired.sealedSecrets,
+      encryptedSecrets: desired.encryptedSecrets,
       status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
       latestRevisionId: revisionId,
     },

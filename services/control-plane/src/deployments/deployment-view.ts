@@ -37,7 +37,7 @@ export class DeploymentView {
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
       host_url: this.#hostUrlOf(row),
       secrets: this.#secrets
-        .open(row.id, row.sealedSecrets)
+        .decrypt(row.id, row.encryptedSecrets)
         .map(({ name, value }) => ({ name, value: mayUpdate ? value : '' })),
       secret_references: row.secretReferences as unknown as SecretReference[],
       status: row.status as DeploymentStatus,

@@ -131,7 +131,7 @@ async function write(
   const deployment = await transaction.deployment.update({
     where: { id: current.id },
     data: {
-      sealedSecrets: desired.sealedSecrets,
+      encryptedSecrets: desired.encryptedSecrets,
       ...toStoredConfiguration(desired),
       latestRevisionId: revisionId,
       ...(isFirstToRun ? { status: 'AWAITING_DATABASE' } : {}),

@@ -1,4 +1,4 @@
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { expect, it } from 'vitest';
 import type { Queries } from '../database/database.ts';
 import { RegistryAddress } from '../registry/registry-address.ts';
@@ -6,12 +6,12 @@ import { SecretSets } from '../secrets/secret-set.ts';
 import { readDesiredState } from './listener-desired-state.ts';
 
 it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
-  const secrets = new SecretSets(new Sealer(Buffer.alloc(32, 7).toString('base64')));
+  const secrets = new SecretSets(new Cipher(Buffer.alloc(32, 7).toString('base64')));
   const name = `registry/d/runyard-project@sha256:${'a'.repeat(64)}`;
   const revision = {
     ...{ id: 'r', deploymentId: 'd', status: 'DEPLOYED', source: 'internal_source', sourceRevisionConfig: {} },
     image: { uri: `agents.example.com/${name}`, settings: { N_JOBS_PER_WORKER: '7' }, architecture: 'amd64' },
-    sealedSecrets: secrets.seal('d', []),
+    encryptedSecrets: secrets.encrypt('d', []),
   };
   const queries = {
     deployment: { findMany: async () => [{ id: 'd', activeRevisionId: 'r', latestRevisionId: 'r' }] },

@@ -103,7 +103,7 @@ function revisionOf(row: Revision, { secrets, registry }: DesiredStateDependenci
     source: row.source as DeploymentSource,
     source_config: row.sourceConfig as SourceConfig,
     source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
-    secrets: secrets.open(row.deploymentId, row.sealedSecrets),
+    secrets: secrets.decrypt(row.deploymentId, row.encryptedSecrets),
     secret_references: row.secretReferences as unknown as SecretReference[],
     image: imageOf(row, registry),
   };

@@ -1,7 +1,7 @@
 import type { IdempotencyKeys } from '@runyard/database';
+import type { Cipher } from '@runyard/encryption';
 import type { EventBus } from '@runyard/event-bus';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
-import type { Sealer } from '@runyard/sealing';
 import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -30,13 +30,13 @@ export function openOAuthBroker(
   dependencies: {
     database: Database;
     bus: EventBus;
-    sealer: Sealer;
+    cipher: Cipher;
     keys: IdempotencyKeys;
     lifecycle: Lifecycle;
     logger: Logger;
   },
 ): BoundOperation[] {
-  const { database, bus, sealer, keys, lifecycle, logger } = dependencies;
+  const { database, bus, cipher, keys, lifecycle, logger } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
@@ -46,8 +46,8 @@ export function openOAuthBroker(
   // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits of the OAuth broker', () => signals.drain());
 
-  const vault = new TokenVault(sealer);
-  const clients = new ProviderClients({ database, sealer, requests });
+  const vault = new TokenVault(cipher);
+  const clients = new ProviderClients({ database, cipher, requests });
   const revocations = new Revocations({ clients, vault, logger });
   const reach = new IdentityReach({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
   new RemovedIdentities({ database, reach, revocations, logger }).follow(bus, lifecycle);
@@ -63,7 +63,7 @@ export function openOAuthBroker(
   });
   const flows = new FlowService({
     database,
-    sealer,
+    cipher,
     clients,
     renewal: new ClientRenewal({ database, clients, requests, redirectUris }),
     tokens: new GrantedTokens({ database, vault }),

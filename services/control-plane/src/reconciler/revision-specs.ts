@@ -15,7 +15,7 @@ export interface StorageAccess extends DatabaseAccess {
 
 /** Creates the deployment's database at its first use, and its Redis user. */
 export async function ensureStorage(
-  dependencies: Pick<RolloutDependencies, 'store' | 'databases' | 'redis' | 'sealer'>,
+  dependencies: Pick<RolloutDependencies, 'store' | 'databases' | 'redis' | 'cipher'>,
   deployment: RolloutDeployment,
 ): Promise<StorageAccess> {
   const password = await ensureDatabase(dependencies, deployment);
@@ -25,18 +25,18 @@ export async function ensureStorage(
 
 /** Returns the password of the database's role. It is stored before the role gets it. */
 async function ensureDatabase(
-  { store, databases, sealer }: Pick<RolloutDependencies, 'store' | 'databases' | 'sealer'>,
+  { store, databases, cipher }: Pick<RolloutDependencies, 'store' | 'databases' | 'cipher'>,
   deployment: RolloutDeployment,
 ): Promise<string> {
-  const { id, sealedDatabasePassword, status } = deployment;
+  const { id, encryptedDatabasePassword, status } = deployment;
   const place = `deployment/${id}/database-password`;
-  if (sealedDatabasePassword && status === 'READY') {
-    return sealer.open(sealedDatabasePassword, place);
+  if (encryptedDatabasePassword && status === 'READY') {
+    return cipher.decrypt(encryptedDatabasePassword, place);
   }
-  const sealed =
-    sealedDatabasePassword ??
-    (await store.storeDatabasePassword(id, sealer.seal(DeploymentDatabases.makePassword(), place)));
-  const password = sealer.open(sealed, place);
+  const encrypted =
+    encryptedDatabasePassword ??
+    (await store.storeDatabasePassword(id, cipher.encrypt(DeploymentDatabases.makePassword(), place)));
+  const password = cipher.decrypt(encrypted, place);
   await databases.ensure(id, password);
   await store.markDatabaseReady(id);
   return password;
@@ -55,7 +55,7 @@ export async function makeSpec(
 ): Promise<RevisionSpec> {
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
-  const own = dependencies.secrets.open(deploymentId, revision.sealedSecrets);
+  const own = dependencies.secrets.decrypt(deploymentId, revision.encryptedSecrets);
   const secrets = [...own, ...(await readReferencedSecrets(dependencies, revision))];
   return {
     deploymentId,

@@ -1,3 +1,4 @@
+import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
@@ -18,7 +19,7 @@ export interface RolloutDependencies {
   secrets: SecretSets;
   referenced: ReferencedSecrets;
   /** Encrypts the passwords of deployment databases. */
-  sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
+  cipher: Pick<Cipher, 'encrypt' | 'decrypt'>;
   startSemaphore: Semaphore;
   deployTimeoutMs: number;
   /** Removes all files of a deployment: logs, sources, builds. */

@@ -13,7 +13,7 @@ export type RolloutDeployment = Pick<
   | 'activeRevisionId'
   | 'latestRevisionId'
   | 'deleteRequestedAt'
-  | 'sealedDatabasePassword'
+  | 'encryptedDatabasePassword'
 >;
 
 export type RolloutRevision = Pick<
@@ -25,7 +25,7 @@ export type RolloutRevision = Pick<
   | 'source'
   | 'sourceConfig'
   | 'sourceRevisionConfig'
-  | 'sealedSecrets'
+  | 'encryptedSecrets'
   | 'secretReferences'
 >;
 
@@ -50,7 +50,7 @@ export interface RolloutStore {
    */
   revisionsInUse(deploymentId: string): Promise<RolloutRevision[]>;
   /** Stores the password unless there is one, and returns the stored one. */
-  storeDatabasePassword(id: string, sealed: string): Promise<string>;
+  storeDatabasePassword(id: string, encrypted: string): Promise<string>;
   markDatabaseReady(id: string): Promise<void>;
   /** Returns false when the revision's status does not allow the change, because another change was faster. */
   moveRevision(revision: RolloutRevision, to: RevisionStatus, message?: string | null): Promise<boolean>;
@@ -115,14 +115,14 @@ export class PostgresRolloutStore implements RolloutStore {
     });
   }
 
-  async storeDatabasePassword(id: string, sealed: string): Promise<string> {
+  async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
     return this.#database.change(async (transaction) => {
       await transaction.deployment.updateMany({
-        where: { id, sealedDatabasePassword: null },
-        data: { sealedDatabasePassword: sealed },
+        where: { id, encryptedDatabasePassword: null },
+        data: { encryptedDatabasePassword: encrypted },
       });
       const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
-      return row.sealedDatabasePassword ?? sealed;
+      return row.encryptedDatabasePassword ?? encrypted;
     });
   }
 

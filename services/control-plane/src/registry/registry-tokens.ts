@@ -1,5 +1,5 @@
 import { conforms, Uuid } from '@runyard/contracts';
-import { type Sealer, SealingError } from '@runyard/sealing';
+import { type Cipher, EncryptionError } from '@runyard/encryption';
 import Type, { type Static } from 'typebox';
 
 /** The permissions of a token, for the images of one deployment. */
@@ -29,10 +29,10 @@ const PLACE = 'registry/token';
  * nothing has to be stored. Image tools keep such tokens and never need a platform key.
  */
 export class RegistryTokens {
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
 
-  constructor(sealer: Sealer) {
-    this.#sealer = sealer;
+  constructor(cipher: Cipher) {
+    this.#cipher = cipher;
   }
 
   issue(grant: RegistryGrant, lifetimeMs: number): string {
@@ -42,18 +42,18 @@ export class RegistryTokens {
       push: grant.mayPush,
       expires: Date.now() + lifetimeMs,
     };
-    return this.#sealer.seal(JSON.stringify(content), PLACE);
+    return this.#cipher.encrypt(JSON.stringify(content), PLACE);
   }
 
   /** Returns null for a text that is no valid token (any more). */
   open(token: string): HeldGrant | null {
     try {
-      const content: unknown = JSON.parse(this.#sealer.open(token, PLACE));
+      const content: unknown = JSON.parse(this.#cipher.decrypt(token, PLACE));
       if (!conforms(Content, content) || content.expires <= Date.now()) return null;
       const { deployment: deploymentId, name, push: mayPush, expires: expiresAt } = content;
       return { deploymentId, name, mayPush, expiresAt };
     } catch (error) {
-      if (error instanceof SealingError) return null;
+      if (error instanceof EncryptionError) return null;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import type { RequestHandler } from '@runyard/service-kit';
 import Type from 'typebox';
 import type { Database } from '../database/database.ts';
@@ -31,7 +31,7 @@ export const registryVariables = {
 
 export interface RegistryOptions extends PartStorage {
   database: Database;
-  sealer: Sealer;
+  cipher: Cipher;
   /** The registry's URL for image tools. */
   url: string;
   /** Limit of one blob. */
@@ -52,9 +52,9 @@ export interface Registry {
 }
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { database, objects, removals, temporaryFolder, sealer, url, blobLimitBytes, quota, revisionsKept } = options;
+  const { database, objects, removals, temporaryFolder, cipher, url, blobLimitBytes, quota, revisionsKept } = options;
   const address = new RegistryAddress(url);
-  const tokens = new RegistryTokens(sealer);
+  const tokens = new RegistryTokens(cipher);
   const store = new RegistryStore(database);
   const storage = { objects, removals, temporaryFolder };
   const blobs = new Blobs({ store, storage, limitBytes: blobLimitBytes, quota });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { silentLogger } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { LocalScaleStore } from './local-scale-store.ts';
@@ -9,15 +9,15 @@ import { StateFile } from './state-file.ts';
 
 it('a data plane that restarts knows the last process counts of its deployments', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'runyard-kept-scales-'));
-  const sealer = new Sealer(Buffer.alloc(32, 7).toString('base64'));
+  const cipher = new Cipher(Buffer.alloc(32, 7).toString('base64'));
   const scalesOf = (kept: StateFile) => new LocalScaleStore({ kept, logger: silentLogger });
-  const kept = await StateFile.open(folder, sealer);
+  const kept = await StateFile.open(folder, cipher);
   const scales = scalesOf(kept);
   scales.store('a deployment', 'run-worker', 3);
   scales.store('a deployment', 'agent-api', 2);
   scales.store('a deployment', 'run-worker', 5);
   await kept.save();
-  const again = scalesOf(await StateFile.open(folder, sealer));
+  const again = scalesOf(await StateFile.open(folder, cipher));
   expect(await again.find('a deployment')).toEqual({ 'agent-api': 2, 'run-worker': 5 });
   expect(await again.find('another one')).toEqual({});
   await rm(folder, { recursive: true });

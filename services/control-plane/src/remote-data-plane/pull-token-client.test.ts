@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DesiredDeployment, PullTokenRequest } from '@runyard/contracts';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StartFailure } from '../drivers/driver.ts';
@@ -14,7 +14,7 @@ const IMAGE = 'agents.example.com/registry/d/agent:v1';
 const ACTIVE = { deploymentId: 'd', revisionId: 'active' };
 const NEXT = { deploymentId: 'd', revisionId: 'next' };
 const HOUR_MS = 3_600_000;
-const sealer = new Sealer(Buffer.alloc(32, 7).toString('base64'));
+const cipher = new Cipher(Buffer.alloc(32, 7).toString('base64'));
 const { signal } = new AbortController();
 
 let folder: string;
@@ -29,7 +29,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** Starts a data plane with the state that an earlier one stored. */
 async function opened() {
-  const kept = await StateFile.open(folder, sealer);
+  const kept = await StateFile.open(folder, cipher);
   const revisions = [
     { id: 'active', status: 'DEPLOYED', image: { uri: IMAGE } },
     { id: 'next', status: 'DEPLOYING', image: { uri: IMAGE } },

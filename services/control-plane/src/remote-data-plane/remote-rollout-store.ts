@@ -72,7 +72,7 @@ export class RemoteRolloutStore implements RolloutStore {
       activeRevisionId: found.active_revision_id,
       latestRevisionId: found.latest_revision_id,
       deleteRequestedAt: found.is_deleted ? new Date() : null,
-      sealedDatabasePassword: this.#options.kept.localStateOf(id).sealedDatabasePassword ?? null,
+      encryptedDatabasePassword: this.#options.kept.localStateOf(id).sealedDatabasePassword ?? null,
     };
   }
 
@@ -89,9 +89,9 @@ export class RemoteRolloutStore implements RolloutStore {
     return this.#rowsOf(deploymentId);
   }
 
-  async storeDatabasePassword(id: string, sealed: string): Promise<string> {
+  async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
     const own = this.#options.kept.localStateOf(id);
-    own.sealedDatabasePassword ??= sealed;
+    own.sealedDatabasePassword ??= encrypted;
     await this.#options.kept.save();
     return own.sealedDatabasePassword;
   }
@@ -246,7 +246,7 @@ export class RemoteRolloutStore implements RolloutStore {
       source: revision.source,
       sourceConfig: revision.source_config as unknown as RolloutRevision['sourceConfig'],
       sourceRevisionConfig: revision.source_revision_config,
-      sealedSecrets: this.#options.secrets.seal(deployment.id, revision.secrets),
+      encryptedSecrets: this.#options.secrets.encrypt(deployment.id, revision.secrets),
       secretReferences: revision.secret_references,
     };
   }

@@ -1,5 +1,5 @@
 import { getSigningKeys, type PodRules } from '@runyard/contracts';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { ConfigError, createApp, openDoorway, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { podRulesOf } from '../drivers/kubernetes/settings.ts';
@@ -27,10 +27,10 @@ const SWEEP_MS = 30_000;
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const credentials = credentialsOf(config);
-  const sealer = new Sealer(config.ENCRYPTION_KEY);
-  const secrets = new SecretSets(sealer);
+  const cipher = new Cipher(config.ENCRYPTION_KEY);
+  const secrets = new SecretSets(cipher);
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
-  const kept = await StateFile.open(config.DATA_DIR, sealer);
+  const kept = await StateFile.open(config.DATA_DIR, cipher);
   const { instanceId } = kept.state;
 
   const client = new ControlPlaneClient({
@@ -71,7 +71,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       store,
       builds: new PlatformBuilds(store),
       openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
-      sealer,
+      cipher,
       secrets,
       referenced: new ReferencedSecrets(config.SECRET_REFERENCES_DIR),
       scales: new LocalScaleStore({ kept, logger }),

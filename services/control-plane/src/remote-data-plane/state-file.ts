@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredDeployment } from '@runyard/contracts';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import type { PullCredential } from '../drivers/pull-credential.ts';
 import type { Counts } from '../drivers/scale-bounds.ts';
 import { ignoreMissing } from '../files/ignore-missing.ts';
@@ -19,7 +19,7 @@ export interface DataPlaneState {
 }
 
 export interface LocalDeploymentState {
-  /** The encrypted password of the database that was created here. */
+  /** The encrypted password of the database that was created here, under its name in files of earlier releases. */
   sealedDatabasePassword?: string;
   /** True when the serving revision authenticates its callers itself. */
   hasCustomAuth?: boolean;
@@ -38,22 +38,22 @@ const PLACE = 'data-plane/state';
 /** Stores the state in one encrypted file, because it contains the secrets of deployments. */
 export class StateFile {
   readonly #path: string;
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
   #saving: Promise<void> = Promise.resolve();
   readonly state: DataPlaneState;
 
-  private constructor(path: string, sealer: Sealer, state: DataPlaneState) {
+  private constructor(path: string, cipher: Cipher, state: DataPlaneState) {
     this.#path = path;
-    this.#sealer = sealer;
+    this.#cipher = cipher;
     this.state = state;
   }
 
-  static async open(dataDir: string, sealer: Sealer): Promise<StateFile> {
+  static async open(dataDir: string, cipher: Cipher): Promise<StateFile> {
     await mkdir(dataDir, { recursive: true });
     const path = join(dataDir, 'data-plane.sealed');
-    const sealed = await ignoreMissing(readFile(path, 'utf8'));
-    if (sealed !== null) return new StateFile(path, sealer, JSON.parse(sealer.open(sealed, PLACE)));
-    const kept = new StateFile(path, sealer, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
+    const encrypted = await ignoreMissing(readFile(path, 'utf8'));
+    if (encrypted !== null) return new StateFile(path, cipher, JSON.parse(cipher.decrypt(encrypted, PLACE)));
+    const kept = new StateFile(path, cipher, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
     await kept.save();
     return kept;
   }
@@ -69,8 +69,8 @@ export class StateFile {
   save(): Promise<void> {
     const saved = this.#saving.then(async () => {
       const aside = `${this.#path}.part`;
-      const sealed = this.#sealer.seal(JSON.stringify(this.state), PLACE);
-      await writeFile(aside, sealed, { mode: 0o600, flush: true });
+      const encrypted = this.#cipher.encrypt(JSON.stringify(this.state), PLACE);
+      await writeFile(aside, encrypted, { mode: 0o600, flush: true });
       await rename(aside, this.#path);
     });
     this.#saving = saved.catch(() => undefined);

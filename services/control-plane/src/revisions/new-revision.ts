@@ -34,7 +34,7 @@ export async function insertRevision(
       source,
       sourceConfig: deployment.sourceConfig as Prisma.InputJsonValue,
       sourceRevisionConfig: deployment.sourceRevisionConfig as Prisma.InputJsonValue,
-      sealedSecrets: deployment.sealedSecrets,
+      encryptedSecrets: deployment.encryptedSecrets,
       secretReferences: deployment.secretReferences as Prisma.InputJsonValue,
       trackedPackages,
     },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { BadRequestError } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
 import { checkReferences } from './secret-references.ts';
@@ -47,11 +47,11 @@ describe('the secrets of a deployment', () => {
   });
 
   it('can be decrypted only for their own deployment', () => {
-    const sets = new SecretSets(new Sealer(randomBytes(32).toString('base64')));
-    const sealed = sets.seal('one', [{ name: 'A', value: 'canary' }]);
-    expect(sealed).not.toContain('canary');
-    expect(sets.open('one', sealed)).toEqual([{ name: 'A', value: 'canary' }]);
-    expect(() => sets.open('two', sealed)).toThrow();
-    expect(sets.open('two', sets.seal('two', []))).toEqual([]);
+    const sets = new SecretSets(new Cipher(randomBytes(32).toString('base64')));
+    const encrypted = sets.encrypt('one', [{ name: 'A', value: 'canary' }]);
+    expect(encrypted).not.toContain('canary');
+    expect(sets.decrypt('one', encrypted)).toEqual([{ name: 'A', value: 'canary' }]);
+    expect(() => sets.decrypt('two', encrypted)).toThrow();
+    expect(sets.decrypt('two', sets.encrypt('two', []))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { isReservedVariable, type Secret } from '@runyard/contracts';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import { BadRequestError } from '@runyard/service-kit';
 
 /** @throws BadRequestError that names the invalid secrets */
@@ -35,21 +35,21 @@ export function checkNames(names: readonly string[]): void {
  * Encrypts and decrypts the secrets of a deployment. The ciphertext of one deployment cannot be decrypted as another's.
  */
 export class SecretSets {
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
 
-  constructor(sealer: Sealer) {
-    this.#sealer = sealer;
+  constructor(cipher: Cipher) {
+    this.#cipher = cipher;
   }
 
-  seal(deploymentId: string, secrets: readonly Secret[]): string | null {
+  encrypt(deploymentId: string, secrets: readonly Secret[]): string | null {
     if (secrets.length === 0) return null;
     // Callers may send fields that the contract does not know; those are not stored.
     const known = secrets.map(({ name, value }) => ({ name, value }));
-    return this.#sealer.seal(JSON.stringify(known), place(deploymentId));
+    return this.#cipher.encrypt(JSON.stringify(known), place(deploymentId));
   }
 
-  open(deploymentId: string, sealed: string | null): Secret[] {
-    return sealed === null ? [] : (JSON.parse(this.#sealer.open(sealed, place(deploymentId))) as Secret[]);
+  decrypt(deploymentId: string, encrypted: string | null): Secret[] {
+    return encrypted === null ? [] : (JSON.parse(this.#cipher.decrypt(encrypted, place(deploymentId))) as Secret[]);
   }
 }
 

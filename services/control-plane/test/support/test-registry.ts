@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { createApp, createContext } from '@runyard/service-kit';
 import { createTestDatabase, ImageClient } from '@runyard/test-kit';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -66,7 +66,7 @@ export class TestRegistry {
     const registry = openRegistry({
       ...storage,
       database,
-      sealer: new Sealer(randomBytes(32).toString('base64')),
+      cipher: new Cipher(randomBytes(32).toString('base64')),
       url: 'https://agents.example.com',
       quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, ...options.quota, DATA_DIR: folder } }),
       blobLimitBytes: options.blobLimitBytes,

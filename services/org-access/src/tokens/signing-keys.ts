@@ -1,6 +1,6 @@
 import { lockFor } from '@runyard/database';
-import type { Sealer } from '@runyard/sealing';
-import { SealingError } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
+import { EncryptionError } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
@@ -23,16 +23,16 @@ const DAY_MS = 86_400_000;
  */
 export class SigningKeys {
   readonly #prisma: PrismaClient;
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
   readonly #logger: Logger;
   readonly #rotationMs: number;
   #current: CurrentKey | undefined;
   #publicKeys: JWK[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: { prisma: PrismaClient; sealer: Sealer; logger: Logger; rotationDays: number }) {
+  constructor(options: { prisma: PrismaClient; cipher: Cipher; logger: Logger; rotationDays: number }) {
     this.#prisma = options.prisma;
-    this.#sealer = options.sealer;
+    this.#cipher = options.cipher;
     this.#logger = options.logger;
     this.#rotationMs = options.rotationDays * DAY_MS;
   }
@@ -95,7 +95,10 @@ export class SigningKeys {
         data: {
           kid,
           publicJwk: { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' } as Prisma.InputJsonObject,
-          sealedPrivateJwk: this.#sealer.seal(JSON.stringify(await exportJWK(privateKey)), encryptionContextOf(kid)),
+          encryptedPrivateJwk: this.#cipher.encrypt(
+            JSON.stringify(await exportJWK(privateKey)),
+            encryptionContextOf(kid),
+          ),
         },
       });
       return true;
@@ -111,12 +114,12 @@ export class SigningKeys {
     return decrypted;
   }
 
-  async #decrypt(row: { kid: string; sealedPrivateJwk: string }): Promise<CurrentKey | undefined> {
+  async #decrypt(row: { kid: string; encryptedPrivateJwk: string }): Promise<CurrentKey | undefined> {
     try {
-      const jwk = JSON.parse(this.#sealer.open(row.sealedPrivateJwk, encryptionContextOf(row.kid))) as JWK;
+      const jwk = JSON.parse(this.#cipher.decrypt(row.encryptedPrivateJwk, encryptionContextOf(row.kid))) as JWK;
       return { kid: row.kid, privateKey: (await importJWK(jwk, SIGNING_ALGORITHM)) as CryptoKey };
     } catch (error) {
-      if (!(error instanceof SealingError)) throw error;
+      if (!(error instanceof EncryptionError)) throw error;
       this.#logger.warn('signing key undecryptable, replacing it', { kid: row.kid, error });
       return undefined;
     }

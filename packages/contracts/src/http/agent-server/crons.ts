@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { Durability, StreamMode } from '../../documents/index.ts';
 import { JsonObject, Timestamp, Uuid } from '../common.ts';
-import { InterruptNodes, Limit, MultitaskStrategy, Offset, RunConfig, SortOrder, UNREADABLE, words } from './parts.ts';
+import {
+  InterruptNodes,
+  Limit,
+  MultitaskStrategy,
+  Offset,
+  RunConfig,
+  SortOrder,
+  UNDECRYPTABLE,
+  words,
+} from './parts.ts';
 
 const OnRunCompleted = words(['delete', 'keep']);
 const nullableTime = (description: string) => Type.Union([Timestamp, Type.Null()], { description });
@@ -38,7 +47,7 @@ export const Cron = Type.Object(
     updated_at: Timestamp,
     user_id: Type.Union([Type.String(), Type.Null()], { description: 'Who made it.' }),
     payload: Type.Record(Type.String(), Type.Unknown(), {
-      description: `The request as it stands after all changes. ${UNREADABLE}`,
+      description: `The request as it stands after all changes. ${UNDECRYPTABLE}`,
     }),
     next_run_date: nullableTime('The next run; null when the schedule or `end_time` leaves none.'),
     metadata: JsonObject,

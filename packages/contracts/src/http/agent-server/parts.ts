@@ -17,7 +17,7 @@ export type QueryFlag = Static<typeof QueryFlag>;
 export const QueryList = Type.Union([Type.String(), Type.Array(Type.String())]);
 
 /** Describes fields that are encrypted at rest: a list shows an item although one of its fields cannot be decrypted. */
-export const UNREADABLE = 'In lists `{"__error__": {"error", "message"}}` where it cannot be decrypted.';
+export const UNDECRYPTABLE = 'In lists `{"__error__": {"error", "message"}}` where it cannot be decrypted.';
 
 export const MultitaskStrategy = words(['reject', 'rollback', 'interrupt', 'enqueue']);
 export const RunStatus = words(['pending', 'running', 'error', 'success', 'timeout', 'interrupted']);

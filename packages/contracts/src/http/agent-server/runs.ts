@@ -7,7 +7,7 @@ import {
   QueryFlag,
   QueryList,
   RunStatus,
-  UNREADABLE,
+  UNDECRYPTABLE,
   words,
 } from './parts.ts';
 
@@ -35,7 +35,7 @@ export const Run = Type.Object(
     status: RunStatus,
     metadata: JsonObject,
     kwargs: Type.Record(Type.String(), Type.Unknown(), {
-      description: `The arguments the run was created with. ${UNREADABLE}`,
+      description: `The arguments the run was created with. ${UNDECRYPTABLE}`,
     }),
     multitask_strategy: MultitaskStrategy,
     cancel_reason: Type.Optional(

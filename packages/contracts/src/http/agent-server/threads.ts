@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, UNREADABLE, words } from './parts.ts';
+import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, UNDECRYPTABLE, words } from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);
 
@@ -52,7 +52,7 @@ export const Thread = Type.Object(
     status: ThreadStatus,
     config: JsonObject,
     values: Type.Union([Type.Unknown(), Type.Null()], {
-      description: `State values; null until there is state. ${UNREADABLE}`,
+      description: `State values; null until there is state. ${UNDECRYPTABLE}`,
     }),
     interrupts: Type.Optional(Type.Record(Type.String(), Type.Array(Interrupt), { description: 'By task id.' })),
     error: Type.Optional(Nullable),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import { BadRequestError, ForbiddenError, type Logger, type Principal, requireWritingKey } from '@runyard/service-kit';
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
@@ -21,7 +21,7 @@ type FlowWithProvider = OAuthFlow & { provider: OAuthProvider };
 
 interface Dependencies {
   database: Database;
-  sealer: Sealer;
+  cipher: Cipher;
   clients: ProviderClients;
   renewal: ClientRenewal;
   tokens: GrantedTokens;
@@ -62,7 +62,7 @@ export class FlowService {
   }
 
   async begin(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
-    const { database, sealer, clients, renewal, redirectUris, ttlMs } = this.#dependencies;
+    const { database, cipher, clients, renewal, redirectUris, ttlMs } = this.#dependencies;
     const { subject, scopes, isDefault, renewsTokenId } = request;
     const provider = await renewal.renewIfDue(request.provider);
     const id = randomUUID();
@@ -81,7 +81,7 @@ export class FlowService {
         subject,
         provider: { connect: { id: provider.id } },
         stateDigest: digestOf(secret),
-        sealedCodeVerifier: codeVerifier === null ? null : sealer.seal(codeVerifier, place(id)),
+        encryptedCodeVerifier: codeVerifier === null ? null : cipher.encrypt(codeVerifier, place(id)),
         ...(provider.isDynamicClient ? clientOf(provider) : {}),
         redirectUri,
         scopes,
@@ -182,8 +182,8 @@ export class FlowService {
   }
 
   async #exchange(flow: FlowWithProvider, answer: CallbackAnswer): Promise<void> {
-    const { sealer, clients, tokens, logger } = this.#dependencies;
-    const { redirectUri, sealedCodeVerifier } = flow;
+    const { cipher, clients, tokens, logger } = this.#dependencies;
+    const { redirectUri, encryptedCodeVerifier } = flow;
     const provider = providerOf(flow);
     if (answer.error !== undefined) {
       throw new ProviderRefusedError(provider.providerId, answer.error, answer.error_description);
@@ -193,7 +193,7 @@ export class FlowService {
     const grant = await client.exchange({
       parameters: { code: answer.code, ...(answer.iss === undefined ? {} : { iss: answer.iss }) },
       redirectUri,
-      codeVerifier: sealedCodeVerifier === null ? null : sealer.open(sealedCodeVerifier, place(flow.id)),
+      codeVerifier: encryptedCodeVerifier === null ? null : cipher.decrypt(encryptedCodeVerifier, place(flow.id)),
     });
     if (await tokens.store(flow, grant)) return;
     // The token is stored nowhere, so it could not be revoked later.
@@ -206,13 +206,13 @@ export class FlowService {
 
 /** Returns the provider with the client of the flow: the code is valid for that client only, even if it was renewed. */
 function providerOf({ provider, ...flow }: FlowWithProvider): OAuthProvider {
-  const { clientId, sealedClientSecret, tokenEndpointAuthMethod } = flow;
+  const { clientId, encryptedClientSecret, tokenEndpointAuthMethod } = flow;
   if (clientId === null || tokenEndpointAuthMethod === null || clientId === provider.clientId) return provider;
-  return { ...provider, clientId, sealedClientSecret, tokenEndpointAuthMethod };
+  return { ...provider, clientId, encryptedClientSecret, tokenEndpointAuthMethod };
 }
 
-function clientOf({ clientId, sealedClientSecret, tokenEndpointAuthMethod }: OAuthProvider) {
-  return { clientId, sealedClientSecret, tokenEndpointAuthMethod };
+function clientOf({ clientId, encryptedClientSecret, tokenEndpointAuthMethod }: OAuthProvider) {
+  return { clientId, encryptedClientSecret, tokenEndpointAuthMethod };
 }
 
 const place = (id: string) => `oauth-flow/${id}/code-verifier`;

@@ -83,7 +83,7 @@ export class ClientRenewal {
       where: { id, clientId },
       data: {
         clientId: toSqlText(client.clientId),
-        sealedClientSecret: this.#clients.sealSecret(id, client.clientSecret),
+        encryptedClientSecret: this.#clients.encryptSecret(id, client.clientSecret),
         clientSecretExpiresAt: client.clientSecretExpiresAt,
         clientRegisteredAt: new Date(),
         tokenEndpointAuthMethod: client.authMethod,

@@ -1,4 +1,4 @@
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import type { AuthorizationServer } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
@@ -14,12 +14,12 @@ const RECHECK_MS = 10 * 60_000;
 /** Makes clients of providers: decrypts their secrets and finds their servers' metadata. */
 export class ProviderClients {
   readonly #database: Database;
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
   readonly #requests: ProviderRequests;
 
-  constructor(options: { database: Database; sealer: Sealer; requests: ProviderRequests }) {
+  constructor(options: { database: Database; cipher: Cipher; requests: ProviderRequests }) {
     this.#database = options.database;
-    this.#sealer = options.sealer;
+    this.#cipher = options.cipher;
     this.#requests = options.requests;
   }
 
@@ -35,12 +35,12 @@ export class ProviderClients {
     return provider.usesPkce || supportsS256(await this.#serverOf(provider));
   }
 
-  sealSecret(id: string, secret: string | null | undefined): string | null {
-    return secret ? this.#sealer.seal(secret, place(id)) : null;
+  encryptSecret(id: string, secret: string | null | undefined): string | null {
+    return secret ? this.#cipher.encrypt(secret, place(id)) : null;
   }
 
-  #secretOf({ id, sealedClientSecret }: OAuthProvider): string | null {
-    return sealedClientSecret === null ? null : this.#sealer.open(sealedClientSecret, place(id));
+  #secretOf({ id, encryptedClientSecret }: OAuthProvider): string | null {
+    return encryptedClientSecret === null ? null : this.#cipher.decrypt(encryptedClientSecret, place(id));
   }
 
   async #serverOf(provider: OAuthProvider): Promise<AuthorizationServer | null> {

@@ -58,7 +58,7 @@ export class ProviderService {
         providerId: body.provider_id,
         name: toSqlText(body.name),
         clientId: toSqlText(body.client_id),
-        sealedClientSecret: this.#dependencies.clients.sealSecret(id, body.client_secret),
+        encryptedClientSecret: this.#dependencies.clients.encryptSecret(id, body.client_secret),
         authUrl: this.#address(body.auth_url),
         tokenUrl: this.#address(body.token_url),
         usesPkce: body.uses_pkce ?? false,
@@ -91,7 +91,7 @@ export class ProviderService {
       providerId,
       name,
       clientId: toSqlText(clientId),
-      sealedClientSecret: clients.sealSecret(id, clientSecret),
+      encryptedClientSecret: clients.encryptSecret(id, clientSecret),
       clientSecretExpiresAt,
       clientRegisteredAt: new Date(),
       authUrl: this.#address(server.authorization_endpoint!),
@@ -128,7 +128,7 @@ export class ProviderService {
       const isElsewhere = Object.entries(addresses).some(
         ([name, url]) => url !== undefined && url !== current[name as keyof typeof addresses],
       );
-      if (isElsewhere && current.sealedClientSecret !== null && !patch.client_secret) {
+      if (isElsewhere && current.encryptedClientSecret !== null && !patch.client_secret) {
         throw new BadRequestError(
           "Changing the address of a provider needs its 'client_secret' again: the one it has is not sent anywhere else.",
         );
@@ -138,7 +138,7 @@ export class ProviderService {
         await endFlows(transaction, { providerUuid: current.id });
       }
       // The provider used no secret so far, so its method may change.
-      const isUnused = current.sealedClientSecret === null && current.tokenEndpointAuthMethod === 'none';
+      const isUnused = current.encryptedClientSecret === null && current.tokenEndpointAuthMethod === 'none';
       const changed = await transaction.oAuthProvider.update({
         where: { id: current.id },
         data: {
@@ -148,7 +148,10 @@ export class ProviderService {
           usesPkce: patch.uses_pkce ?? undefined,
           codeChallengeMethod: patch.code_challenge_method ?? undefined,
           ...(patch.client_secret
-            ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret), clientSecretExpiresAt: null }
+            ? {
+                encryptedClientSecret: clients.encryptSecret(current.id, patch.client_secret),
+                clientSecretExpiresAt: null,
+              }
             : {}),
           ...(patch.client_secret && isUnused ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
           // The metadata belong to the old server.

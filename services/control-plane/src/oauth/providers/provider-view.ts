@@ -15,7 +15,7 @@ export function providerView(row: Row): OAuthProvider {
     provider_type: row.providerType as OAuthProvider['provider_type'],
     // The stored method is for a secret that may be set later.
     token_endpoint_auth_method:
-      row.sealedClientSecret === null
+      row.encryptedClientSecret === null
         ? 'none'
         : (row.tokenEndpointAuthMethod as OAuthProvider['token_endpoint_auth_method']),
     mcp_server_url: row.mcpServerUrl,

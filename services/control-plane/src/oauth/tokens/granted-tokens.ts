@@ -23,7 +23,7 @@ export class GrantedTokens {
       // The update locks the row: whoever ends flows comes before it, or finds the token.
       const { count } = await transaction.oAuthFlow.updateMany({
         where: { id: flow.id, status: 'exchanging' },
-        data: { status: 'completed', sealedCodeVerifier: null, sealedClientSecret: null },
+        data: { status: 'completed', encryptedCodeVerifier: null, encryptedClientSecret: null },
       });
       if (count === 0) return false;
       const token = (await this.#renew(transaction, flow, grant)) ?? (await this.#insert(transaction, flow, grant));
@@ -74,7 +74,7 @@ export class GrantedTokens {
   #granted(id: string, flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant) {
     const { organizationId, provider, scopes, workspaceId } = flow;
     return {
-      sealed: this.#vault.seal(
+      encrypted: this.#vault.encrypt(
         { id, organizationId },
         {
           accessToken: grant.accessToken,

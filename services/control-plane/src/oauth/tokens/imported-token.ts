@@ -19,7 +19,7 @@ export function importedToken(
     subject: '',
     workspaceId: null,
     providerAccountLabel: null,
-    sealed: vault.seal(
+    encrypted: vault.encrypt(
       { id, organizationId },
       {
         accessToken: body.access_token,

@@ -23,7 +23,7 @@ export class Revocations {
 
   /** Resolves also for a provider without revocation. @throws ProviderUnavailableError, ProviderRefusedError */
   async revoke(token: TokenWithProvider): Promise<void> {
-    const { accessToken, refreshToken, origin } = this.#vault.open(token);
+    const { accessToken, refreshToken, origin } = this.#vault.decrypt(token);
     if (origin !== new URL(token.provider.tokenUrl).origin) return;
     await (await this.#clients.of(token.provider)).revokeBoth({ accessToken, refreshToken });
   }

@@ -56,7 +56,7 @@ export class TokenRefresh {
 
   /** Returns the token if it is valid for this long. `AHEAD_MS` is only for tokens that can be refreshed. */
   #takeIfValid(token: TokenWithProvider, aheadMs: number): UsableToken {
-    const { accessToken, metadata } = this.#dependencies.vault.open(token);
+    const { accessToken, metadata } = this.#dependencies.vault.decrypt(token);
     return remainingMs(token) > aheadMs ? { accessToken, metadata } : null;
   }
 
@@ -100,7 +100,7 @@ export class TokenRefresh {
     const { vault, clients, logger } = this.#dependencies;
     const token = await this.#read(id);
     if (!token) return null;
-    const secrets = vault.open(token);
+    const secrets = vault.decrypt(token);
     const { refreshToken } = secrets;
     // Another process may have refreshed the token. A refresh token is never sent to another origin than its own.
     const isSamePlace = secrets.origin === new URL(token.provider.tokenUrl).origin;
@@ -123,7 +123,7 @@ export class TokenRefresh {
     const { accessToken, refreshToken = secrets.refreshToken, expiresAt, scopes } = grant;
     const metadata = { ...secrets.metadata, ...grant.metadata };
     return this.#replace(token, {
-      sealed: this.#dependencies.vault.seal(token, { ...secrets, accessToken, refreshToken, metadata }),
+      encrypted: this.#dependencies.vault.encrypt(token, { ...secrets, accessToken, refreshToken, metadata }),
       expiresAt,
       scopes: scopes ?? token.scopes,
     });
@@ -131,10 +131,15 @@ export class TokenRefresh {
 
   /** Forgets the refresh token, because the provider refused it and further attempts would be in vain. */
   async #forgetRefreshToken(token: TokenWithProvider, secrets: TokenSecrets): Promise<UsableToken> {
-    return this.#replace(token, { sealed: this.#dependencies.vault.seal(token, { ...secrets, refreshToken: null }) });
+    return this.#replace(token, {
+      encrypted: this.#dependencies.vault.encrypt(token, { ...secrets, refreshToken: null }),
+    });
   }
 
-  async #replace(token: TokenWithProvider, data: Pick<OAuthToken, 'sealed'> & Partial<Omit<OAuthToken, 'metadata'>>) {
+  async #replace(
+    token: TokenWithProvider,
+    data: Pick<OAuthToken, 'encrypted'> & Partial<Omit<OAuthToken, 'metadata'>>,
+  ) {
     await this.#dependencies.database.prisma.oAuthToken.updateMany({
       where: { id: token.id, version: token.version },
       data: { ...data, metadata: {}, version: { increment: 1 } },

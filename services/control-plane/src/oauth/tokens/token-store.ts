@@ -20,7 +20,7 @@ export interface NewToken {
   subject: string;
   workspaceId: string | null;
   providerAccountLabel: string | null;
-  sealed: string;
+  encrypted: string;
   scopes: string[];
   askedScopes: string[];
   expiresAt: Date | null;

@@ -1,4 +1,4 @@
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import type { OAuthToken } from '../../generated/client.ts';
 
 /** The encrypted part of a token, which nobody may read in a copy of the database. */
@@ -13,18 +13,18 @@ export interface TokenSecrets {
 
 /** Encrypts and decrypts tokens. The ciphertext of one token cannot be decrypted as another's. */
 export class TokenVault {
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
 
-  constructor(sealer: Sealer) {
-    this.#sealer = sealer;
+  constructor(cipher: Cipher) {
+    this.#cipher = cipher;
   }
 
-  seal(token: Pick<OAuthToken, 'id' | 'organizationId'>, secrets: TokenSecrets): string {
-    return this.#sealer.seal(JSON.stringify(secrets), place(token));
+  encrypt(token: Pick<OAuthToken, 'id' | 'organizationId'>, secrets: TokenSecrets): string {
+    return this.#cipher.encrypt(JSON.stringify(secrets), place(token));
   }
 
-  open(token: Pick<OAuthToken, 'id' | 'organizationId' | 'sealed' | 'metadata'>): TokenSecrets {
-    const secrets = JSON.parse(this.#sealer.open(token.sealed, place(token))) as TokenSecrets;
+  decrypt(token: Pick<OAuthToken, 'id' | 'organizationId' | 'encrypted' | 'metadata'>): TokenSecrets {
+    const secrets = JSON.parse(this.#cipher.decrypt(token.encrypted, place(token))) as TokenSecrets;
     // Rows that were encrypted by an older release have their metadata in a column.
     return { ...secrets, metadata: secrets.metadata ?? token.metadata };
   }

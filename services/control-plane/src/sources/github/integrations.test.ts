@@ -13,7 +13,7 @@ const caller: Principal = {
 it('a token is refused for a server to which it would be sent unencrypted', async () => {
   const unused = undefined as never;
   const rules = { allowsLocal: false };
-  const integrations = new GithubIntegrations({ database: unused, sealer: unused, listing: unused, rules });
+  const integrations = new GithubIntegrations({ database: unused, cipher: unused, listing: unused, rules });
   const made = integrations.create(caller, { name: 'acme', url: 'http://git.example.com', token: 'a-token' });
   await expect(made).rejects.toMatchObject({ status: 400, message: expect.stringContaining('in the clear') });
 });

@@ -6,7 +6,7 @@ import type {
   SourceConfig,
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
@@ -19,18 +19,18 @@ import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 /** Manages tokens for private repositories: each belongs to one workspace and is sent to one server only. */
 export class GithubIntegrations {
   readonly #database: Database;
-  readonly #sealer: Sealer;
+  readonly #cipher: Cipher;
   readonly #rules: RepositoryRules;
   readonly #listing: Pick<RepositoryListing, 'list'>;
 
   constructor(options: {
     database: Database;
-    sealer: Sealer;
+    cipher: Cipher;
     rules: RepositoryRules;
     listing: Pick<RepositoryListing, 'list'>;
   }) {
     this.#database = options.database;
-    this.#sealer = options.sealer;
+    this.#cipher = options.cipher;
     this.#rules = options.rules;
     this.#listing = options.listing;
   }
@@ -57,9 +57,9 @@ export class GithubIntegrations {
     }
     if (/[\r\n]/.test(token)) throw new BadRequestError('A token is one line.');
     const id = uuidv7();
-    const sealedToken = this.#sealer.seal(token, place(id));
+    const encryptedToken = this.#cipher.encrypt(token, place(id));
     const serverType = server_type ?? null;
-    const data = { ...tenant, id, name, url: address.origin, serverType, sealedToken, createdBy: caller.identity };
+    const data = { ...tenant, id, name, url: address.origin, serverType, encryptedToken, createdBy: caller.identity };
     return this.#database.change(async (queries) => viewOf(await queries.githubIntegration.create({ data })), keyed);
   }
 
@@ -81,7 +81,7 @@ export class GithubIntegrations {
     const row = await prisma.githubIntegration.findFirst({ where });
     if (!row) throw missing(id);
     const known = row.serverType as GitServerType | null;
-    const server = { url: row.url, type: known, token: this.#sealer.open(row.sealedToken, place(id)) };
+    const server = { url: row.url, type: known, token: this.#cipher.decrypt(row.encryptedToken, place(id)) };
     const { type, repositories } = await this.#listing.list(server, signal);
     if (known === null) await prisma.githubIntegration.updateMany({ where, data: { serverType: type } });
     return repositories.flatMap(({ id: number, name, owner, cloneUrl, defaultBranch }) => {
@@ -99,8 +99,8 @@ export class GithubIntegrations {
     if (id == null || repoUrl == null) return null;
     const { deploymentId } = revision;
     const deployment = await this.#database.prisma.deployment.findUniqueOrThrow({ where: { id: deploymentId } });
-    const { sealedToken } = await requireIntegration(this.#database.prisma, deployment, id, repoUrl);
-    return this.#sealer.open(sealedToken, place(id));
+    const { encryptedToken } = await requireIntegration(this.#database.prisma, deployment, id, repoUrl);
+    return this.#cipher.decrypt(encryptedToken, place(id));
   }
 }
 

@@ -1,5 +1,5 @@
+import type { Cipher } from '@runyard/encryption';
 import { OutboundClient } from '@runyard/outbound';
-import type { Sealer } from '@runyard/sealing';
 import type { Lifecycle } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { GithubIntegrations } from './integrations.ts';
@@ -9,7 +9,7 @@ import { policyOf, type RepositoryRules } from './repository-url.ts';
 /** Opens the integrations with their client for Git servers. */
 export function openIntegrations(dependencies: {
   database: Database;
-  sealer: Sealer;
+  cipher: Cipher;
   rules: RepositoryRules;
   lifecycle: Lifecycle;
 }): GithubIntegrations {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { Sealer } from '@runyard/sealing';
+import { Cipher } from '@runyard/encryption';
 import { createApp, createContext, listen } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -22,16 +22,16 @@ beforeEach(async () => {
     HTTP_MAX_BODY_BYTES_IN_FLIGHT: 8 * MEBIBYTE,
   });
   stop = () => context.lifecycle.stop('test');
-  const sealer = new Sealer(randomBytes(32).toString('base64'));
-  const sealedSecret = sealer.seal(SECRET, `deployment/${id}/github-webhook`);
+  const cipher = new Cipher(randomBytes(32).toString('base64'));
+  const encryptedSecret = cipher.encrypt(SECRET, `deployment/${id}/github-webhook`);
   const prisma = {
     githubWebhook: {
       findUnique: async ({ where }: { where: { deploymentId: string } }) =>
-        where.deploymentId === id ? { sealedSecret } : null,
+        where.deploymentId === id ? { encryptedSecret } : null,
     },
     deployment: { findFirst: async () => null },
   } as unknown as PrismaClient;
-  const webhooks = new GithubWebhooks({ prisma, sealer, publicUrl: url, createRevision: async () => null });
+  const webhooks = new GithubWebhooks({ prisma, cipher, publicUrl: url, createRevision: async () => null });
   const app = createApp({
     context,
     principal: { authenticate: () => Promise.reject(new Error('nobody is asked')) },

@@ -10,19 +10,23 @@ export const webhookStore = {
   },
 
   async findSecret(queries: Queries, deploymentId: string): Promise<string | null> {
-    return (await queries.githubWebhook.findUnique({ where: { deploymentId } }))?.sealedSecret ?? null;
+    return (await queries.githubWebhook.findUnique({ where: { deploymentId } }))?.encryptedSecret ?? null;
   },
 
   /** Stores the secret unless there is one, and returns the stored one. */
-  async keepSecret(queries: Queries, deploymentId: string, sealedSecret: string): Promise<string> {
-    await queries.githubWebhook.createMany({ data: [{ deploymentId, sealedSecret }], skipDuplicates: true });
+  async keepSecret(queries: Queries, deploymentId: string, encryptedSecret: string): Promise<string> {
+    await queries.githubWebhook.createMany({ data: [{ deploymentId, encryptedSecret }], skipDuplicates: true });
     const row = await queries.githubWebhook.findUniqueOrThrow({ where: { deploymentId } });
-    return row.sealedSecret;
+    return row.encryptedSecret;
   },
 
-  async replaceSecret(queries: Queries, deploymentId: string, sealedSecret: string): Promise<void> {
+  async replaceSecret(queries: Queries, deploymentId: string, encryptedSecret: string): Promise<void> {
     const where = { deploymentId };
-    await queries.githubWebhook.upsert({ where, create: { deploymentId, sealedSecret }, update: { sealedSecret } });
+    await queries.githubWebhook.upsert({
+      where,
+      create: { deploymentId, encryptedSecret },
+      update: { encryptedSecret },
+    });
   },
 
   /** Returns the ref and the configuration path of the newest revision from the repository. */

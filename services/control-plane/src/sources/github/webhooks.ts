@@ -8,7 +8,7 @@ import {
   type Revision,
   type SourceConfig,
 } from '@runyard/contracts';
-import type { Sealer } from '@runyard/sealing';
+import type { Cipher } from '@runyard/encryption';
 import { BadRequestError, NotFoundError, type Principal, UnauthorizedError } from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
 import { tenantOf } from '../../deployments/caller-scope.ts';
@@ -19,7 +19,7 @@ import { webhookStore } from './webhook-store.ts';
 
 export interface WebhooksOptions {
   prisma: PrismaClient;
-  sealer: Sealer;
+  cipher: Cipher;
   /** The public base URL of the gateway. */
   publicUrl: string;
   /** Creates a revision in one transaction with `claim`. Returns null when `claim` says that it was created before. */
@@ -53,18 +53,18 @@ export class GithubWebhooks {
 
   /** Returns the webhook's settings. The first call creates its secret. */
   async settings(caller: Principal, deploymentId: string): Promise<GithubWebhook> {
-    const { prisma, sealer } = this.#options;
+    const { prisma, cipher } = this.#options;
     await this.#mustBeGithub(caller, deploymentId);
-    const sealed = await webhookStore.keepSecret(prisma, deploymentId, this.#newSecret(deploymentId));
-    return this.#describe(deploymentId, sealer.open(sealed, place(deploymentId)));
+    const encrypted = await webhookStore.keepSecret(prisma, deploymentId, this.#newSecret(deploymentId));
+    return this.#describe(deploymentId, cipher.decrypt(encrypted, place(deploymentId)));
   }
 
   async replaceSecret(caller: Principal, deploymentId: string): Promise<GithubWebhook> {
-    const { prisma, sealer } = this.#options;
+    const { prisma, cipher } = this.#options;
     await this.#mustBeGithub(caller, deploymentId);
-    const sealed = this.#newSecret(deploymentId);
-    await webhookStore.replaceSecret(prisma, deploymentId, sealed);
-    return this.#describe(deploymentId, sealer.open(sealed, place(deploymentId)));
+    const encrypted = this.#newSecret(deploymentId);
+    await webhookStore.replaceSecret(prisma, deploymentId, encrypted);
+    return this.#describe(deploymentId, cipher.decrypt(encrypted, place(deploymentId)));
   }
 
   /** @throws UnauthorizedError when the signature does not match the body */
@@ -91,10 +91,10 @@ export class GithubWebhooks {
   }
 
   async #signedBody(deploymentId: string, { signature, read, pass }: Delivery): Promise<Buffer> {
-    const { prisma, sealer } = this.#options;
+    const { prisma, cipher } = this.#options;
     if (!SIGNATURE.test(signature)) throw unsigned();
-    const sealed = await webhookStore.findSecret(prisma, deploymentId);
-    if (sealed === null) {
+    const encrypted = await webhookStore.findSecret(prisma, deploymentId);
+    if (encrypted === null) {
       // A stranger must not find out that the deployment or its secret does not exist. The body takes as long as any
       // other, and no memory.
       const hash = createHmac('sha256', '');
@@ -102,7 +102,7 @@ export class GithubWebhooks {
       throw unsigned();
     }
     const body = await read();
-    const hash = createHmac('sha256', sealer.open(sealed, place(deploymentId))).update(body);
+    const hash = createHmac('sha256', cipher.decrypt(encrypted, place(deploymentId))).update(body);
     const expected = Buffer.from(`sha256=${hash.digest('hex')}`);
     if (!timingSafeEqual(Buffer.from(signature), expected)) throw unsigned();
     return body;
@@ -118,7 +118,7 @@ export class GithubWebhooks {
   }
 
   #newSecret(deploymentId: string): string {
-    return this.#options.sealer.seal(randomBytes(32).toString('base64url'), place(deploymentId));
+    return this.#options.cipher.encrypt(randomBytes(32).toString('base64url'), place(deploymentId));
   }
 
   #describe(deploymentId: string, secret: string): GithubWebhook {

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { SealingError } from './sealer.ts';
+import { EncryptionError } from './cipher.ts';
 
 /** Encrypts and decrypts bytes in the database of a deployment. */
-export interface AtRest {
-  seal(bytes: Uint8Array): Buffer;
-  /** @throws SealingError when they were encrypted with a key that is not configured, or were changed. */
-  open(bytes: Uint8Array): Buffer;
+export interface DataCipher {
+  encrypt(bytes: Uint8Array): Buffer;
+  /** @throws EncryptionError when they were encrypted with a key that is not configured, or were changed. */
+  decrypt(bytes: Uint8Array): Buffer;
   /** False when bytes are stored unencrypted. */
-  readonly isSealing: boolean;
+  readonly isEncrypting: boolean;
 }
 
 /** First byte of encrypted values: no JSON text and no compressed value begins with it. */
@@ -18,20 +18,20 @@ const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES + IV_BYTES;
 
 /** Stores bytes unencrypted. */
-export const PLAIN: AtRest = {
-  isSealing: false,
-  seal: asBuffer,
-  open(bytes) {
+export const NO_ENCRYPTION: DataCipher = {
+  isEncrypting: false,
+  encrypt: asBuffer,
+  decrypt(bytes) {
     if (bytes[0] === MARK) {
-      throw new SealingError('Data of this deployment is encrypted, and LANGGRAPH_AES_KEY is not configured.');
+      throw new EncryptionError('Data of this deployment is encrypted, and LANGGRAPH_AES_KEY is not configured.');
     }
     return asBuffer(bytes);
   },
 };
 
-/** Encrypts with the keys of LANGGRAPH_AES_KEY, or not without them. @throws SealingError for an invalid key */
-export function atRestWith(keys: string | undefined): AtRest {
-  return keys ? sealedAtRest(keys) : PLAIN;
+/** Encrypts with the keys of LANGGRAPH_AES_KEY, or not without them. @throws EncryptionError for an invalid key */
+export function openDataCipher(keys: string | undefined): DataCipher {
+  return keys ? createDataCipher(keys) : NO_ENCRYPTION;
 }
 
 /**
@@ -42,13 +42,13 @@ export function atRestWith(keys: string | undefined): AtRest {
  * @param keys the value of LANGGRAPH_AES_KEY: 16, 24 or 32 characters, or 32 bytes in base64 or hex; several separated
  * by commas, the newest first.
  */
-export function sealedAtRest(keys: string): AtRest {
+export function createDataCipher(keys: string): DataCipher {
   const parsed = keys.split(',').map(toKey);
   const current = parsed[0]!;
   const byId = new Map(parsed.map((each) => [each.id.toString('hex'), each.key]));
   return {
-    isSealing: true,
-    seal(bytes) {
+    isEncrypting: true,
+    encrypt(bytes) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', current.key, iv);
       return Buffer.concat([
@@ -60,17 +60,18 @@ export function sealedAtRest(keys: string): AtRest {
         cipher.getAuthTag(),
       ]);
     },
-    open(bytes) {
+    decrypt(bytes) {
       if (bytes[0] !== MARK) return asBuffer(bytes);
-      const sealed = asBuffer(bytes);
-      const key = byId.get(sealed.toString('hex', 1, 1 + KEY_ID_BYTES));
-      if (!key) throw new SealingError('Data is encrypted with a key that LANGGRAPH_AES_KEY does not have any more.');
+      const encrypted = asBuffer(bytes);
+      const key = byId.get(encrypted.toString('hex', 1, 1 + KEY_ID_BYTES));
+      if (!key)
+        throw new EncryptionError('Data is encrypted with a key that LANGGRAPH_AES_KEY does not have any more.');
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1 + KEY_ID_BYTES, HEAD_BYTES));
-        decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-        return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
+        const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1 + KEY_ID_BYTES, HEAD_BYTES));
+        decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
+        return Buffer.concat([decipher.update(encrypted.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
       } catch (cause) {
-        throw new SealingError('Encrypted data was changed, or cut.', { cause });
+        throw new EncryptionError('Encrypted data was changed, or cut.', { cause });
       }
     },
   };
@@ -87,7 +88,7 @@ function bytesOfKey(text: string): Buffer {
   if ([16, 24, 32].includes(plain.length)) return plain;
   const decoded = Buffer.from(text, 'base64');
   if (decoded.length === 32) return decoded;
-  throw new SealingError('LANGGRAPH_AES_KEY must be 16, 24 or 32 characters, or 32 bytes in base64 or hex.');
+  throw new EncryptionError('LANGGRAPH_AES_KEY must be 16, 24 or 32 characters, or 32 bytes in base64 or hex.');
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

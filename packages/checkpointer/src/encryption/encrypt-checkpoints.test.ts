@@ -1,11 +1,11 @@
-import { PLAIN, sealedAtRest } from '@runyard/sealing';
+import { createDataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CheckpointBackend, CheckpointPut, StoredCheckpoint } from '../backend.ts';
-import { sealedCheckpoints } from './sealed-checkpoints.ts';
+import { encryptCheckpoints } from './encrypt-checkpoints.ts';
 
 const SECRET = 'the cat is in the kettle';
-const own = sealedAtRest('k'.repeat(32));
-const other = sealedAtRest('o'.repeat(32));
+const own = createDataCipher('k'.repeat(32));
+const other = createDataCipher('o'.repeat(32));
 
 /** Keeps the last checkpoint as it was given. */
 class Memory implements CheckpointBackend {
@@ -34,7 +34,7 @@ const kept = () => Buffer.from(memory.stored!.checkpoint.data).toString('latin1'
 
 describe('a checkpoint', () => {
   it('is encrypted where it is stored, and read as it was', async () => {
-    const checkpoints = sealedCheckpoints(memory, own);
+    const checkpoints = encryptCheckpoints(memory, own);
     await checkpoints.put(put);
     expect(kept()).not.toContain(SECRET);
     expect((await checkpoints.get('t', '', 'c'))?.checkpoint).toEqual(put.checkpoint);
@@ -42,18 +42,18 @@ describe('a checkpoint', () => {
 
   it.each([
     ['another key', other],
-    ['no key', PLAIN],
-  ])('that was encrypted cannot be read with %s, and the error says so', async (_, atRest) => {
-    await sealedCheckpoints(memory, own).put(put);
-    const reader = sealedCheckpoints(memory, atRest);
+    ['no key', NO_ENCRYPTION],
+  ])('that was encrypted cannot be read with %s, and the error says so', async (_, cipher) => {
+    await encryptCheckpoints(memory, own).put(put);
+    const reader = encryptCheckpoints(memory, cipher);
     const refused = { reason: 'unreadable', message: expect.stringContaining('LANGGRAPH_AES_KEY') };
     await expect(reader.get('t', '', 'c')).rejects.toMatchObject(refused);
     await expect(reader.list({ threadId: 't' } as never)).rejects.toMatchObject(refused);
   });
 
   it('stays unencrypted without a key, and can be read after there is one', async () => {
-    await sealedCheckpoints(memory, PLAIN).put(put);
+    await encryptCheckpoints(memory, NO_ENCRYPTION).put(put);
     expect(kept()).toBe(SECRET);
-    expect((await sealedCheckpoints(memory, own).get('t', '', 'c'))?.checkpoint).toEqual(put.checkpoint);
+    expect((await encryptCheckpoints(memory, own).get('t', '', 'c'))?.checkpoint).toEqual(put.checkpoint);
   });
 });

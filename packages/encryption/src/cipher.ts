@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 /** The configured keys are invalid, or a value was not encrypted with one of them for this place. */
-export class SealingError extends Error {
+export class EncryptionError extends Error {
+  /** Clients get this name with a value that cannot be decrypted, so it stays that of the first release. */
   override readonly name = 'SealingError';
 }
 
@@ -15,7 +16,7 @@ const TAG_BYTES = 16;
  * `deployment/<id>/secrets`) is authenticated with the value: a value that was moved to another row cannot be decrypted
  * there.
  */
-export class Sealer {
+export class Cipher {
   readonly #keys = new Map<string, Buffer>();
   readonly #current: { id: string; key: Buffer };
 
@@ -27,25 +28,25 @@ export class Sealer {
       .filter(Boolean)
       .map(parseKey);
     const [first] = parsed;
-    if (!first) throw new SealingError('No encryption key is configured.');
+    if (!first) throw new EncryptionError('No encryption key is configured.');
     this.#current = first;
     for (const { id, key } of parsed) this.#keys.set(id, key);
   }
 
-  seal(value: string, place: string): string {
+  encrypt(value: string, place: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#current.key, iv);
     cipher.setAAD(Buffer.from(place));
-    const sealed = Buffer.concat([iv, cipher.update(value, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `s1.${this.#current.id}.${sealed.toString('base64url')}`;
+    const encrypted = Buffer.concat([iv, cipher.update(value, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `s1.${this.#current.id}.${encrypted.toString('base64url')}`;
   }
 
-  /** @throws SealingError when no configured key encrypted it, or not for this place. */
-  open(sealed: string, place: string): string {
-    const [version, keyId, text] = sealed.split('.');
-    if (version !== 's1' || !keyId || text === undefined) throw new SealingError('This is not a sealed value.');
+  /** @throws EncryptionError when no configured key encrypted it, or not for this place. */
+  decrypt(encrypted: string, place: string): string {
+    const [version, keyId, text] = encrypted.split('.');
+    if (version !== 's1' || !keyId || text === undefined) throw new EncryptionError('This is not an encrypted value.');
     const key = this.#keys.get(keyId);
-    if (!key) throw new SealingError(`A value is sealed with the key ${keyId}, which is not configured.`);
+    if (!key) throw new EncryptionError(`A value is encrypted with the key ${keyId}, which is not configured.`);
     const bytes = Buffer.from(text, 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES));
@@ -53,7 +54,7 @@ export class Sealer {
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
     } catch (cause) {
-      throw new SealingError(`A sealed value does not open for ${place}.`, { cause });
+      throw new EncryptionError(`An encrypted value cannot be decrypted for ${place}.`, { cause });
     }
   }
 }
@@ -61,7 +62,7 @@ export class Sealer {
 function parseKey(text: string): { id: string; key: Buffer } {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (key.length !== KEY_BYTES) {
-    throw new SealingError(`An encryption key must be ${KEY_BYTES} bytes in base64 or hex, not ${key.length}.`);
+    throw new EncryptionError(`An encryption key must be ${KEY_BYTES} bytes in base64 or hex, not ${key.length}.`);
   }
   return { id: createHash('sha256').update('runyard key id').update(key).digest('hex').slice(0, 8), key };
 }

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createDataCipher, EncryptionError, NO_ENCRYPTION } from './index.ts';
+
+const text = Buffer.from('{"secret":"tea"}');
+const key = 'a'.repeat(32);
+
+describe('bytes at rest', () => {
+  it('reveal nothing when encrypted, and can be decrypted', () => {
+    const cipher = createDataCipher(key);
+    const encrypted = cipher.encrypt(text);
+    expect(encrypted.includes('tea')).toBe(false);
+    expect(cipher.encrypt(text).equals(encrypted)).toBe(false);
+    expect(cipher.decrypt(encrypted)).toEqual(text);
+    expect(cipher.decrypt(new Uint8Array(encrypted))).toEqual(text);
+  });
+
+  it('written before there was a key stay readable', () => {
+    expect(createDataCipher(key).decrypt(NO_ENCRYPTION.encrypt(text))).toEqual(text);
+  });
+
+  it('can be decrypted with an older key, and are encrypted with the newest', () => {
+    const newer = randomBytes(32).toString('base64');
+    const both = createDataCipher(`${newer}, ${key}`);
+    expect(both.decrypt(createDataCipher(key).encrypt(text))).toEqual(text);
+    expect(() => createDataCipher(key).decrypt(both.encrypt(text))).toThrow(/does not have any more/);
+  });
+
+  it('cannot be decrypted without a key, or when they were changed', () => {
+    const encrypted = createDataCipher(key).encrypt(text);
+    expect(() => NO_ENCRYPTION.decrypt(encrypted)).toThrow(/LANGGRAPH_AES_KEY is not configured/);
+    encrypted[encrypted.length - 20] = encrypted[encrypted.length - 20]! ^ 1;
+    expect(() => createDataCipher(key).decrypt(encrypted)).toThrow(EncryptionError);
+  });
+
+  it.each(['', 'short', 'x'.repeat(33)])('are not encrypted with the invalid key %j', (wrong) => {
+    expect(() => createDataCipher(wrong)).toThrow(/LANGGRAPH_AES_KEY must be/);
+  });
+
+  it.each([16, 24, 32])('can be encrypted with a key of %i characters', (length) => {
+    const cipher = createDataCipher('k'.repeat(length));
+    expect(cipher.decrypt(cipher.encrypt(text))).toEqual(text);
+  });
+});
