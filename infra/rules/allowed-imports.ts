@@ -10,6 +10,8 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/outbound',
   'packages/service-kit',
   'packages/database',
+  'packages/leases',
+  'packages/idempotency',
   'packages/event-bus',
   'packages/run-stream',
   'packages/run-engine',

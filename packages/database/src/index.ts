@@ -5,31 +5,13 @@
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
- * - `acquireDuty`, `Duty`: leases, in the database's time, of tasks that one process at a time may do.
- * - `DutyRounds`: such tasks at every interval.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
- * - `IdempotencyKeys`: repeated creations are executed once, by a key of the caller.
  * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, with its Prisma client and beside it.
  * - `tellingOutages`: an unavailable database as a 503 that a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasLocked`, `wasCutOff`,
  * `mayBeOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
-export { acquireDuties, acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
-export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
-export { creating } from './idempotency/creating.ts';
-export { bindCreation, IdempotencyKeys } from './idempotency/idempotency-keys.ts';
-export {
-  type ClaimedKey,
-  claimKey,
-  claimKeys,
-  KeyTakenError,
-  onPg,
-  releaseKeys,
-  settleKeys,
-} from './idempotency/key-claims.ts';
-export { boundFor, type KeyedRequest } from './idempotency/keyed-request.ts';
-export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { outageOf, tellingOutages } from './outages.ts';
 export { isPoolBusy, openPool, PoolBusyError, type PoolOptions, type PoolUse, poolUse } from './pool.ts';

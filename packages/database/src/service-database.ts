@@ -1,7 +1,4 @@
 import type pg from 'pg';
-import { creating } from './idempotency/creating.ts';
-import type { RawTransaction } from './idempotency/key-claims.ts';
-import type { KeyedRequest } from './idempotency/keyed-request.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPool } from './pool.ts';
 
@@ -22,11 +19,8 @@ export interface ServiceDatabase<Client, Transaction> {
   prisma: Client;
   /** The pool that Prisma uses too: for work that Prisma cannot do, such as relaying the outbox. */
   pool: pg.Pool;
-  /**
-   * Runs a transaction that writes events, and calls `onChange` after its commit. For a keyed request the work returns
-   * the body of the answer. @throws KeyTakenError
-   */
-  change<T>(work: (transaction: Transaction) => Promise<T>, keyed?: KeyedRequest): Promise<T>;
+  /** Runs a transaction that writes events, and calls `onChange` after its commit. */
+  change<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   onChange(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -42,10 +36,9 @@ export interface ServiceDatabaseOptions<Client> {
 }
 
 /** Opens a service's database after migrating its schema. */
-export async function openServiceDatabase<
-  Client extends TransactionalClient<Transaction>,
-  Transaction extends RawTransaction,
->(options: ServiceDatabaseOptions<Client>): Promise<ServiceDatabase<Client, Transaction>> {
+export async function openServiceDatabase<Client extends TransactionalClient<Transaction>, Transaction>(
+  options: ServiceDatabaseOptions<Client>,
+): Promise<ServiceDatabase<Client, Transaction>> {
   const { connectionString, poolSize, applicationName, migrationsDir, connect } = options;
   const pool = openPool({ connectionString, max: poolSize, applicationName, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
@@ -59,8 +52,8 @@ export async function openServiceDatabase<
   return {
     prisma,
     pool,
-    async change(work, keyed) {
-      const result = await prisma.$transaction((transaction) => creating(transaction, keyed, work));
+    async change(work) {
+      const result = await prisma.$transaction(work);
       for (const listener of listeners) listener();
       return result;
     },

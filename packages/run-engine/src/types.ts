@@ -3,7 +3,7 @@
  * `Date`s; JSON that only passes through stays text (`Uint8Array` of UTF-8), so that nothing on a run's path parses it.
  */
 
-import type { KeyedRequest } from '@runyard/database';
+import type { KeyedRequest } from '@runyard/idempotency';
 import type pg from 'pg';
 
 export type RunStatus = 'pending' | 'running' | 'error' | 'success' | 'timeout' | 'interrupted';

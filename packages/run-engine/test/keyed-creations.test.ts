@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type KeyedRequest, KeyTakenError } from '@runyard/database';
+import { type KeyedRequest, KeyTakenError } from '@runyard/idempotency';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';

@@ -28,6 +28,7 @@ export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './open-connections.ts';
+export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 export { freePort } from './ports.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';

@@ -1,6 +1,7 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
-import { openKeys, untilAvailable } from '@runyard/database';
+import { untilAvailable } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
+import { openIdempotencyKeys } from '@runyard/idempotency';
 import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
 import {
   deploymentMetricsOf,
@@ -56,7 +57,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { streams, wakeups, openSignals, use: redis } = openRedis(config, context);
   const { pool, prisma } = await openDatabase(config, context);
   const relay = openOutbox(config, context, pool);
-  const keys = openKeys({ pool, cipher: cipher, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS }, context);
+  const keys = openIdempotencyKeys(
+    { pool, cipher: cipher, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS },
+    context,
+  );
   const webhookSignals = openSignals('webhooks');
   const staleWrite = staleWrites(metrics);
   const engine = new RunEngine({
@@ -95,7 +99,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     sweeps,
     logger,
   });
-  lifecycle.onStop('thread sweeper', () => threads.sweeper.close());
+  lifecycle.onStop('thread sweeper', () => threads.sweeper.stop());
   const assistantParts = {
     prisma,
     pool,
@@ -132,7 +136,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.checkSoon() });
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
-  lifecycle.onStop('rescue rounds', () => rescue.close());
+  lifecycle.onStop('rescue rounds', () => rescue.stop());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.scheduler.stop());

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { IdempotencyKeys, openPool } from '@runyard/database';
+import { openPool } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { GraphHost } from '@runyard/graph-host';
+import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { createContext, Refusals, silentLogger } from '@runyard/service-kit';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
+import { tellingOutages, untilAvailable } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
+import { openIdempotencyKeys } from '@runyard/idempotency';
 import {
   createApp,
   createPrincipalVerifier,
@@ -22,7 +23,7 @@ import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
 import { HostNames } from './deployments/host-names.ts';
 import { podRulesOf } from './drivers/kubernetes/settings.ts';
-import { openHolder } from './duties/holder-note.ts';
+import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { logRoutes } from './logs/log-routes.ts';
 import { LogService } from './logs/log-service.ts';
@@ -82,9 +83,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const bus = createEventBus(eventBusConfig(config, 'runyard-control-plane'), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const holder = await openHolder({ dataDir: config.DATA_DIR, pool, logger });
-  lifecycle.onStop('note of leases', () => holder.forget());
-  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, holder: holder.id });
+  const leaseOwner = await registerLeaseOwner({ dataDir: config.DATA_DIR, pool, logger });
+  lifecycle.onStop('lease owner', () => leaseOwner.forget());
+  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, leaseOwner: leaseOwner.id });
   relay.start();
   database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
@@ -93,7 +94,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const openLog = openLogs(config, context);
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
-  const removals = startObjectRemovals({ database, objects: storage, holder: holder.id, lifecycle, logger });
+  const removals = startObjectRemovals({ database, objects: storage, leaseOwner: leaseOwner.id, lifecycle, logger });
   const quota = new StorageQuota({ pool, config });
   const partStorage = { objects: storage, removals, temporaryFolder: join(config.DATA_DIR, 'registry') };
   const registry = openRegistry({
@@ -147,14 +148,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     await storage.removeBelow(objectsPrefix(id));
     await registry.removeImages(id);
   };
-  const ownership = new LeasedOwnership({ pool, holder: holder.id, leaseMs: config.LEASE_SECONDS * 1000 });
+  const ownership = new LeasedOwnership({ pool, leaseOwner: leaseOwner.id, leaseMs: config.LEASE_SECONDS * 1000 });
   const samples = new SampleStore(pool);
   const dataPlane = await openDataPlane(
     config,
     {
       publicUrl: config.PUBLIC_URL,
       jwksUrl,
-      holder: holder.id,
+      leaseOwner: leaseOwner.id,
       ownership,
       sweepMs: config.SWEEP_SECONDS * 1000,
       store: new PostgresRolloutStore(database),
@@ -187,17 +188,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
-  startImageGarbageCollection({ database, removals, revisionsKept, holder: holder.id, lifecycle, logger });
-  const uploads = openUploads({ config, database, storage, removals, quota, logger, holder: holder.id });
+  startImageGarbageCollection({ database, removals, revisionsKept, leaseOwner: leaseOwner.id, lifecycle, logger });
+  const uploads = openUploads({ config, database, storage, removals, quota, logger, leaseOwner: leaseOwner.id });
   uploads.start();
-  lifecycle.onStop('uploads', () => uploads.close());
+  lifecycle.onStop('uploads', () => uploads.stop());
   const webhooks = new GithubWebhooks({
     prisma,
     cipher,
     publicUrl: config.PUBLIC_URL,
     createRevision: (...push) => revisions.createOnce(...push),
   });
-  const keys = openKeys(
+  const keys = openIdempotencyKeys(
     {
       pool,
       cipher: createDataCipher(config.ENCRYPTION_KEY),

@@ -48,7 +48,7 @@ function driver(changes: Partial<ContainerDriverOptions> = {}): ContainerDriver 
       eventBus: { kind: 'redis', topicPrefix: '' },
     },
   });
-  return new ContainerDriver({ ...options, holder: 'this-process', ...changes });
+  return new ContainerDriver({ ...options, leaseOwner: 'this-process', ...changes });
 }
 
 async function start(imageUri: string, changes: Partial<RevisionSpec> = {}, by = driver()): Promise<RunningRevision> {
@@ -244,10 +244,10 @@ it("a deployment's pushed images are removed from the engine with it, under thei
 describe('containers of a killed process', () => {
   it('are removed before their deployment starts again, and with it, while those of others stay', async () => {
     await mkdir(join(folder, 'containers'));
-    const leave = async (name: string, deployment: string, holder: string) => {
+    const leave = async (name: string, deployment: string, leaseOwner: string) => {
       const orphan = spawn('sleep', ['600'], { stdio: 'ignore' });
       orphans.push(orphan);
-      const labels = { 'io.runyard.deployment': deployment, 'io.runyard.holder': holder };
+      const labels = { 'io.runyard.deployment': deployment, 'io.runyard.holder': leaseOwner };
       await writeFile(join(folder, 'containers', name), JSON.stringify({ name, pid: orphan.pid, labels }));
       return orphan;
     };

@@ -21,7 +21,7 @@ const imagesRemovedBy = (removals: ObjectRemovals) =>
     database: test.database,
     removals,
     revisionsKept: 2,
-    duty: { isMine: async () => true, release: async () => undefined },
+    lease: { name: 'unused images', isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });
 const deployed = (place: PushedTo, digests: string[]) =>

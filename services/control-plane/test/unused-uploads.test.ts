@@ -59,7 +59,7 @@ beforeEach(() => {
     revisionsKept: 2,
     temporaryFolder: tmpdir(),
     quota: { check: async () => undefined },
-    sweepDuty: { isMine: async () => true, release: async () => undefined },
+    sweepLease: { name: 'uploads sweep', isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });
 });

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
+import { tellingOutages, untilAvailable } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
+import { openIdempotencyKeys } from '@runyard/idempotency';
 import {
   createApp,
   createPrincipalVerifier,
@@ -60,7 +61,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('accounts with expired keys', () => expired.stop());
 
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
-  const keys = openKeys(
+  const keys = openIdempotencyKeys(
     {
       pool,
       cipher: createDataCipher(config.ENCRYPTION_KEY),

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { Duty, untilAvailable } from '@runyard/database';
+import { untilAvailable } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
+import { Lease } from '@runyard/leases';
 import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {
   createApp,
@@ -37,7 +38,7 @@ const HOST_GRACE_MS = 5_000;
 const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
 /** Milliseconds until another worker takes over the tasks of a lease owner that died. */
-const SWEEP_DUTY_MS = 5_000;
+const SWEEP_LEASE_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
 /** Milliseconds between a worker's reports for the metrics of its deployment. */
 const REPORT_EVERY_MS = 5_000;
@@ -162,7 +163,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sweeper = createSweeper({
     metrics,
     engine: upkeep,
-    duty: new Duty(upkeepPool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
+    lease: new Lease(upkeepPool, { name: 'run sweep', owner: workerId, leaseMs: SWEEP_LEASE_MS }),
     streams,
     currentEpoch: (threadId) => upkeep.currentEpoch(threadId),
     wakeups,
@@ -217,7 +218,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     { timeoutMs: graceMs + DRAIN_MS + 5_000 },
   );
-  lifecycle.onStop('sweeper', () => sweeper.close());
+  lifecycle.onStop('sweeper', () => sweeper.stop());
   lifecycle.onDrain('claiming', async () => {
     await claims.stop();
     await upkeep.drainWorker(workerId).catch(unlessAway);

@@ -11,7 +11,7 @@ import { RunWatch } from '../../../../services/agent-api/src/streams/run-watch.t
 import { createThreadSweeper } from '../../../../services/agent-api/src/threads/thread-sweeper.ts';
 import { WebhookSender } from '../../../../services/agent-api/src/webhooks/webhook-sender.ts';
 import type { BackgroundPart } from '../start-stop-storm.ts';
-import { EVERY_MS, engineOf, nothing, type PartServers, stoppedBy } from './part-servers.ts';
+import { EVERY_MS, engineOf, nothing, type PartServers } from './part-servers.ts';
 
 export function agentApiParts({ pool, redis, keyPrefix }: PartServers): BackgroundPart[] {
   const engine = engineOf(pool);
@@ -24,7 +24,7 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
         const settings = { sweepEveryMs: EVERY_MS, sweepLimit: 10 } as Parameters<
           typeof createThreadSweeper
         >[0]['settings'];
-        return stoppedBy(createThreadSweeper({ engine, pool, settings, onDeleted: nothing, metrics, logger }), 'close');
+        return createThreadSweeper({ engine, pool, settings, onDeleted: nothing, metrics, logger });
       },
     },
     { name: 'rescue rounds', open: () => rescue(pool, engine, new RunStreams(queue), metrics) },
@@ -92,7 +92,7 @@ function rescue(pool: pg.Pool, engine: RunEngine, streams: RunStreams, metrics: 
   return {
     start: () => rounds.start(),
     async stop() {
-      await rounds.close();
+      await rounds.stop();
       await streams.close();
     },
   };

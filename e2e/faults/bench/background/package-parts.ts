@@ -1,35 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { Duty, DutyRounds, openPool } from '@runyard/database';
+import { openPool } from '@runyard/database';
 import { createEventBus, type EventBusConfig, OutboxRelay } from '@runyard/event-bus';
+import { Lease, LeasedTask } from '@runyard/leases';
 import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createContext, listen, silentLogger as logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { BackgroundPart } from '../start-stop-storm.ts';
-import { EVERY_MS, nothing, type PartServers, stoppedBy } from './part-servers.ts';
+import { EVERY_MS, nothing, type PartServers } from './part-servers.ts';
 
 /** Returns the background parts that services have from packages. */
 export function packageParts({ pool, database, redis, keyPrefix }: PartServers): BackgroundPart[] {
   const context = { logger, metrics: new Metrics({ processMetrics: false }) };
   const bus = { kind: 'redis', url: redis, prefix: keyPrefix } satisfies EventBusConfig;
   const queue = { redis, keyPrefix };
-  const duty = (name: string) => new Duty(pool, { name, holder: randomUUID(), leaseMs: 5_000 });
   return [
     { name: 'outbox relay', open: () => relay(pool, createEventBus(bus, context)) },
     { name: 'subscription', open: () => subscription(() => createEventBus(bus, context)) },
     {
-      name: 'rounds of a duty',
+      name: 'leased task',
       open: () =>
-        stoppedBy(
-          new DutyRounds({
-            duty: duty('storm'),
-            everyMs: EVERY_MS,
-            atStart: true,
-            round: async () => void (await pool.query('SELECT 1')),
-            onError: nothing,
-          }),
-          'close',
-        ),
+        new LeasedTask({
+          lease: new Lease(pool, { name: 'storm', leaseMs: 5_000 }),
+          everyMs: EVERY_MS,
+          atStart: true,
+          run: () => pool.query('SELECT 1'),
+          logger,
+        }),
     },
     {
       name: 'pool',

@@ -47,7 +47,7 @@ function reconciler(pool: pg.Pool) {
   const opened = new Reconciler({
     store,
     workOn: () => ({}) as never,
-    ownership: new LeasedOwnership({ pool, holder: randomUUID(), leaseMs: 4 * EVERY_MS }),
+    ownership: new LeasedOwnership({ pool, leaseOwner: randomUUID(), leaseMs: 4 * EVERY_MS }),
     sweepMs: EVERY_MS,
     logger,
   });

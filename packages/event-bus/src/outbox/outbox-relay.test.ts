@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, KeyIssued, type TopicName } from '@runyard/contracts';
-import { acquireDuty, openPool, releaseDuty, withTransaction } from '@runyard/database';
+import { openPool, withTransaction } from '@runyard/database';
+import { acquireLease, releaseLease } from '@runyard/leases';
 import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, testRedis, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -177,7 +178,7 @@ describe('OutboxRelay', () => {
   });
 
   it('replaces a relay that died without releasing the lease when the lease expires', async () => {
-    await acquireDuty(pool, { name: 'outbox-relay', holder: randomUUID(), leaseMs: 400 });
+    await acquireLease(pool, { name: 'outbox-relay', owner: randomUUID(), leaseMs: 400 });
     await outboxInsert(pool, [row()]);
     start({ leaseMs: 300 });
     await waitFor(() => bus.published.length === 1);
@@ -288,7 +289,7 @@ describe('OutboxRelay', () => {
     await waitFor(() => got.length === 1);
     expect(got).toEqual([sent.event]);
     await relay.stop();
-    await releaseDuty(pool, { name: 'outbox-relay', holder: randomUUID() });
+    await releaseLease(pool, { name: 'outbox-relay', owner: randomUUID() });
     await real.close();
     await redis.close();
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TopicName } from '@runyard/contracts';
-import { Duty } from '@runyard/database';
+import { Lease } from '@runyard/leases';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { EventBus, KeyedEvent } from '../event-bus.ts';
@@ -16,7 +16,7 @@ export interface OutboxRelayOptions {
   logger: Logger;
   metrics?: Metrics;
   /** The id of this process among the relays (uuid). Default: a new one. */
-  holder?: string;
+  leaseOwner?: string;
   /** Number of rows that are read and published at once. Default 500. */
   batchSize?: number;
   /** Milliseconds between looks at an empty outbox without a wake. Default 1 s. */
@@ -28,7 +28,7 @@ export interface OutboxRelayOptions {
   leaseMs?: number;
 }
 
-const DUTY = 'outbox-relay';
+const LEASE = 'outbox-relay';
 const LONGEST_PAUSE_MS = 5_000;
 /** Milliseconds within which several wakes share one round, so that a busy database is not queried once per commit. */
 const ROUND_MS = 20;
@@ -48,7 +48,7 @@ type Outcome = 'more' | 'empty' | 'not mine' | 'failed';
  */
 export class OutboxRelay {
   readonly #options: Required<Omit<OutboxRelayOptions, 'metrics'>>;
-  readonly #duty: Duty;
+  readonly #lease: Lease;
   readonly #instruments: ReturnType<typeof instrumentsOf> | undefined;
   readonly #timer = new WakeableTimer();
   #running: Promise<void> | undefined;
@@ -57,9 +57,9 @@ export class OutboxRelay {
   #failures = 0;
 
   constructor({ metrics, ...options }: OutboxRelayOptions) {
-    this.#options = { holder: randomUUID(), batchSize: 500, idleMs: 1_000, leaseMs: 10_000, ...options };
-    const { pool, holder, leaseMs } = this.#options;
-    this.#duty = new Duty(pool, { name: DUTY, holder, leaseMs });
+    this.#options = { leaseOwner: randomUUID(), batchSize: 500, idleMs: 1_000, leaseMs: 10_000, ...options };
+    const { pool, leaseOwner: owner, leaseMs } = this.#options;
+    this.#lease = new Lease(pool, { name: LEASE, owner, leaseMs });
     this.#instruments = metrics && instrumentsOf(metrics);
     if (metrics) reportOutbox(metrics, pool);
   }
@@ -79,7 +79,7 @@ export class OutboxRelay {
     this.#isStopping = true;
     this.#timer.wake();
     await this.#running;
-    await this.#duty.release().catch(() => undefined);
+    await this.#lease.release().catch(() => undefined);
   }
 
   async #run(): Promise<void> {
@@ -98,7 +98,7 @@ export class OutboxRelay {
   /** Returns `more` when there is probably more to publish at once. */
   async #relayOnce(): Promise<Outcome> {
     try {
-      if (!(await this.#duty.isMine())) return this.#settled('not mine');
+      if (!(await this.#lease.isMine())) return this.#settled('not mine');
       const { rows, hasMore } = await lowestRows(this.#options.pool, this.#options.batchSize);
       if (rows.length === 0) return this.#settled('empty');
       const failure = await this.#publish(rows);
@@ -136,7 +136,7 @@ export class OutboxRelay {
     let failure: unknown;
     for (const [topic, ofTopic] of byTopic) {
       // The previous topic may have taken long: another relay may have published all of this by now.
-      if (!(await this.#duty.isMine())) return failure;
+      if (!(await this.#lease.isMine())) return failure;
       try {
         await this.#options.bus.publish(
           topic,
@@ -162,7 +162,7 @@ function instrumentsOf(metrics: Metrics) {
     failures: metrics.counter('outbox_failures_total', 'Attempts to publish the outbox that failed.'),
     active: metrics.gauge(
       'outbox_relay_active',
-      'Whether the relay of this process has the duty: 1 in one process per database.',
+      'Whether the relay of this process has the lease: 1 in one process per database.',
     ),
   };
 }

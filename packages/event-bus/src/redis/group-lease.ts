@@ -10,14 +10,14 @@ export class GroupLease {
   readonly leaseMs: number;
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #holder: string;
+  readonly #owner: string;
   /** Monotonic milliseconds, counted from before each renewal was sent, so never later than Redis's own expiry. */
   #heldUntil = 0;
 
-  constructor(redis: Redis, options: { key: string; holder: string; leaseMs: number }) {
+  constructor(redis: Redis, options: { key: string; owner: string; leaseMs: number }) {
     this.#redis = redis;
     this.#key = options.key;
-    this.#holder = options.holder;
+    this.#owner = options.owner;
     this.leaseMs = options.leaseMs;
   }
 
@@ -28,7 +28,7 @@ export class GroupLease {
   /** Takes or renews the lease; false when another member has it. */
   async acquire(): Promise<boolean> {
     const askedAt = performance.now();
-    const taken = await this.#redis.eval(RENEW, 1, this.#key, this.#holder, String(this.leaseMs));
+    const taken = await this.#redis.eval(RENEW, 1, this.#key, this.#owner, String(this.leaseMs));
     this.#heldUntil = taken === 1 ? askedAt + this.leaseMs : 0;
     return taken === 1;
   }
@@ -41,6 +41,6 @@ export class GroupLease {
 
   async release(): Promise<void> {
     this.#heldUntil = 0;
-    await this.#redis.eval(RELEASE, 1, this.#key, this.#holder).catch(() => undefined);
+    await this.#redis.eval(RELEASE, 1, this.#key, this.#owner).catch(() => undefined);
   }
 }

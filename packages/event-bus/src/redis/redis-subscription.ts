@@ -46,7 +46,7 @@ export class RedisSubscription {
     this.#streams = new Map(options.topics.map((topic) => [streamKey(config.prefix, topic), topic]));
     this.#lease = new GroupLease(redis, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
-      holder: randomUUID(),
+      owner: randomUUID(),
       leaseMs: config.sessionTimeoutMs ?? 10_000,
     });
   }

@@ -1,4 +1,4 @@
-import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/database';
+import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/idempotency';
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { ThreadTtl } from '../threads/types.ts';

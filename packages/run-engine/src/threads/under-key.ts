@@ -1,4 +1,4 @@
-import { claimKey, onPg, releaseKeys, settleKeys } from '@runyard/database';
+import { claimKey, onPg, releaseKeys, settleKeys } from '@runyard/idempotency';
 import type pg from 'pg';
 import type { KeyedThread } from '../types.ts';
 

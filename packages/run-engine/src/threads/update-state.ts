@@ -1,4 +1,5 @@
-import { onPg, settleKeys, toSqlText } from '@runyard/database';
+import { toSqlText } from '@runyard/database';
+import { onPg, settleKeys } from '@runyard/idempotency';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';

@@ -8,7 +8,7 @@ import {
   searchAssistants,
   setLatestAssistantVersion,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, noContent, ok, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { paginationHeaders } from '../http/pagination.ts';

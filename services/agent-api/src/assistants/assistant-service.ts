@@ -9,7 +9,7 @@ import {
   type AssistantVersionsSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import type { KeyedRequest } from '@runyard/idempotency';
 import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';

@@ -1,5 +1,6 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
-import { creating, type KeyedRequest, toSqlJson, toSqlText } from '@runyard/database';
+import { toSqlJson, toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
@@ -60,8 +61,8 @@ export class AssistantStore {
     answerOf: (inserted: InsertedAssistant) => Made,
     keyed: KeyedRequest | undefined,
   ): Promise<Made> {
-    return this.#prisma.$transaction((tx) =>
-      creating(tx, keyed, async () => {
+    return this.#prisma.$transaction(
+      withIdempotencyKey(keyed, async (tx: Prisma.TransactionClient) => {
         const isNew = await insertInto(tx, assistant);
         return answerOf({
           isNew,

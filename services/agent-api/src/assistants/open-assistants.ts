@@ -1,5 +1,5 @@
-import type { IdempotencyKeys } from '@runyard/database';
 import type { ProjectGraph } from '@runyard/graph-host';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { PrismaClient } from '../connections/prisma.ts';

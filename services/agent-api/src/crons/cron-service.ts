@@ -6,7 +6,7 @@ import {
   type CronSearch,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import type { KeyedRequest } from '@runyard/idempotency';
 import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,6 +1,7 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
-import { creating, type KeyedRequest, sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   CRON_COLUMNS,
   type CronRecord,
@@ -58,7 +59,7 @@ export class CronStore {
       return answerOf(cronOfRow(row!, this.#cipher));
     };
     try {
-      return await this.#prisma.$transaction((tx) => creating(tx, keyed, insert));
+      return await this.#prisma.$transaction(withIdempotencyKey(keyed, insert));
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new NotFoundError('Thread or assistant not found.', { cause: error });

@@ -37,7 +37,7 @@ it('cancelled runs of lost workers are ended, and counted, while a graph never r
   });
   rounds.start();
   await waitFor(() => rescue.endCancelled.mock.calls.length > 3, { what: 'further rounds' });
-  await rounds.close();
+  await rounds.stop();
   expect(refresh).toHaveBeenCalledOnce();
   expect(removeNext.mock.calls.length).toBeGreaterThan(3);
   const text = await registry.text();

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { Duty, DutyRounds } from '@runyard/database';
+import { Lease, LeasedTask } from '@runyard/leases';
 import type { RunEngine } from '@runyard/run-engine';
 import type pg from 'pg';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
@@ -11,7 +10,7 @@ const EVERY_MS = 2_000;
 /**
  * Short, so that another process takes over within seconds when the lease owner ends: clients wait for cancelled runs.
  */
-const DUTY_MS = 3 * EVERY_MS;
+const LEASE_MS = 3 * EVERY_MS;
 /** Stuck threads are looked for every so many rounds. */
 const ROUNDS_PER_MEND = 30;
 
@@ -33,40 +32,40 @@ export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
  * that died before storing the thread's values, removes what deleted long threads have left, and once a minute frees
  * threads that nothing else would ever free.
  */
-export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
+export function createRescueRounds(options: RescueRoundsOptions): LeasedTask {
   const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
   const refresher = new StateRefresher({ state, logger });
   let rounds = 0;
   let isRemoving = false;
   /** Runs in the background: the end of a cancelled run does not wait for it. */
-  const removeLeftovers = async (isClosing: () => boolean) => {
+  const removeLeftovers = async (task: LeasedTask) => {
     if (isRemoving) return;
     isRemoving = true;
     try {
-      while (!isClosing() && (await engine.removals.removeNext()));
+      while ((await task.mayContinue()) && (await engine.removals.removeNext()));
     } catch (error) {
       logger.warn('removing rows of deleted threads failed, will retry', { error });
     } finally {
       isRemoving = false;
     }
   };
-  return new DutyRounds({
-    duty: new Duty(pool, { name: 'run rescue', holder: randomUUID(), leaseMs: DUTY_MS }),
+  return new LeasedTask({
+    lease: new Lease(pool, { name: 'run rescue', leaseMs: LEASE_MS }),
     everyMs,
-    async round(duty) {
+    async run(task) {
       const ended = await engine.rescue.endCancelled();
       metrics.swept.inc({ what: 'cancelled' }, ended.length);
       for (const { cancelledForMs } of ended)
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await notifyEnded(options, ended);
       refresher.begin(await engine.rescue.findStatesBehind());
-      void removeLeftovers(() => duty.isClosing);
+      void removeLeftovers(task);
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;
       const threadIds = await engine.rescue.mendThreads();
       metrics.swept.inc({ what: 'mended' }, threadIds.length);
       if (threadIds.length > 0) logger.error('stuck threads freed', { threadIds });
     },
-    onError: (error) => logger.warn('looking for cancelled runs of lost workers failed, will retry', { error }),
+    logger,
   });
 }

@@ -1,4 +1,4 @@
-import type { IdempotencyKeys } from '@runyard/database';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { ForbiddenError, UnprocessableError } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import * as contracts from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, type KeyedRequest } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys, type KeyedRequest } from '@runyard/idempotency';
 import type { CancelSelection, RunRecord } from '@runyard/run-engine';
 import {
   type BoundOperation,

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
-import { Duty, leaseMsOfRounds } from '@runyard/database';
 import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
+import { Lease, leaseMsFor } from '@runyard/leases';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
@@ -33,8 +32,8 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
   const store = new PostgresStore({ pool, ...settings });
   const backend = store.open(embeddings && { embed: embeddingsOf(host, embeddings) });
   const everyMs = (sweepEveryMinutes ?? 0) * 60_000;
-  const duty = new Duty(pool, { name: 'store sweep', holder: randomUUID(), leaseMs: leaseMsOfRounds(everyMs) });
-  const sweeper = everyMs > 0 ? createStoreSweeper({ store, duty, logger, everyMs }) : undefined;
+  const lease = new Lease(pool, { name: 'store sweep', leaseMs: leaseMsFor(everyMs) });
+  const sweeper = everyMs > 0 ? createStoreSweeper({ store, lease, logger, everyMs }) : undefined;
   return {
     backend,
     routes: storeRoutes(new StoreService(backend)),
@@ -43,7 +42,7 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
       if (settings.index) await reportVectorSupport(store, pool, logger);
       sweeper?.start();
     },
-    close: async () => sweeper?.close(),
+    close: async () => sweeper?.stop(),
   };
 }
 

@@ -6,37 +6,37 @@ const logger = { info: vi.fn(), warn: vi.fn() } as unknown as Logger;
 
 function sweeperOf({ isMine = true, left = [] as number[] }) {
   const limits: number[] = [];
-  const duty = { isMine: vi.fn(async () => isMine), release: vi.fn(async () => undefined) };
+  const lease = { name: 'sweep', isMine: vi.fn(async () => isMine), release: vi.fn(async () => undefined) };
   const store = {
     deleteExpired: async (limit: number) => {
       limits.push(limit);
       return left.shift() ?? 0;
     },
   };
-  return { sweeper: createStoreSweeper({ store, duty, logger, everyMs: 60_000 }), limits, duty };
+  return { sweeper: createStoreSweeper({ store, lease, logger, everyMs: 60_000 }), limits, lease };
 }
 
 it('the store sweeper sweeps at its start, batch after batch until one is not full', async () => {
-  const { sweeper, limits, duty } = sweeperOf({ left: [1000, 1000, 3] });
+  const { sweeper, limits, lease } = sweeperOf({ left: [1000, 1000, 3] });
   sweeper.start();
   await vi.waitFor(() => expect(limits).toEqual([1000, 1000, 1000]));
-  await sweeper.close();
+  await sweeper.stop();
   expect(limits).toHaveLength(3);
-  expect(duty.release).toHaveBeenCalled();
+  expect(lease.release).toHaveBeenCalled();
 });
 
 it('the store sweeper deletes nothing while another process has the lease', async () => {
-  const { sweeper, limits, duty } = sweeperOf({ isMine: false });
+  const { sweeper, limits, lease } = sweeperOf({ isMine: false });
   sweeper.start();
-  await vi.waitFor(() => expect(duty.isMine).toHaveBeenCalled());
-  await sweeper.close();
+  await vi.waitFor(() => expect(lease.isMine).toHaveBeenCalled());
+  await sweeper.stop();
   expect(limits).toEqual([]);
 });
 
 it('the store sweeper continues after a sweep that failed', async () => {
-  const { sweeper, duty } = sweeperOf({});
-  duty.isMine.mockRejectedValueOnce(new Error('away'));
+  const { sweeper, lease } = sweeperOf({});
+  lease.isMine.mockRejectedValueOnce(new Error('away'));
   sweeper.start();
   await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled());
-  await expect(sweeper.close()).resolves.toBeUndefined();
+  await expect(sweeper.stop()).resolves.toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import type { PostgresStore } from '@runyard/checkpointer';
-import { type Duty, DutyRounds } from '@runyard/database';
+import { LeasedTask, type TaskLease } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 
 /** Items deleted by one statement. */
@@ -8,24 +8,24 @@ const BATCH = 1_000;
 /** Deletes expired items at the start and then at every interval; one process of the deployment does it at a time. */
 export function createStoreSweeper(options: {
   store: Pick<PostgresStore, 'deleteExpired'>;
-  duty: Pick<Duty, 'isMine' | 'release'>;
+  lease: TaskLease;
   logger: Logger;
   everyMs: number;
-}): DutyRounds {
-  const { store, duty, logger, everyMs } = options;
-  return new DutyRounds({
-    duty,
+}): LeasedTask {
+  const { store, lease, logger, everyMs } = options;
+  return new LeasedTask({
+    lease,
     everyMs,
     atStart: true,
-    async round(rounds) {
+    async run(task) {
       let deleted = 0;
       let last = BATCH;
-      while (last === BATCH && !rounds.isClosing && (await duty.isMine())) {
+      while (last === BATCH && (await task.mayContinue())) {
         last = await store.deleteExpired(BATCH);
         deleted += last;
       }
       if (deleted > 0) logger.info('expired store items deleted', { deleted });
     },
-    onError: (error) => logger.warn('deleting expired store items failed, will retry', { error }),
+    logger,
   });
 }

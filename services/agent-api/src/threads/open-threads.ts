@@ -1,7 +1,8 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
-import type { DutyRounds, IdempotencyKeys } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
+import type { IdempotencyKeys } from '@runyard/idempotency';
+import type { LeasedTask } from '@runyard/leases';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
@@ -48,7 +49,7 @@ export interface Threads {
   store: ThreadStore;
   service: ThreadService;
   state: StateService;
-  sweeper: DutyRounds;
+  sweeper: LeasedTask;
   routes: BoundOperation[];
 }
 

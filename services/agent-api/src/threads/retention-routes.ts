@@ -1,5 +1,5 @@
 import { copyThread, getThreadStorage, pruneThreads } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
 import type { ThreadRetention } from './thread-retention.ts';

@@ -7,7 +7,7 @@ import {
   type ThreadState,
   updateThreadState,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { isSet } from '../http/query-flag.ts';

@@ -1,7 +1,7 @@
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
-import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
 import type { FactoryConfig, GraphBackends, GraphHost } from '@runyard/graph-host';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { BoundKey, Fence, KeyedThread, NewThread, RunEngine, ThreadStatus } from '@runyard/run-engine';
 import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';

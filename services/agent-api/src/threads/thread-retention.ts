@@ -1,5 +1,5 @@
 import type { Thread, ThreadPruneRequest, ThreadStorage } from '@runyard/contracts';
-import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { DeletedThread, RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-import type { IdempotencyKeys } from '@runyard/database';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import { ForbiddenError, type HandlerRequest } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
 import { threadRoutes } from './thread-routes.ts';

@@ -1,5 +1,5 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
 import { requirePermission } from '../access/permissions.ts';
 import { UNRESTRICTED } from '../access/scope.ts';

@@ -6,7 +6,7 @@ import {
   type ThreadSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard/database';
+import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard/idempotency';
 import type { DeletedRun, DeletedThread, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';

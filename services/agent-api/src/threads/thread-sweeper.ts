@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
+import { Lease, LeasedTask, leaseMsFor } from '@runyard/leases';
 import { type DeletedThread, FIRST_SLICE, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -18,16 +17,16 @@ export function createThreadSweeper(options: {
   onDeleted: (threads: DeletedThread[]) => void;
   metrics: Pick<SweepMetrics, 'swept'>;
   logger: Logger;
-}): DutyRounds {
+}): LeasedTask {
   const { pool, onDeleted, metrics, logger } = options;
   const { histories } = options.engine;
   const { sweepEveryMs: everyMs, sweepLimit: limit } = options.settings;
   let orphans = FIRST_SLICE;
-  return new DutyRounds({
-    duty: new Duty(pool, { name: 'thread sweep', holder: randomUUID(), leaseMs: leaseMsOfRounds(everyMs) }),
+  return new LeasedTask({
+    lease: new Lease(pool, { name: 'thread sweep', leaseMs: leaseMsFor(everyMs) }),
     everyMs,
     atStart: true,
-    async round() {
+    async run() {
       const { deleted, prunedIds } = await histories.expire(limit);
       if (deleted.length > 0) onDeleted(deleted);
       metrics.swept.inc({ what: 'expired' }, deleted.length);
@@ -38,6 +37,6 @@ export function createThreadSweeper(options: {
       metrics.swept.inc({ what: 'orphans' }, orphans.removed);
       if (orphans.removed > 0) logger.warn('orphaned rows removed', { rows: orphans.removed });
     },
-    onError: (error) => logger.warn('sweeping expired threads failed, will retry', { error }),
+    logger,
   });
 }

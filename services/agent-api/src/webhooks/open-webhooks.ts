@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { Duty } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
+import { Lease } from '@runyard/leases';
 import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
 import { type Signals, WebhookQueue } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
@@ -81,7 +80,7 @@ export function openWebhooks(parts: WebhookParts) {
   });
   const retention = createWebhookRetention({
     queue,
-    duty: new Duty(pool, { name: 'webhook log sweep', holder: randomUUID(), leaseMs: 120_000 }),
+    lease: new Lease(pool, { name: 'webhook log sweep', leaseMs: 120_000 }),
     keptMs: config.WEBHOOK_LOG_RETENTION_HOURS * 3_600_000,
     logger,
   });
@@ -97,7 +96,7 @@ export function openWebhooks(parts: WebhookParts) {
       sender.start();
     },
     async stop() {
-      await retention.close();
+      await retention.stop();
       await sender.stop(STOP_PATIENCE_MS);
       stopping.abort();
       await client.close();

@@ -33,7 +33,7 @@ export interface DataPlaneOptions {
   /** The URL of the keys with which deployments verify principal tokens. */
   jwksUrl: string;
   /** Identifies this process among those that run deployments. */
-  holder: string;
+  leaseOwner: string;
   ownership: Ownership;
   /** Milliseconds between sweeps over all deployments, which need no wake-up. */
   sweepMs: number;
@@ -96,8 +96,8 @@ export async function openDataPlane(
     logger,
     platform: platformSettings(config, options),
   };
-  const { holder, credentials } = options;
-  const images = await openImageDriver(config, { ...keeping, holder, credentials });
+  const { leaseOwner, credentials } = options;
+  const images = await openImageDriver(config, { ...keeping, leaseOwner, credentials });
   lifecycle.onStop('image driver', async () => images.close?.());
   const projects = new ProcessDriver({
     ...keeping,

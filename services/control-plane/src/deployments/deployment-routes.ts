@@ -7,7 +7,8 @@ import {
   listDeployments,
   patchDeployment,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
+import { toSqlValue } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, InvalidFieldError, noContent, ok } from '@runyard/service-kit';
 import type { DeploymentService } from './deployment-service.ts';
 

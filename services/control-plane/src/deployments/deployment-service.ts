@@ -6,7 +6,8 @@ import {
   type DeploymentPatch,
   isUuid,
 } from '@runyard/contracts';
-import { type KeyedRequest, lockFor } from '@runyard/database';
+import { lockFor } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   AppError,
   BadRequestError,
@@ -79,24 +80,26 @@ export class DeploymentService {
     const desired = { ...described, sourceConfig };
     await this.#dependencies.desired.check(this.#dependencies.database.prisma, tenant, id, body.source, desired);
 
-    const created = await this.#dependencies.database.change(async (transaction) => {
-      // The lock keeps two concurrent creations from choosing the same name or slug.
-      await lockFor(transaction, 'deployment names');
-      const name = await chooseName(transaction, tenant, body);
-      const row = {
-        ...tenant,
-        id,
-        name,
-        slug: await chooseSlug(transaction, name, id),
-        customHost: await this.#dependencies.desired.reserveHost(transaction, id, desired.sourceConfig),
-        source: body.source,
-        agentId: body.agent?.agent_id ?? null,
-        agentEnvironment: body.agent?.environment ?? null,
-        ...place,
-        createdBy: caller.identity,
-      };
-      return this.#dependencies.view.deployment(await insert(transaction, row, desired), caller);
-    }, keyed);
+    const created = await this.#dependencies.database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        // The lock keeps two concurrent creations from choosing the same name or slug.
+        await lockFor(transaction, 'deployment names');
+        const name = await chooseName(transaction, tenant, body);
+        const row = {
+          ...tenant,
+          id,
+          name,
+          slug: await chooseSlug(transaction, name, id),
+          customHost: await this.#dependencies.desired.reserveHost(transaction, id, desired.sourceConfig),
+          source: body.source,
+          agentId: body.agent?.agent_id ?? null,
+          agentEnvironment: body.agent?.environment ?? null,
+          ...place,
+          createdBy: caller.identity,
+        };
+        return this.#dependencies.view.deployment(await insert(transaction, row, desired), caller);
+      }),
+    );
     this.#dependencies.rollouts.changed(id);
     return created;
   }

@@ -1,5 +1,6 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
-import { type KeyedRequest, lockFor } from '@runyard/database';
+import { lockFor } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
@@ -72,15 +73,17 @@ export class DesiredState {
     answerOf: (changed: DeploymentChange) => Answer,
     keyed?: KeyedRequest,
   ): Promise<Answer> {
-    const answer = await this.#database.change(async (transaction) => {
-      const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
-      if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
-      const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
-      const desired = await planChange(current, latest, transaction);
-      await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
-      const customHost = await this.reserveHost(transaction, id, desired.sourceConfig);
-      return answerOf(await write(transaction, current, desired, customHost));
-    }, keyed);
+    const answer = await this.#database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
+        if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
+        const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
+        const desired = await planChange(current, latest, transaction);
+        await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
+        const customHost = await this.reserveHost(transaction, id, desired.sourceConfig);
+        return answerOf(await write(transaction, current, desired, customHost));
+      }),
+    );
     this.#rollouts.changed(id);
     return answer;
   }

@@ -26,7 +26,7 @@ export interface ImageDriver extends Driver {
  */
 export async function openImageDriver(
   config: Static<typeof Settings>,
-  options: SupervisionOptions & { platform: PlatformSettings; holder: string; credentials: PullCredentialFactory },
+  options: SupervisionOptions & { platform: PlatformSettings; leaseOwner: string; credentials: PullCredentialFactory },
 ): Promise<ImageDriver> {
   const { KUBERNETES_NAMESPACE: defaultNamespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
   if (defaultNamespace === undefined) return openContainerDriver(config, options);

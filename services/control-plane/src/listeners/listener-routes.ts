@@ -17,7 +17,7 @@ import {
   reportRevisionStatus,
   takeListenerLease,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
 import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';

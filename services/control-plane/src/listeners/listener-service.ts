@@ -6,7 +6,8 @@ import type {
   ListenerList,
   ListenerPatch,
 } from '@runyard/contracts';
-import { type KeyedRequest, toSqlText } from '@runyard/database';
+import { toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
@@ -49,21 +50,23 @@ export class ListenerService {
     const tenant = tenantOf(caller, 'deployments:create');
     const computeConfig = parseConfig(body.compute_type, body.compute_config);
     const computeId = toSqlText(body.compute_id);
-    return this.#database.change(async (transaction) => {
-      const data = {
-        ...tenant,
-        id: uuidv7(),
-        computeType: body.compute_type,
-        computeId,
-        computeConfig,
-        version: body.version ?? null,
-        createdBy: caller.identity,
-      };
-      // Of two requests at the same time, the second has to get a conflict instead of a database error.
-      const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
-      if (count === 0) throw taken(tenant, computeId);
-      return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
-    }, keyed);
+    return this.#database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const data = {
+          ...tenant,
+          id: uuidv7(),
+          computeType: body.compute_type,
+          computeId,
+          computeConfig,
+          version: body.version ?? null,
+          createdBy: caller.identity,
+        };
+        // Of two requests at the same time, the second has to get a conflict instead of a database error.
+        const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
+        if (count === 0) throw taken(tenant, computeId);
+        return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
+      }),
+    );
   }
 
   async patch(caller: Principal, id: string, patch: ListenerPatch): Promise<Listener> {

@@ -1,4 +1,4 @@
-import type { IdempotencyKeys } from '@runyard/database';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';

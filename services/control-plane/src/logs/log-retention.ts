@@ -1,7 +1,7 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import type { Logger } from '@runyard/service-kit';
-import { HourlySweep } from '../duties/hourly-sweep.ts';
 import { ignoreMissing } from '../files/ignore-missing.ts';
+import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { LOG_KINDS, type LogSegment, logSegments } from './log-segments.ts';
 
 export interface LogRetentionOptions {

@@ -21,7 +21,7 @@ import {
   waitForAuthentication,
   workspaceSlackTokenExists,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
 import type { ConnectionService } from './agents/connection-service.ts';
 import type { FlowService } from './flows/flow-service.ts';

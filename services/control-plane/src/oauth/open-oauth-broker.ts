@@ -1,6 +1,6 @@
-import type { IdempotencyKeys } from '@runyard/database';
 import type { Cipher } from '@runyard/encryption';
 import type { EventBus } from '@runyard/event-bus';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import type { Config } from '../config.ts';

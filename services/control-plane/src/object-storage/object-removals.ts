@@ -1,4 +1,4 @@
-import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
+import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
@@ -8,7 +8,7 @@ export interface ObjectRemovalsOptions {
   database: Pick<Database, 'prisma'>;
   objects: Pick<ObjectStorage, 'remove'>;
   /** The lease of the one process that sweeps. */
-  duty: Pick<Duty, 'isMine' | 'release'>;
+  lease: TaskLease;
   logger: Logger;
 }
 
@@ -17,43 +17,43 @@ const SWEEP_BATCH = 100;
 
 /** Starts the removal of pending objects, with a sweep at the start and every ten minutes by one of all processes. */
 export function startObjectRemovals(
-  options: Omit<ObjectRemovalsOptions, 'duty' | 'database'> & {
+  options: Omit<ObjectRemovalsOptions, 'lease' | 'database'> & {
     database: Database;
     /** Identifies this process as a lease owner. */
-    holder: string;
+    leaseOwner: string;
     lifecycle: Lifecycle;
   },
 ): ObjectRemovals {
-  const { holder, lifecycle, ...others } = options;
-  const claim = { name: 'object removals', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
-  const removals = new ObjectRemovals({ ...others, duty: new Duty(options.database.pool, claim) });
+  const { leaseOwner: owner, lifecycle, ...others } = options;
+  const request = { name: 'object removals', owner, leaseMs: leaseMsFor(SWEEP_MS) };
+  const removals = new ObjectRemovals({ ...others, lease: new Lease(options.database.pool, request) });
   removals.start();
-  lifecycle.onStop('object removals', () => removals.close());
+  lifecycle.onStop('object removals', () => removals.stop());
   return removals;
 }
 
 /** Removes pending objects (pending-objects.ts), at once or when the storage is available again. */
 export class ObjectRemovals {
   readonly #options: ObjectRemovalsOptions;
-  readonly #rounds: DutyRounds;
+  readonly #task: LeasedTask;
 
   constructor(options: ObjectRemovalsOptions) {
     this.#options = options;
-    this.#rounds = new DutyRounds({
-      duty: options.duty,
+    this.#task = new LeasedTask({
+      lease: options.lease,
       everyMs: SWEEP_MS,
       atStart: true,
-      round: () => this.sweep(),
-      onError: (error) => options.logger.warn('object removal failed, will retry', { error }),
+      run: () => this.sweep(),
+      logger: options.logger,
     });
   }
 
   start(): void {
-    this.#rounds.start();
+    this.#task.start();
   }
 
-  close(): Promise<void> {
-    return this.#rounds.close();
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   /** Records that an object will be uploaded with this key, which no object ever had. */
@@ -90,7 +90,7 @@ export class ObjectRemovals {
    */
   async sweep(): Promise<void> {
     let after = '';
-    while (!this.#rounds.isClosing) {
+    while (!this.#task.isStopped) {
       const keys = await pendingObjects.begin(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
       await this.#removeAll(keys);
       const last = keys.at(-1);
@@ -106,7 +106,7 @@ export class ObjectRemovals {
     const failures: unknown[] = [];
     try {
       for (const key of keys) {
-        if (this.#rounds.isClosing) return;
+        if (this.#task.isStopped) return;
         try {
           await objects.remove(key);
           removed.push(key);

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
 import { BuildFailure } from '../builds/build-failure.ts';
-import { HourlySweep } from '../duties/hourly-sweep.ts';
+import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';

@@ -1,4 +1,4 @@
-import { acquireDuties, releaseDuty } from '@runyard/database';
+import { acquireLeases, releaseLease } from '@runyard/leases';
 import type pg from 'pg';
 
 /** Decides which deployments this process works on: at most one process at a time works on a deployment. */
@@ -17,24 +17,24 @@ export interface Ownership {
 export class LeasedOwnership implements Ownership {
   readonly leaseMs: number;
   readonly #pool: pg.Pool;
-  readonly #holder: string;
+  readonly #owner: string;
 
-  /** @param options.holder identifies this process as a lease owner (uuid) */
-  constructor(options: { pool: pg.Pool; holder: string; leaseMs: number }) {
+  /** @param options.leaseOwner identifies this process as a lease owner (uuid) */
+  constructor(options: { pool: pg.Pool; leaseOwner: string; leaseMs: number }) {
     this.leaseMs = options.leaseMs;
     this.#pool = options.pool;
-    this.#holder = options.holder;
+    this.#owner = options.leaseOwner;
   }
 
   async acquire(deploymentIds: readonly string[]): Promise<Set<string>> {
-    const names = deploymentIds.map(dutyOf);
-    const acquired = await acquireDuties(this.#pool, { names, holder: this.#holder, leaseMs: this.leaseMs });
-    return new Set(deploymentIds.filter((id) => acquired.has(dutyOf(id))));
+    const names = deploymentIds.map(leaseNameOf);
+    const acquired = await acquireLeases(this.#pool, { names, owner: this.#owner, leaseMs: this.leaseMs });
+    return new Set(deploymentIds.filter((id) => acquired.has(leaseNameOf(id))));
   }
 
   async release(deploymentId: string): Promise<void> {
-    await releaseDuty(this.#pool, { name: dutyOf(deploymentId), holder: this.#holder });
+    await releaseLease(this.#pool, { name: leaseNameOf(deploymentId), owner: this.#owner });
   }
 }
 
-const dutyOf = (deploymentId: string) => `deployment/${deploymentId}`;
+const leaseNameOf = (deploymentId: string) => `deployment/${deploymentId}`;

@@ -1,4 +1,4 @@
-import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
+import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -13,7 +13,7 @@ export interface ImageGarbageCollectionOptions {
   /** The number of a deployment's newest revisions that can be deployed again. */
   revisionsKept: number;
   /** The lease of the one process that sweeps. */
-  duty: Pick<Duty, 'isMine' | 'release'>;
+  lease: TaskLease;
   logger: Logger;
 }
 
@@ -21,41 +21,41 @@ const SWEEP_MS = 60 * 60_000;
 
 /** Starts the removal of unused images, with a sweep at the start and every hour by one of all processes. */
 export function startImageGarbageCollection(
-  options: Omit<ImageGarbageCollectionOptions, 'duty'> & {
+  options: Omit<ImageGarbageCollectionOptions, 'lease'> & {
     /** Identifies this process as a lease owner. */
-    holder: string;
+    leaseOwner: string;
     lifecycle: Lifecycle;
   },
 ): void {
-  const { holder, lifecycle, ...others } = options;
-  const claim = { name: 'unused images', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
-  const images = new ImageGarbageCollection({ ...others, duty: new Duty(options.database.pool, claim) });
+  const { leaseOwner: owner, lifecycle, ...others } = options;
+  const request = { name: 'unused images', owner, leaseMs: leaseMsFor(SWEEP_MS) };
+  const images = new ImageGarbageCollection({ ...others, lease: new Lease(options.database.pool, request) });
   images.start();
-  lifecycle.onStop('image garbage collection', () => images.close());
+  lifecycle.onStop('image garbage collection', () => images.stop());
 }
 
 /** Removes pushed images that are named only by revisions too old to be deployed again. */
 export class ImageGarbageCollection {
   readonly #options: ImageGarbageCollectionOptions;
-  readonly #rounds: DutyRounds;
+  readonly #task: LeasedTask;
 
   constructor(options: ImageGarbageCollectionOptions) {
     this.#options = options;
-    this.#rounds = new DutyRounds({
-      duty: options.duty,
+    this.#task = new LeasedTask({
+      lease: options.lease,
       everyMs: SWEEP_MS,
       atStart: true,
-      round: () => this.remove(),
-      onError: (error) => options.logger.warn('image garbage collection failed', { error }),
+      run: () => this.remove(),
+      logger: options.logger,
     });
   }
 
   start(): void {
-    this.#rounds.start();
+    this.#task.start();
   }
 
-  close(): Promise<void> {
-    return this.#rounds.close();
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async remove(): Promise<void> {

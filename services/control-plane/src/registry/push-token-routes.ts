@@ -1,5 +1,5 @@
 import { createPushToken, type PushToken, type PushTokenRequest } from '@runyard/contracts';
-import { bindCreation, boundFor, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, boundFor, type IdempotencyKeys, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, type BoundOperation, NotFoundError, ok, type Principal } from '@runyard/service-kit';
 import type { Database, Queries } from '../database/database.ts';
 import { tenantOf } from '../deployments/caller-scope.ts';
@@ -14,9 +14,10 @@ export function pushTokenRoutes(database: Database, registry: Registry, keys: Id
   return [
     bindCreation(keys, createPushToken, ok, ({ caller, params, body }, keyed) =>
       database.change(
-        (transaction) => issue(transaction, registry, caller, params.deployment_id.toLowerCase(), body),
         // A token that is repeated for the same idempotency key is valid for at least half of its lifetime.
-        boundFor(keyed, LIFETIME_MS / 2),
+        withIdempotencyKey(boundFor(keyed, LIFETIME_MS / 2), (transaction) =>
+          issue(transaction, registry, caller, params.deployment_id.toLowerCase(), body),
+        ),
       ),
     ),
   ];

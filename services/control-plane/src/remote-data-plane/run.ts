@@ -64,7 +64,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     {
       publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL,
       jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, doorway.url).href,
-      holder: instanceId,
+      leaseOwner: instanceId,
       // The listener's lease covers all its deployments.
       ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
       sweepMs: SWEEP_MS,

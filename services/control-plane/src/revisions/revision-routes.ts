@@ -1,5 +1,6 @@
 import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
+import { toSqlValue } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, ok } from '@runyard/service-kit';
 import type { RevisionService } from './revision-service.ts';
 import { parseStatuses } from './status-filter.ts';

@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentPatch, Revision, RevisionList, RevisionStatus } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import type { KeyedRequest } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import type { ChangeDependencies } from '../deployments/change-dependencies.ts';

@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@runyard/service-kit';
-import { HourlySweep } from '../duties/hourly-sweep.ts';
 import { ignoreMissing } from '../files/ignore-missing.ts';
+import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {

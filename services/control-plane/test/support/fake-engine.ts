@@ -28,7 +28,7 @@ export function containerOptions(surroundings: Surroundings): ContainerDriverOpt
     ...surroundings,
     command: ENGINE,
     network: undefined,
-    holder: randomUUID(),
+    leaseOwner: randomUUID(),
     temporaryFolder: join(surroundings.folder, 'logins'),
     credentialFor: async () => undefined,
   };

@@ -5,6 +5,6 @@ import type { ObjectStorage } from '../../src/object-storage/object-storage.ts';
 
 /** Opens the removals of a single process, which has the lease of the sweep. */
 export function openRemovals(database: Database, objects: Pick<ObjectStorage, 'remove'>): ObjectRemovals {
-  const duty = { isMine: async () => true, release: async () => undefined };
-  return new ObjectRemovals({ database, objects, duty, logger: silentLogger });
+  const lease = { name: 'object removals', isMine: async () => true, release: async () => undefined };
+  return new ObjectRemovals({ database, objects, lease, logger: silentLogger });
 }

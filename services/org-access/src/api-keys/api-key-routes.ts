@@ -1,5 +1,5 @@
 import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { ApiKeyService } from './api-key-service.ts';
 

@@ -5,7 +5,8 @@ import type {
   ServiceKeyCreate,
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
-import { type KeyedRequest, toSqlText } from '@runyard/database';
+import { toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   ForbiddenError,
   InvalidFieldError,
@@ -46,24 +47,26 @@ export class ApiKeyService {
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
       throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.');
     }
-    return this.#database.change(async (transaction) => {
-      await requireRole(transaction, caller.organizationId, organizationRoleId, 'organization');
-      await requireRole(transaction, caller.organizationId, workspaceRoleId, 'workspace');
-      if (defaultWorkspaceId)
-        await requireWorkspace(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
-      const identityId = await createServiceAccount(transaction, caller, {
-        name: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
-        organizationRoleId,
-        workspaceRoleId,
-        workspaceIds,
-      });
-      return issueKey(transaction, caller.organizationId, {
-        ...parseKeyFields(body),
-        kind: 'service_key',
-        identityId,
-        defaultWorkspaceId,
-      });
-    }, keyed);
+    return this.#database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        await requireRole(transaction, caller.organizationId, organizationRoleId, 'organization');
+        await requireRole(transaction, caller.organizationId, workspaceRoleId, 'workspace');
+        if (defaultWorkspaceId)
+          await requireWorkspace(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
+        const identityId = await createServiceAccount(transaction, caller, {
+          name: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
+          organizationRoleId,
+          workspaceRoleId,
+          workspaceIds,
+        });
+        return issueKey(transaction, caller.organizationId, {
+          ...parseKeyFields(body),
+          kind: 'service_key',
+          identityId,
+          defaultWorkspaceId,
+        });
+      }),
+    );
   }
 
   async listServiceKeys(caller: Principal): Promise<ApiKey[]> {
@@ -119,22 +122,24 @@ export class ApiKeyService {
       throw new ForbiddenError('Your role does not allow personal access tokens');
     }
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
-    return this.#database.change(async (transaction) => {
-      const { organizationId, identity: identityId } = caller;
-      const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
-      if (organization.patCreationDisabled) {
-        throw new ForbiddenError('Personal access tokens are not enabled for this organization');
-      }
-      if (defaultWorkspaceId) {
-        const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
-        if (!access?.workspace) throw unknownWorkspace(defaultWorkspaceId, 'default_workspace_id');
-      }
-      const key = { ...parseKeyFields(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
-      return issueKey(transaction, organizationId, {
-        ...key,
-        expiresAt: earlierOf(key.expiresAt, await expiryOf(transaction, caller)),
-      });
-    }, keyed);
+    return this.#database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const { organizationId, identity: identityId } = caller;
+        const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+        if (organization.patCreationDisabled) {
+          throw new ForbiddenError('Personal access tokens are not enabled for this organization');
+        }
+        if (defaultWorkspaceId) {
+          const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
+          if (!access?.workspace) throw unknownWorkspace(defaultWorkspaceId, 'default_workspace_id');
+        }
+        const key = { ...parseKeyFields(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
+        return issueKey(transaction, organizationId, {
+          ...key,
+          expiresAt: earlierOf(key.expiresAt, await expiryOf(transaction, caller)),
+        });
+      }),
+    );
   }
 
   async listPersonalTokens(caller: Principal): Promise<ApiKey[]> {

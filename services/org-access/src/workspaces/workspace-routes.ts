@@ -1,5 +1,5 @@
 import { createWorkspace, listWorkspaces } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { WorkspaceService } from './workspace-service.ts';
 

@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceCreate } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { listReachableWorkspaces } from '../access/access.ts';
@@ -23,12 +23,14 @@ export class WorkspaceService {
     if (!caller.permissions.includes('organization:manage')) {
       throw new ForbiddenError('Only organization administrators make workspaces');
     }
-    return this.#database.change(async (transaction) => {
-      const row = await transaction.workspace.create({
-        data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },
-      });
-      return render(transaction, caller, row);
-    }, keyed);
+    return this.#database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const row = await transaction.workspace.create({
+          data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },
+        });
+        return render(transaction, caller, row);
+      }),
+    );
   }
 }
 

@@ -15,7 +15,7 @@ const NOTHING: SweepResult = {
 };
 const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
-function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'duty'> & Partial<SweeperOptions>) {
+function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'lease'> & Partial<SweeperOptions>) {
   return createSweeper({
     streams: { append: async () => [] },
     currentEpoch: async () => undefined,
@@ -34,8 +34,8 @@ it('workers get the time to renew after an outage of the database, before lapsed
   const engine = { sweep: vi.fn(async () => NOTHING), takeRunsOfLost: async () => NOTHING };
   const checkDatabase = vi.fn(async () => undefined);
   const asked = vi.fn(() => now);
-  const duty = { isMine: async () => true, release: async () => undefined };
-  const sweeper = sweeperOf({ engine, duty, checkDatabase, now: asked });
+  const lease = { name: 'sweep', isMine: async () => true, release: async () => undefined };
+  const sweeper = sweeperOf({ engine, lease, checkDatabase, now: asked });
   engine.sweep.mockRejectedValueOnce(away);
   checkDatabase.mockRejectedValueOnce(away);
   sweeper.start();
@@ -45,7 +45,7 @@ it('workers get the time to renew after an outage of the database, before lapsed
   expect(engine.sweep).toHaveBeenCalledTimes(1);
   now = 5_000;
   await waitFor(() => engine.sweep.mock.calls.length > 1);
-  await sweeper.close();
+  await sweeper.stop();
 });
 
 it('runs of lost workers are taken back by every worker, also while the lease owner of the sweep is among the lost', async () => {
@@ -54,10 +54,10 @@ it('runs of lost workers are taken back by every worker, also while the lease ow
     sweep: vi.fn(async () => NOTHING),
     takeRunsOfLost: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
   };
-  const duty = { isMine: async () => false, release: async () => undefined };
-  const sweeper = sweeperOf({ engine, duty, wakeups: { kick } });
+  const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
+  const sweeper = sweeperOf({ engine, lease, wakeups: { kick } });
   sweeper.start();
   await waitFor(() => kick.mock.calls.length > 0);
   expect(engine.sweep).not.toHaveBeenCalled();
-  await sweeper.close();
+  await sweeper.stop();
 });

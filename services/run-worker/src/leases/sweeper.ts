@@ -1,7 +1,8 @@
-import { type Duty, DutyRounds, isUnavailable } from '@runyard/database';
+import { isUnavailable } from '@runyard/database';
+import type { TaskLease } from '@runyard/leases';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
 import { appendEnd, type EndAppending } from '@runyard/run-stream';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
@@ -10,7 +11,8 @@ const NO_UPKEEP = { hasForgottenRuns: false, removedResults: 0 };
 
 export interface SweeperOptions extends EndAppending {
   engine: Pick<RunEngine, 'sweep' | 'takeRunsOfLost'>;
-  duty: Pick<Duty, 'isMine' | 'release'>;
+  /** The lease of the one worker that also does the upkeep. */
+  lease: TaskLease;
   wakeups: Pick<RunWakeups, 'kick'>;
   metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
   logger: Logger;
@@ -27,43 +29,51 @@ export interface SweeperOptions extends EndAppending {
  * Sweeps: one worker of the deployment at a time wakes workers for forgotten runs and removes old results. Every worker
  * takes back the runs of dead ones: the lease owner may be the one that died.
  */
-export function createSweeper(options: SweeperOptions): DutyRounds {
-  const { engine, duty, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
+export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'start' | 'stop'> {
+  const { engine, lease, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
   const now = options.now ?? (() => performance.now());
   let wasAway = false;
   let restsUntil = 0;
-  return new DutyRounds({
-    duty: { isMine: async () => true, release: () => duty.release() },
+  const sweep = async () => {
+    // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
+    if (wasAway) {
+      await checkDatabase();
+      wasAway = false;
+      restsUntil = now() + graceMs;
+    }
+    if (now() < restsUntil) return;
+    const { resumedRunIds, ended, hasForgottenRuns, removedResults } = (await lease.isMine())
+      ? await engine.sweep()
+      : { ...NO_UPKEEP, ...(await engine.takeRunsOfLost()) };
+    if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
+    if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
+    const gaveUp = ended.filter(({ status }) => status === 'error').length;
+    metrics.exceededAttempts.inc(gaveUp);
+    metrics.swept.inc({ what: 'taken_back' }, resumedRunIds.length);
+    metrics.swept.inc({ what: 'given_up' }, gaveUp);
+    metrics.swept.inc({ what: 'cancelled' }, ended.length - gaveUp);
+    metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
+    metrics.swept.inc({ what: 'results_removed' }, removedResults);
+    for (const { cancelledForMs } of ended) if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
+    await Promise.all(ended.map((run) => tellEnd(options, run)));
+  };
+  const task = new PeriodicTask({
+    name: 'run sweep',
     everyMs,
-    async round() {
-      // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
-      if (wasAway) {
-        await checkDatabase();
-        wasAway = false;
-        restsUntil = now() + graceMs;
-      }
-      if (now() < restsUntil) return;
-      const { resumedRunIds, ended, hasForgottenRuns, removedResults } = (await duty.isMine())
-        ? await engine.sweep()
-        : { ...NO_UPKEEP, ...(await engine.takeRunsOfLost()) };
-      if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
-      if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
-      const gaveUp = ended.filter(({ status }) => status === 'error').length;
-      metrics.exceededAttempts.inc(gaveUp);
-      metrics.swept.inc({ what: 'taken_back' }, resumedRunIds.length);
-      metrics.swept.inc({ what: 'given_up' }, gaveUp);
-      metrics.swept.inc({ what: 'cancelled' }, ended.length - gaveUp);
-      metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
-      metrics.swept.inc({ what: 'results_removed' }, removedResults);
-      for (const { cancelledForMs } of ended)
-        if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
-      await Promise.all(ended.map((run) => tellEnd(options, run)));
-    },
-    onError: (error) => {
-      wasAway ||= isUnavailable(error);
-      logger.warn('a sweep failed', { error });
-    },
+    run: () =>
+      sweep().catch((error: unknown) => {
+        wasAway ||= isUnavailable(error);
+        throw error;
+      }),
+    logger,
   });
+  return {
+    start: () => task.start(),
+    async stop() {
+      await task.stop();
+      await lease.release().catch(() => undefined);
+    },
+  };
 }
 
 async function tellEnd(

@@ -31,7 +31,7 @@ export interface ContainerDriverOptions extends SupervisionOptions {
   network: string | undefined;
   platform: PlatformSettings;
   /** Identifies this process among those that start containers. */
-  holder: string;
+  leaseOwner: string;
   /** A folder for the files of a login, which are removed at once. */
   temporaryFolder: string;
   credentialFor: FindPullCredential;
@@ -56,7 +56,7 @@ export class ContainerDriver implements Driver {
     return startRevision(spec, options, this.#options, async (log, signal) => {
       const fetched = await this.#fetch(spec, imageUri, log, signal);
       const image = { ...fetched, env: { ...fetched.env, ...settings } };
-      await removeOrphans(this.#options.command, spec.deploymentId, this.#options.holder);
+      await removeOrphans(this.#options.command, spec.deploymentId, this.#options.leaseOwner);
       const launcher = new ContainerLauncher(image, await this.#makeContext(spec), this.#options);
       await launcher.checkReach(endpointOf(spec.databaseUri));
       return launcher;
@@ -68,8 +68,8 @@ export class ContainerDriver implements Driver {
   }
 
   async removeLeftovers(deploymentId: string): Promise<void> {
-    const { command, holder } = this.#options;
-    await removeOrphans(command, deploymentId, holder);
+    const { command, leaseOwner } = this.#options;
+    await removeOrphans(command, deploymentId, leaseOwner);
     await removeDeploymentImages(command, deploymentId);
   }
 
@@ -171,7 +171,7 @@ class ContainerLauncher implements Launcher {
       [LABELS.deployment]: deploymentId,
       [LABELS.revision]: revisionId,
       [LABELS.part]: replica.name,
-      [LABELS.holder]: this.#options.holder,
+      [LABELS.leaseOwner]: this.#options.leaseOwner,
     };
     return runArguments({ ...run, image: this.#image.id, role: replica.role, labels, resources });
   }

@@ -27,7 +27,7 @@ const PULL_TOKEN_LIFETIME_MS = 3_600_000;
 
 export function openContainerDriver(
   config: Static<typeof Settings>,
-  options: SupervisionOptions & { platform: PlatformSettings; holder: string; credentials: PullCredentialFactory },
+  options: SupervisionOptions & { platform: PlatformSettings; leaseOwner: string; credentials: PullCredentialFactory },
 ): ContainerDriver {
   const { credentials, ...rest } = options;
   return new ContainerDriver({

@@ -6,8 +6,8 @@ import { LABELS } from './run-arguments.ts';
  * Removes containers of a deployment that other processes left when they were killed or lost their lease. Does nothing
  * without an engine.
  */
-export async function removeOrphans(command: string, deploymentId: string, holder: string): Promise<void> {
-  const format = `{{.ID}} {{.Label "${LABELS.holder}"}}`;
+export async function removeOrphans(command: string, deploymentId: string, leaseOwner: string): Promise<void> {
+  const format = `{{.ID}} {{.Label "${LABELS.leaseOwner}"}}`;
   const list = [
     'ps',
     '--all',
@@ -23,7 +23,7 @@ export async function removeOrphans(command: string, deploymentId: string, holde
   const left = listed.stdout
     .split('\n')
     .map((line) => line.trim().split(' '))
-    .filter(([id, owner]) => id && owner !== holder)
+    .filter(([id, owner]) => id && owner !== leaseOwner)
     .map(([id]) => id!);
   if (left.length === 0) return;
   await runEngine(command, ['rm', '--force', ...left], { signal: AbortSignal.timeout(QUICK_MS) });

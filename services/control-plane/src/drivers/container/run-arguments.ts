@@ -9,7 +9,7 @@ export const LABELS = {
   revision: 'io.runyard.revision',
   part: 'io.runyard.part',
   /** The process that started the container. */
-  holder: 'io.runyard.holder',
+  leaseOwner: 'io.runyard.holder',
 } as const;
 
 /** The port of a service inside a container with a network of its own. */

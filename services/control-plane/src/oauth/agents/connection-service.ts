@@ -1,5 +1,6 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
-import { type KeyedRequest, lockFor, toSqlText } from '@runyard/database';
+import { lockFor, toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ForbiddenError, NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
@@ -49,11 +50,13 @@ export class ConnectionService {
 
   async connect(caller: Principal, agentId: string, tokenId: string, keyed?: KeyedRequest): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
-    return this.#dependencies.database.change(async (transaction) => {
-      const token = await tokenStore.find(transaction, caller, tokenId);
-      if (!token) throw new NotFoundError('OAuth token not found.');
-      return this.#link(transaction, caller, agent, token);
-    }, keyed);
+    return this.#dependencies.database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const token = await tokenStore.find(transaction, caller, tokenId);
+        if (!token) throw new NotFoundError('OAuth token not found.');
+        return this.#link(transaction, caller, agent, token);
+      }),
+    );
   }
 
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
@@ -80,10 +83,12 @@ export class ConnectionService {
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, providerId);
     const token = importedToken(vault, provider, body);
-    return database.change(async (transaction) => {
-      const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });
-      return this.#link(transaction, caller, agent, row);
-    }, keyed);
+    return database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });
+        return this.#link(transaction, caller, agent, row);
+      }),
+    );
   }
 
   async #link(

@@ -1,5 +1,6 @@
 import type { McpDiscoverRequest, OAuthProvider, OAuthProviderCreate, OAuthProviderPatch } from '@runyard/contracts';
-import { type KeyedRequest, lockFor, toSqlText } from '@runyard/database';
+import { lockFor, toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -178,8 +179,9 @@ export class ProviderService {
   async #insert(data: Prisma.OAuthProviderCreateInput, keyed?: KeyedRequest): Promise<OAuthProvider> {
     try {
       return await this.#dependencies.database.change(
-        async (transaction) => providerView(await transaction.oAuthProvider.create({ data })),
-        keyed,
+        withIdempotencyKey(keyed, async (transaction) =>
+          providerView(await transaction.oAuthProvider.create({ data })),
+        ),
       );
     } catch (error) {
       const isTaken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { acquireDuty, releaseDuty } from '@runyard/database';
+import { acquireLease, releaseLease } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthToken } from '../../generated/client.ts';
@@ -72,14 +72,14 @@ export class TokenRefresh {
   async #refreshOrWait(id: string): Promise<UsableToken> {
     const { database, signals, providerTimeoutMs } = this.#dependencies;
     const leaseMs = providerTimeoutMs + LEASE_MARGIN_MS;
-    const duty = { name: `refresh of OAuth token ${id}`, holder: randomUUID() };
+    const lease = { name: `refresh of OAuth token ${id}`, owner: randomUUID() };
     const until = Date.now() + leaseMs + LEASE_MARGIN_MS;
     const listening = signals.listen(signalOf(id));
     try {
       for (;;) {
-        if (await acquireDuty(database.pool, { ...duty, leaseMs })) {
+        if (await acquireLease(database.pool, { ...lease, leaseMs })) {
           return await this.#refresh(id).finally(async () => {
-            await releaseDuty(database.pool, duty).catch(() => undefined); // Otherwise the lease expires.
+            await releaseLease(database.pool, lease).catch(() => undefined); // Otherwise the lease expires.
             signals.send(signalOf(id));
           });
         }

@@ -1,5 +1,6 @@
 import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
-import { type KeyedRequest, toSqlText } from '@runyard/database';
+import { toSqlText } from '@runyard/database';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
@@ -41,10 +42,12 @@ export class TokenService {
     const provider = await providers.find(caller.organizationId, body.provider_id);
     const token = importedToken(vault, provider, body);
     const isDefault = body.is_default ?? true;
-    return database.change(async (transaction) => {
-      await tokenStore.insert(transaction, { ...token, identity: caller.identity, isDefault });
-      return { token_id: token.id };
-    }, keyed);
+    return database.change(
+      withIdempotencyKey(keyed, async (transaction) => {
+        await tokenStore.insert(transaction, { ...token, identity: caller.identity, isDefault });
+        return { token_id: token.id };
+      }),
+    );
   }
 
   async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {

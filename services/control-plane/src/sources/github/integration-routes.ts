@@ -6,7 +6,8 @@ import {
   listGithubIntegrations,
   listGithubRepositories,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
+import { toSqlValue } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, noContent, ok } from '@runyard/service-kit';
 import type { GithubIntegrations } from './integrations.ts';
 

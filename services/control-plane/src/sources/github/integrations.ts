@@ -5,8 +5,8 @@ import type {
   GitServerType,
   SourceConfig,
 } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
 import type { Cipher } from '@runyard/encryption';
+import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
@@ -60,7 +60,9 @@ export class GithubIntegrations {
     const encryptedToken = this.#cipher.encrypt(token, place(id));
     const serverType = server_type ?? null;
     const data = { ...tenant, id, name, url: address.origin, serverType, encryptedToken, createdBy: caller.identity };
-    return this.#database.change(async (queries) => viewOf(await queries.githubIntegration.create({ data })), keyed);
+    return this.#database.change(
+      withIdempotencyKey(keyed, async (queries) => viewOf(await queries.githubIntegration.create({ data }))),
+    );
   }
 
   async delete(caller: Principal, id: string): Promise<void> {

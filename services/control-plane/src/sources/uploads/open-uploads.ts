@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duty, leaseMsOfRounds } from '@runyard/database';
+import { Lease, leaseMsFor } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
@@ -21,11 +21,11 @@ export function openUploads(options: {
   removals: ObjectRemovals;
   quota: StorageQuota;
   /** Identifies this process as a lease owner. */
-  holder: string;
+  leaseOwner: string;
   logger: Logger;
 }): Uploads {
-  const { config, database, storage, removals, quota, holder, logger } = options;
-  const claim = { name: 'uploads sweep', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
+  const { config, database, storage, removals, quota, leaseOwner: owner, logger } = options;
+  const request = { name: 'uploads sweep', owner, leaseMs: leaseMsFor(SWEEP_MS) };
   return new Uploads({
     database,
     storage,
@@ -36,7 +36,7 @@ export function openUploads(options: {
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
     temporaryFolder: join(config.DATA_DIR, 'uploads'),
-    sweepDuty: new Duty(database.pool, claim),
+    sweepLease: new Lease(database.pool, request),
     logger,
   });
 }

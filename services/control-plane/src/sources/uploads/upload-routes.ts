@@ -1,5 +1,5 @@
 import { createUploadUrl, putUpload } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, holdStreamBuffers, ok } from '@runyard/service-kit';
 import type { Uploads } from './uploads.ts';
 

@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/contracts';
-import { boundFor, type Duty, DutyRounds, type KeyedRequest } from '@runyard/database';
+import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
+import { LeasedTask, type TaskLease } from '@runyard/leases';
 import {
   BadRequestError,
   ClientGoneError,
@@ -43,7 +44,7 @@ export interface UploadsOptions {
   temporaryFolder: string;
   quota: Pick<StorageQuota, 'check'>;
   /** The lease of the one process that sweeps. */
-  sweepDuty: Pick<Duty, 'isMine' | 'release'>;
+  sweepLease: TaskLease;
   logger: Logger;
 }
 
@@ -54,25 +55,25 @@ export const SWEEP_MS = 10 * 60_000;
 /** Manages archives of sources: issues upload URLs, receives archives completely, and removes unused ones. */
 export class Uploads {
   readonly #options: UploadsOptions;
-  readonly #sweeps: DutyRounds;
+  readonly #sweep: LeasedTask;
 
   constructor(options: UploadsOptions) {
     this.#options = options;
-    this.#sweeps = new DutyRounds({
-      duty: options.sweepDuty,
+    this.#sweep = new LeasedTask({
+      lease: options.sweepLease,
       everyMs: SWEEP_MS,
       atStart: true,
-      round: () => this.removeUnused(),
-      onError: (error) => options.logger.warn('unused upload removal failed', { error }),
+      run: () => this.removeUnused(),
+      logger: options.logger,
     });
   }
 
   start(): void {
-    this.#sweeps.start();
+    this.#sweep.start();
   }
 
-  close(): Promise<void> {
-    return this.#sweeps.close();
+  stop(): Promise<void> {
+    return this.#sweep.stop();
   }
 
   async issue(
@@ -85,17 +86,19 @@ export class Uploads {
     const tenant = tenantOf(caller, 'deployments:update');
     // A URL that is repeated for the same idempotency key is valid for at least half of its lifetime.
     const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
-    return database.change(async (transaction) => {
-      const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
-      if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
-      if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
-      const uploadId = uuidv7();
-      const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
-      const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
-      const expiresAt = new Date(expires * 1000);
-      await uploadStore.insert(transaction, { id: uploadId, deploymentId, objectPath, expiresAt });
-      return this.#urlOf({ uploadId, expires }, objectPath, wants);
-    }, bound);
+    return database.change(
+      withIdempotencyKey(bound, async (transaction) => {
+        const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
+        if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+        if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+        const uploadId = uuidv7();
+        const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
+        const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
+        const expiresAt = new Date(expires * 1000);
+        await uploadStore.insert(transaction, { id: uploadId, deploymentId, objectPath, expiresAt });
+        return this.#urlOf({ uploadId, expires }, objectPath, wants);
+      }),
+    );
   }
 
   #urlOf(grant: UploadGrant, objectPath: string, wants: { headers: boolean }): UploadUrl {

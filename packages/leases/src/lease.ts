@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
 /**
@@ -8,22 +9,22 @@ import type pg from 'pg';
  * The table, for the migrations of a database that uses these leases: `CREATE TABLE duty (name text PRIMARY KEY, holder
  * uuid NOT NULL, lease_until timestamptz NOT NULL);`
  */
-export interface DutyClaim {
+export interface LeaseRequest {
   name: string;
   /** The id of the process that wants the lease (uuid). */
-  holder: string;
+  owner: string;
   leaseMs: number;
 }
 
 /** Takes the lease if it is free or expired, or renews it for its owner; false when another process has it. */
-export async function acquireDuty(db: pg.Pool | pg.ClientBase, { name, ...claim }: DutyClaim): Promise<boolean> {
-  return (await acquireDuties(db, { ...claim, names: [name] })).has(name);
+export async function acquireLease(db: pg.Pool | pg.ClientBase, { name, ...request }: LeaseRequest): Promise<boolean> {
+  return (await acquireLeases(db, { ...request, names: [name] })).has(name);
 }
 
 /** Takes many leases in one query, each independently. Resolves with the names of those that the owner has now. */
-export async function acquireDuties(
+export async function acquireLeases(
   db: pg.Pool | pg.ClientBase,
-  { names, holder, leaseMs }: Omit<DutyClaim, 'name'> & { names: readonly string[] },
+  { names, owner, leaseMs }: Omit<LeaseRequest, 'name'> & { names: readonly string[] },
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ name: string }>({
     name: 'duty_take',
@@ -36,35 +37,44 @@ export async function acquireDuties(
               -- Given before the clock was set back: no lease is so long.
               OR duty.lease_until > clock_timestamp() + make_interval(secs => greatest($3::float8 / 100, 600))
            RETURNING name`,
-    values: [names, holder, leaseMs],
+    values: [names, owner, leaseMs],
   });
   return new Set(rows.map(({ name }) => name));
 }
 
 /** Releases the lease at once; does nothing when another process has it. */
-export async function releaseDuty(
+export async function releaseLease(
   db: pg.Pool | pg.ClientBase,
-  { name, holder }: Pick<DutyClaim, 'name' | 'holder'>,
+  { name, owner }: Pick<LeaseRequest, 'name' | 'owner'>,
 ): Promise<void> {
-  await db.query('DELETE FROM duty WHERE name = $1 AND holder = $2', [name, holder]);
+  await db.query('DELETE FROM duty WHERE name = $1 AND holder = $2', [name, owner]);
 }
 
 /**
  * The lease of one process for use in a loop. `isMine()` queries the database only when a third of the lease has
  * passed, so it may be called before every piece of work.
  */
-export class Duty {
+export class Lease {
   readonly #db: pg.Pool;
-  readonly #claim: DutyClaim;
+  readonly #request: LeaseRequest;
   readonly #now: () => number;
   /** Monotonic time until which the last answer is valid. */
   #askAgainAt = 0;
   #asking: Promise<boolean> | undefined;
 
-  constructor(db: pg.Pool, claim: DutyClaim, now: () => number = () => performance.now()) {
+  /** @param request.owner by default a new one, for a process that has no id */
+  constructor(
+    db: pg.Pool,
+    request: Omit<LeaseRequest, 'owner'> & { owner?: string },
+    now: () => number = () => performance.now(),
+  ) {
     this.#db = db;
-    this.#claim = claim;
+    this.#request = { owner: randomUUID(), ...request };
     this.#now = now;
+  }
+
+  get name(): string {
+    return this.#request.name;
   }
 
   /**
@@ -80,14 +90,14 @@ export class Duty {
 
   async release(): Promise<void> {
     this.#askAgainAt = 0;
-    await releaseDuty(this.#db, this.#claim);
+    await releaseLease(this.#db, this.#request);
   }
 
   async #ask(): Promise<boolean> {
     // The time is taken before the query: the lease began later.
     const askedAt = this.#now();
-    const mine = await acquireDuty(this.#db, this.#claim);
-    this.#askAgainAt = mine ? askedAt + this.#claim.leaseMs / 3 : 0;
-    return mine;
+    const isMine = await acquireLease(this.#db, this.#request);
+    this.#askAgainAt = isMine ? askedAt + this.#request.leaseMs / 3 : 0;
+    return isMine;
   }
 }

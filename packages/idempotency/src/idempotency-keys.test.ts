@@ -1,11 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { defineCreation } from '@runyard/contracts';
+import { openPool, withTransaction } from '@runyard/database';
 import { ConflictError, type HandlerRequest, type Principal } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPool } from '../pool.ts';
-import { withTransaction } from '../transaction.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { claimKey, onPg, removeExpiredKeys, settleKeys } from './key-claims.ts';
 import { boundFor, type KeyedRequest } from './keyed-request.ts';

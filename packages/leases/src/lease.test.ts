@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { openPool } from '@runyard/database';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acquireDuties, acquireDuty, Duty, openPool, releaseDuty } from './index.ts';
+import { acquireLease, acquireLeases, Lease, releaseLease } from './index.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -21,56 +22,56 @@ afterAll(async () => {
 describe('a lease', () => {
   it('has one owner at a time, who renews it; others wait until it is released', async () => {
     const claim = { name: 'sweep', leaseMs: 60_000 };
-    expect(await acquireDuty(pool, { ...claim, holder: a })).toBe(true);
-    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
-    expect(await acquireDuty(pool, { ...claim, holder: a })).toBe(true);
-    await releaseDuty(pool, { name: 'sweep', holder: b });
-    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
-    await releaseDuty(pool, { name: 'sweep', holder: a });
-    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(true);
+    expect(await acquireLease(pool, { ...claim, owner: a })).toBe(true);
+    expect(await acquireLease(pool, { ...claim, owner: b })).toBe(false);
+    expect(await acquireLease(pool, { ...claim, owner: a })).toBe(true);
+    await releaseLease(pool, { name: 'sweep', owner: b });
+    expect(await acquireLease(pool, { ...claim, owner: b })).toBe(false);
+    await releaseLease(pool, { name: 'sweep', owner: a });
+    expect(await acquireLease(pool, { ...claim, owner: b })).toBe(true);
   });
 
   it('is taken and renewed with many others at once, and excludes those of other owners', async () => {
-    await acquireDuty(pool, { name: 'many of b', holder: b, leaseMs: 60_000 });
-    await acquireDuty(pool, { name: 'many lapsed', holder: b, leaseMs: 0 });
-    const claim = { names: ['many new', 'many of b', 'many lapsed', 'many new'], holder: a, leaseMs: 60_000 };
+    await acquireLease(pool, { name: 'many of b', owner: b, leaseMs: 60_000 });
+    await acquireLease(pool, { name: 'many lapsed', owner: b, leaseMs: 0 });
+    const claim = { names: ['many new', 'many of b', 'many lapsed', 'many new'], owner: a, leaseMs: 60_000 };
     const held = new Set(['many new', 'many lapsed']);
-    expect(await acquireDuties(pool, claim)).toEqual(held);
-    expect(await acquireDuties(pool, claim)).toEqual(held);
-    expect(await acquireDuties(pool, { ...claim, names: [] })).toEqual(new Set());
+    expect(await acquireLeases(pool, claim)).toEqual(held);
+    expect(await acquireLeases(pool, claim)).toEqual(held);
+    expect(await acquireLeases(pool, { ...claim, names: [] })).toEqual(new Set());
   });
 
   it('goes to one of two processes that take the same ones at once', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `shared ${index}`);
     const [ofA, ofB] = await Promise.all([
-      acquireDuties(pool, { names, holder: a, leaseMs: 60_000 }),
-      acquireDuties(pool, { names: names.toReversed(), holder: b, leaseMs: 60_000 }),
+      acquireLeases(pool, { names, owner: a, leaseMs: 60_000 }),
+      acquireLeases(pool, { names: names.toReversed(), owner: b, leaseMs: 60_000 }),
     ]);
     expect(ofA.size + ofB.size).toBe(names.length);
     expect(new Set([...ofA, ...ofB]).size).toBe(names.length);
   });
 
   it('that has expired may be taken by any process', async () => {
-    await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 });
-    await waitFor(() => acquireDuty(pool, { name: 'lapsing', holder: b, leaseMs: 60_000 }));
-    expect(await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 })).toBe(false);
+    await acquireLease(pool, { name: 'lapsing', owner: a, leaseMs: 30 });
+    await waitFor(() => acquireLease(pool, { name: 'lapsing', owner: b, leaseMs: 60_000 }));
+    expect(await acquireLease(pool, { name: 'lapsing', owner: a, leaseMs: 30 })).toBe(false);
   });
 
   it('from before the clock was set back does not delay others', async () => {
-    await acquireDuty(pool, { name: 'set back', holder: a, leaseMs: 3_600_000 });
-    expect(await acquireDuty(pool, { name: 'set back', holder: b, leaseMs: 5_000 })).toBe(true);
+    await acquireLease(pool, { name: 'set back', owner: a, leaseMs: 3_600_000 });
+    expect(await acquireLease(pool, { name: 'set back', owner: b, leaseMs: 5_000 })).toBe(true);
   });
 
   it('that many processes request at once goes to exactly one', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 30 }, () => acquireDuty(pool, { name: 'rush', holder: randomUUID(), leaseMs: 60_000 })),
+      Array.from({ length: 30 }, () => acquireLease(pool, { name: 'rush', owner: randomUUID(), leaseMs: 60_000 })),
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
   });
 
   it('is queried only once in a third of its time, and does not count when it could not be renewed', async () => {
     let now = 0;
-    const first = new Duty(pool, { name: 'loop', holder: a, leaseMs: 30_000 }, () => now);
+    const first = new Lease(pool, { name: 'loop', owner: a, leaseMs: 30_000 }, () => now);
     expect(await first.isMine()).toBe(true);
     await pool.query(`UPDATE duty SET holder = $1, lease_until = now() + interval '1 minute' WHERE name = 'loop'`, [b]);
     now = 9_999;
@@ -80,6 +81,6 @@ describe('a lease', () => {
     await pool.query(`DELETE FROM duty WHERE name = 'loop'`);
     expect(await first.isMine()).toBe(true);
     await first.release();
-    expect(await new Duty(pool, { name: 'loop', holder: b, leaseMs: 30_000 }).isMine()).toBe(true);
+    expect(await new Lease(pool, { name: 'loop', owner: b, leaseMs: 30_000 }).isMine()).toBe(true);
   });
 });

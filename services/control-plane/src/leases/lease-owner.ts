@@ -10,13 +10,13 @@ import { processStart } from './process-start.ts';
  * Identifies a lease owner's process in its owner file. All control-planes of a machine share the folder of these
  * files.
  */
-interface Note {
+interface OwnerFile {
   pid: number;
   startedAt: string;
   host: string;
 }
 
-export interface Holder {
+export interface LeaseOwner {
   /** Identifies this process as a lease owner (uuid). */
   id: string;
   /** Removes the owner file. Called after the leases are released. */
@@ -28,23 +28,30 @@ export interface Holder {
  * ends only with its time; here the system says at once that a process is dead. The leases of processes that cannot be
  * checked still lapse: those of other machines, or of systems without `/proc`.
  */
-export async function openHolder(options: { dataDir: string; pool: pg.Pool; logger: Logger }): Promise<Holder> {
+export async function registerLeaseOwner(options: {
+  dataDir: string;
+  pool: pg.Pool;
+  logger: Logger;
+}): Promise<LeaseOwner> {
   const folder = join(options.dataDir, 'holders');
   await mkdir(folder, { recursive: true });
-  await releaseDead(folder, options).catch((error: unknown) => {
+  await releaseLeasesOfTheDead(folder, options).catch((error: unknown) => {
     options.logger.warn('leases of processes that were killed are left to lapse', { error });
   });
   const id = randomUUID();
   const file = join(folder, `${id}.json`);
   const startedAt = await processStart(process.pid);
   if (startedAt !== null) {
-    const note: Note = { pid: process.pid, startedAt, host: hostname() };
-    await writeFile(file, JSON.stringify(note));
+    const content: OwnerFile = { pid: process.pid, startedAt, host: hostname() };
+    await writeFile(file, JSON.stringify(content));
   }
   return { id, forget: () => rm(file, { force: true }) };
 }
 
-async function releaseDead(folder: string, { pool, logger }: { pool: pg.Pool; logger: Logger }): Promise<void> {
+async function releaseLeasesOfTheDead(
+  folder: string,
+  { pool, logger }: { pool: pg.Pool; logger: Logger },
+): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   const dead: string[] = [];
   for (const name of names) if (await isOfTheDead(join(folder, name))) dead.push(name);
@@ -58,12 +65,12 @@ async function releaseDead(folder: string, { pool, logger }: { pool: pg.Pool; lo
 async function isOfTheDead(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return false; // Its owner has just removed it.
-  let note: Partial<Note>;
+  let content: Partial<OwnerFile>;
   try {
-    note = JSON.parse(text);
+    content = JSON.parse(text);
   } catch {
     return false; // Its owner has not finished writing it.
   }
-  if (note.host !== hostname() || typeof note.pid !== 'number') return false;
-  return (await processStart(note.pid)) !== note.startedAt;
+  if (content.host !== hostname() || typeof content.pid !== 'number') return false;
+  return (await processStart(content.pid)) !== content.startedAt;
 }
