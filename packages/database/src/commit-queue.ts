@@ -67,7 +67,7 @@ export class CommitQueue<Item, Result> {
   }
 
   /** Ends a batch: its keys may be in a batch again. */
-  giveBack(batch: Batch<Item, Result>): void {
+  release(batch: Batch<Item, Result>): void {
     for (const chain of batch.chains) {
       this.#inFlight.delete(chain);
       if (chain.waiting.length > 0) this.#ready.add(chain);
@@ -76,7 +76,7 @@ export class CommitQueue<Item, Result> {
   }
 
   /** Removes everything that has waited since this time or longer, even when its key is in flight. */
-  dropSince(time: number): Queued<Item, Result>[] {
+  dropWaitingSince(time: number): Queued<Item, Result>[] {
     const dropped: Queued<Item, Result>[] = [];
     for (const chain of [...this.#chains.values(), ...this.#ready]) {
       const isOld = ({ queuedAt }: Queued<Item, Result>) => queuedAt <= time;

@@ -70,7 +70,7 @@ export class GroupCommitter<Item, Result = void> {
   readonly #options: GroupCommitterOptions<Item, Result>;
   readonly #limits: { maxItems: number; maxBytes: number; maxItemsPerKey: number };
   readonly #queue = new CommitQueue<Item, Result>();
-  #flying = 0;
+  #flushesInFlight = 0;
   #isScheduled = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
@@ -117,12 +117,13 @@ export class GroupCommitter<Item, Result = void> {
   /** Accepts no more items, and resolves when all submitted ones are settled. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#flying > 0 || this.#queue.items > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#flushesInFlight > 0 || this.#queue.items > 0)
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   /** Waits for the end of this turn of the event loop: items from other sockets in the same turn join the flush. */
   #schedule(): void {
-    if (this.#isScheduled || this.#flying >= (this.#options.lanes ?? 1)) return;
+    if (this.#isScheduled || this.#flushesInFlight >= (this.#options.lanes ?? 1)) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -131,12 +132,12 @@ export class GroupCommitter<Item, Result = void> {
   }
 
   #start(): void {
-    if (this.#flying >= (this.#options.lanes ?? 1) || !this.#queue.hasReady) return;
+    if (this.#flushesInFlight >= (this.#options.lanes ?? 1) || !this.#queue.hasReady) return;
     const batch = this.#queue.take(this.#limits);
-    this.#flying += 1;
+    this.#flushesInFlight += 1;
     void this.#write(batch).then(() => {
-      this.#flying -= 1;
-      this.#queue.giveBack(batch);
+      this.#flushesInFlight -= 1;
+      this.#queue.release(batch);
       if (this.#queue.hasReady) this.#schedule();
       this.#wake();
     });
@@ -146,7 +147,7 @@ export class GroupCommitter<Item, Result = void> {
 
   #wake(): void {
     if (this.hasRoom) for (const resolve of this.#room.splice(0)) resolve();
-    if (this.#flying === 0 && this.#queue.items === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    if (this.#flushesInFlight === 0 && this.#queue.items === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #write(batch: Batch<Item, Result>): Promise<void> {
@@ -185,7 +186,7 @@ export class GroupCommitter<Item, Result = void> {
       report('failed');
       for (const queued of part) this.#fail(queued, error, failedKeys);
       if (isUnavailable(error) && !wasTooMuch(error))
-        for (const waiting of this.#queue.dropSince(startedAt)) waiting.reject(error);
+        for (const waiting of this.#queue.dropWaitingSince(startedAt)) waiting.reject(error);
     }
   }
 

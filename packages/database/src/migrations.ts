@@ -41,7 +41,7 @@ export class MigrationError extends Error {
 /** Prisma's engine takes the same lock. */
 const LOCK_KEY = 72707369;
 /** Scripts of pg_dump empty the search path. */
-const FIND_TABLES_AGAIN = 'RESET search_path';
+const RESET_SEARCH_PATH = 'RESET search_path';
 const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum            VARCHAR(64) NOT NULL,
@@ -56,14 +56,14 @@ const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 async function applyAll(pool: pg.Pool, migrations: Migration[]): Promise<{ applied: string[] }> {
   const applied: string[] = [];
   // A usual start finds everything applied and takes no lock.
-  if ((await pending(pool, migrations)).length === 0) return { applied };
+  if ((await findPending(pool, migrations)).length === 0) return { applied };
   // The table is committed first, because a migration outside the lock's transaction writes to it too.
-  await underLock(pool, (client) => client.query(`SET LOCAL client_min_messages = warning; ${TABLE}`));
+  await withMigrationLock(pool, (client) => client.query(`SET LOCAL client_min_messages = warning; ${TABLE}`));
   for (;;) {
-    const next = await underLock(pool, async (lockHolder) => {
-      const [migration] = await pending(lockHolder, migrations);
+    const next = await withMigrationLock(pool, async (lockedClient) => {
+      const [migration] = await findPending(lockedClient, migrations);
       if (!migration) return undefined;
-      await (migration.inTransaction ? applyInside(lockHolder, migration) : applyBeside(pool, migration));
+      await (migration.inTransaction ? applyInTransaction(lockedClient, migration) : applyByStatement(pool, migration));
       return migration;
     });
     if (!next) return { applied };
@@ -72,7 +72,7 @@ async function applyAll(pool: pg.Pool, migrations: Migration[]): Promise<{ appli
 }
 
 /** Returns the migrations still to apply, in order. Throws when an applied one differs from the one in the folder. */
-async function pending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Promise<Migration[]> {
+async function findPending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Promise<Migration[]> {
   const { rows } = await db
     .query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
       `SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
@@ -109,7 +109,7 @@ async function pending(db: pg.Pool | pg.ClientBase, migrations: Migration[]): Pr
  * a waiting statement holds a snapshot, and `CREATE INDEX CONCURRENTLY` in the process with the lock would wait for
  * that.
  */
-async function underLock<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function withMigrationLock<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     for (;;) {
@@ -132,13 +132,13 @@ async function underLock<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Prom
   }
 }
 
-async function applyInside(client: pg.PoolClient, migration: Migration): Promise<void> {
+async function applyInTransaction(client: pg.PoolClient, migration: Migration): Promise<void> {
   try {
     await client.query(migration.sql);
   } catch (error) {
-    throw failed(migration, error);
+    throw migrationFailure(migration, error);
   }
-  await client.query(FIND_TABLES_AGAIN);
+  await client.query(RESET_SEARCH_PATH);
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
@@ -147,7 +147,7 @@ async function applyInside(client: pg.PoolClient, migration: Migration): Promise
 }
 
 /** Runs the script on another connection, while the caller's transaction keeps the lock. */
-async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
+async function applyByStatement(pool: pg.Pool, migration: Migration): Promise<void> {
   if (pool.options.max < 2) throw new MigrationError(migration.name, 'Applying it takes a pool of two connections.');
   const client = await pool.connect();
   try {
@@ -167,12 +167,12 @@ async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
       try {
         await client.query(statement);
       } catch (error) {
-        await client.query(FIND_TABLES_AGAIN);
+        await client.query(RESET_SEARCH_PATH);
         await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
-        throw failed(migration, error);
+        throw migrationFailure(migration, error);
       }
     }
-    await client.query(FIND_TABLES_AGAIN);
+    await client.query(RESET_SEARCH_PATH);
     await client.query(
       'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
       [id],
@@ -182,7 +182,7 @@ async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
   }
 }
 
-function failed(migration: Migration, cause: unknown): MigrationError {
+function migrationFailure(migration: Migration, cause: unknown): MigrationError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new MigrationError(migration.name, `The migration ${migration.name} failed: ${reason}`, { cause });
 }

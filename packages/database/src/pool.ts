@@ -45,7 +45,7 @@ export interface PoolOptions {
  * Settings that make the server detect a lost client, and release its locks: a peer that is silent, one that does not
  * accept data, and one that closed its connection while its statement still runs.
  */
-const NOTICE_DEAD_PEERS = [
+const DETECT_DEAD_PEERS = [
   '-c tcp_keepalives_idle=10',
   '-c tcp_keepalives_interval=5',
   '-c tcp_keepalives_count=3',
@@ -66,13 +66,13 @@ const CLOSE_MS = 3_000;
  */
 export function openPool(options: PoolOptions): pg.Pool {
   const { connectionString, applicationName, silentMs = 3_000 } = options;
-  const silent = new SilentConnections({ connectionString, applicationName, silentMs });
-  const pool = new CountingPool(silent, options.waitsWhileBusy ?? false, {
+  const unresponsive = new SilentConnections({ connectionString, applicationName, silentMs });
+  const pool = new CountingPool(unresponsive, options.waitsWhileBusy ?? false, {
     connectionString,
     max: options.max,
     min: options.min ?? 0,
     application_name: applicationName,
-    options: `${NOTICE_DEAD_PEERS} ${CHECK_CLIENTS}`,
+    options: `${DETECT_DEAD_PEERS} ${CHECK_CLIENTS}`,
     statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
@@ -86,8 +86,8 @@ export function openPool(options: PoolOptions): pg.Pool {
   // event without a listener, which ends the process; the next statement reports the loss.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
-    silent.add(client);
-    client.once('end', () => silent.remove(client));
+    unresponsive.add(client);
+    client.once('end', () => unresponsive.remove(client));
   });
   return pool;
 }
@@ -128,14 +128,14 @@ const QUEUED_TOO_LONG = 'timeout exceeded when trying to connect';
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
-  readonly #silent: SilentConnections;
+  readonly #unresponsive: SilentConnections;
   readonly #waitsWhileBusy: boolean;
   /** Number of open connections; others of the pool are being opened. */
   #connected = 0;
 
-  constructor(silent: SilentConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
+  constructor(unresponsive: SilentConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
     super(config);
-    this.#silent = silent;
+    this.#unresponsive = unresponsive;
     this.#waitsWhileBusy = waitsWhileBusy;
     this.on('connect', (client) => {
       this.#connected += 1;
@@ -148,7 +148,7 @@ class CountingPool extends pg.Pool {
   override end(): Promise<void>;
   override end(callback: () => void): void;
   override end(callback?: () => void): Promise<void> | undefined {
-    const cut = setTimeout(() => this.#silent.destroyAll(), CLOSE_MS);
+    const cut = setTimeout(() => this.#unresponsive.destroyAll(), CLOSE_MS);
     const ended = super.end().finally(() => clearTimeout(cut));
     if (!callback) return ended;
     void ended.then(callback, callback);
@@ -173,7 +173,7 @@ class CountingPool extends pg.Pool {
       try {
         return await connect();
       } catch (error) {
-        if (this.#asksForLess(error)) continue;
+        if (this.#dropRefusedSetting(error)) continue;
         const isBusy = (error as Error).message === QUEUED_TOO_LONG && this.#connected >= this.options.max;
         if (isBusy && this.#waitsWhileBusy) continue;
         this.failed += 1;
@@ -183,10 +183,10 @@ class CountingPool extends pg.Pool {
   }
 
   /** Returns whether another connection should be tried, without the setting that the server refused. */
-  #asksForLess(error: unknown): boolean {
+  #dropRefusedSetting(error: unknown): boolean {
     const isRefused = REFUSED_SETTING.has(sqlState(error) ?? '') && (error as Error).message.includes(CHECK_SETTING);
-    if (!isRefused || this.options.options === NOTICE_DEAD_PEERS) return false;
-    this.options.options = NOTICE_DEAD_PEERS;
+    if (!isRefused || this.options.options === DETECT_DEAD_PEERS) return false;
+    this.options.options = DETECT_DEAD_PEERS;
     return true;
   }
 }

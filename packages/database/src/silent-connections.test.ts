@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { isUnavailable, openPool, withTransaction } from './index.ts';
 import { SilentConnections } from './silent-connections.ts';
 
-const SILENT_MS = 300;
+const UNRESPONSIVE_MS = 300;
 /** The silence, the checks that find it, the query and its time limit. */
-const NOTICED_WITHIN_MS = 3 * SILENT_MS + 1_000;
+const NOTICED_WITHIN_MS = 3 * UNRESPONSIVE_MS + 1_000;
 
 let database: TestDatabase;
 let line: FaultLine;
@@ -21,7 +21,7 @@ beforeEach(async () => {
     connectionString: line.url,
     max: 4,
     applicationName: 'silent-test',
-    silentMs: SILENT_MS,
+    silentMs: UNRESPONSIVE_MS,
     connectTimeoutMs: 500,
   });
 });
@@ -81,7 +81,7 @@ it('a statement that takes long, or waits for a lock, is left alone', async () =
   await holder.query('BEGIN; LOCK TABLE item');
   const waiting = pool.query('SELECT count(*)::int AS n FROM item');
   const sleeping = pool.query('SELECT pg_sleep(1.5), 4 AS n');
-  await pause(4 * SILENT_MS);
+  await pause(4 * UNRESPONSIVE_MS);
   await holder.query('COMMIT');
   holder.release();
   expect((await waiting).rows).toEqual([{ n: 0 }]);
@@ -105,14 +105,14 @@ it('a statement that is still being sent is left alone: a large one takes long o
   const silent = new SilentConnections({
     connectionString: database.url,
     applicationName: 'silent-test',
-    silentMs: SILENT_MS,
+    silentMs: UNRESPONSIVE_MS,
   });
   const [moving, stuck] = [sending('moving'), sending('stuck')];
   silent.add(moving);
   silent.add(stuck);
   await waitFor(() => givenUp.length > 0, { what: 'the one that does not move to be given up' });
   silent.remove(stuck);
-  await pause(2 * SILENT_MS);
+  await pause(2 * UNRESPONSIVE_MS);
   silent.remove(moving);
   expect(givenUp).not.toContain('moving');
 });

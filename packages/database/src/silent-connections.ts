@@ -9,7 +9,7 @@ export interface SilentConnectionsOptions {
    * Milliseconds without data after which the server is asked about a statement, and for which its answer is awaited.
    */
   silentMs: number;
-  /** Name of the connection that asks. */
+  /** Name of the connection that probes. */
   applicationName: string;
 }
 
@@ -31,7 +31,7 @@ interface WatchedSocket {
   destroy(error?: Error): void;
 }
 
-interface Sighting {
+interface LastActivity {
   bytes: number;
   /** Monotonic milliseconds. */
   since: number;
@@ -45,13 +45,13 @@ const TOO_MANY_CONNECTIONS = '53300';
 /**
  * Closes connections whose statement will never be answered. A network that drops packets gives no error, and a
  * statement may legitimately take minutes. So the server is asked over a separate connection whether it executes the
- * statements of silent ones. Others have failed, and all have when the server is unreachable.
+ * statements of those without data. Others have failed, and all have when the server is unreachable.
  */
 export class SilentConnections {
   readonly #options: SilentConnectionsOptions;
-  readonly #watched = new Map<Watched, Sighting | undefined>();
+  readonly #watched = new Map<Watched, LastActivity | undefined>();
   #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
+  #isProbing = false;
 
   constructor(options: SilentConnectionsOptions) {
     this.#options = options;
@@ -59,7 +59,7 @@ export class SilentConnections {
 
   add(client: pg.PoolClient): void {
     this.#watched.set(client as unknown as Watched, undefined);
-    this.#timer ??= setInterval(() => this.#look(), this.#options.silentMs / 3).unref();
+    this.#timer ??= setInterval(() => this.#checkActivity(), this.#options.silentMs / 3).unref();
   }
 
   remove(client: pg.PoolClient): void {
@@ -74,53 +74,53 @@ export class SilentConnections {
     for (const client of this.#watched.keys()) client.connection.stream.destroy();
   }
 
-  #look(): void {
+  #checkActivity(): void {
     const now = performance.now();
-    const silent: Watched[] = [];
+    const unresponsive: Watched[] = [];
     for (const [client, before] of this.#watched) {
       const bytes = bytesOf(client);
       if (client.readyForQuery) this.#watched.set(client, undefined);
       else if (before?.bytes !== bytes) this.#watched.set(client, { bytes, since: now });
-      else if (now - before.since >= this.#options.silentMs) silent.push(client);
+      else if (now - before.since >= this.#options.silentMs) unresponsive.push(client);
     }
-    if (silent.length === 0 || this.#isAsking) return;
-    this.#isAsking = true;
-    void this.#askAfter(silent).finally(() => {
-      this.#isAsking = false;
+    if (unresponsive.length === 0 || this.#isProbing) return;
+    this.#isProbing = true;
+    void this.#probe(unresponsive).finally(() => {
+      this.#isProbing = false;
     });
   }
 
-  async #askAfter(silent: Watched[]): Promise<void> {
-    const before = new Map(silent.map((client) => [client, bytesOf(client)]));
-    const lives = await this.#livingAmong(silent);
+  async #probe(unresponsive: Watched[]): Promise<void> {
+    const before = new Map(unresponsive.map((client) => [client, bytesOf(client)]));
+    const isExecuting = await this.#findExecuting(unresponsive);
     await pause(READ_MS);
-    for (const client of silent) {
-      if (lives(client) || bytesOf(client) !== before.get(client)) continue;
+    for (const client of unresponsive) {
+      if (isExecuting(client) || bytesOf(client) !== before.get(client)) continue;
       client.connection.stream.destroy(silenceError());
     }
   }
 
-  async #livingAmong(silent: Watched[]): Promise<(client: Watched) => boolean> {
+  async #findExecuting(unresponsive: Watched[]): Promise<(client: Watched) => boolean> {
     const { connectionString, applicationName, silentMs } = this.#options;
-    const asking = new pg.Client({
+    const probe = new pg.Client({
       connectionString,
       application_name: `${applicationName}-watch`,
       connectionTimeoutMillis: silentMs,
       query_timeout: silentMs,
       statement_timeout: silentMs,
     });
-    asking.on('error', () => undefined);
+    probe.on('error', () => undefined);
     try {
-      await asking.connect();
-      const { rows } = await asking.query<{ own: number; pids: number[] }>(
+      await probe.connect();
+      const { rows } = await probe.query<{ own: number; pids: number[] }>(
         `SELECT pg_backend_pid() AS own,
                 array(SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
                       AND wait_event_type IS DISTINCT FROM 'Client') AS pids`,
-        [silent.map(({ processID }) => processID)],
+        [unresponsive.map(({ processID }) => processID)],
       );
       const { own, pids } = rows[0]!;
       // Behind a pooler the connection ids are the pooler's: it answers, and nothing more is known.
-      if (own !== (asking as unknown as Watched).processID) return () => true;
+      if (own !== (probe as unknown as Watched).processID) return () => true;
       const atWork = new Set(pids);
       return ({ processID }) => atWork.has(processID);
     } catch (error) {
@@ -128,7 +128,7 @@ export class SilentConnections {
       const isReachable = state !== undefined && (state === TOO_MANY_CONNECTIONS || !isUnavailable(error));
       return () => isReachable;
     } finally {
-      void asking.end().catch(() => undefined);
+      void probe.end().catch(() => undefined);
     }
   }
 }

@@ -14,17 +14,17 @@ export function toSqlText(text: string): string {
 export function toSqlJson(value: unknown): string {
   const json = JSON.stringify(value) ?? 'null';
   if (!/\\u(?:0000|d[89a-f])/i.test(json)) return json;
-  return JSON.stringify(cleaned(JSON.parse(json)));
+  return JSON.stringify(replaceRefused(JSON.parse(json)));
 }
 
 /** Returns a JSON value that Postgres accepts, its texts in separate columns or all of it as `jsonb`. */
 export function toSqlValue<Value>(value: Value): Value {
-  return cleaned(value) as Value;
+  return replaceRefused(value) as Value;
 }
 
-function cleaned(value: unknown): unknown {
+function replaceRefused(value: unknown): unknown {
   if (typeof value === 'string') return toSqlText(value);
-  if (Array.isArray(value)) return value.map(cleaned);
+  if (Array.isArray(value)) return value.map(replaceRefused);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [toSqlText(key), cleaned(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [toSqlText(key), replaceRefused(inner)]));
 }

@@ -4,7 +4,7 @@ import { isUnavailable } from './sql-errors.ts';
 
 const RETRY_MS = 500;
 /** Number of tries per log line: one line in ten seconds. */
-const TOLD_EVERY = 20;
+const LOG_EVERY = 20;
 
 /**
  * Repeats a step of a service's start while the database is unavailable: services and servers start in any order. The
@@ -21,7 +21,7 @@ export async function untilAvailable<T>(
       return await step();
     } catch (error) {
       if (!isWorthWaiting(error)) throw error;
-      if (tries % TOLD_EVERY === 0) logger.warn('waiting for the database', { error });
+      if (tries % LOG_EVERY === 0) logger.warn('waiting for the database', { error });
     }
     await pause(RETRY_MS, undefined, { signal: lifecycle.stopping }).catch(() => undefined);
   }

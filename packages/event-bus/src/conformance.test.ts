@@ -258,7 +258,7 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       await expect(away.publish('organizations', [issued()])).rejects.toMatchObject({ name: 'BusUnavailableError' });
       const subscribing = listen({ by: away });
       subscribing.catch(() => undefined);
-      await waitFor(() => log.messages('warn').some(({ message }) => message.startsWith('cannot subscribe yet')));
+      await waitFor(() => log.messages('warn').some(({ message }) => message.startsWith('subscribing failed')));
       await away.close();
       await expect(subscribing).rejects.toMatchObject({ name: 'BusClosedError' });
     });

@@ -33,7 +33,7 @@ export class Delivery {
   async deliver(topic: TopicName, text: string, signal: AbortSignal): Promise<void> {
     const event = readEvent(topic, text);
     if (typeof event === 'string') {
-      this.#logger.warn('an event was left out', { topic, reason: event, text: text.slice(0, 200) });
+      this.#logger.warn('invalid event skipped', { topic, reason: event, text: text.slice(0, 200) });
       this.#instruments?.skipped.inc({ topic, reason: event });
       return;
     }
@@ -52,7 +52,7 @@ export class Delivery {
       } catch (error) {
         const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
         const fields = { topic, type: event.type, id: event.id, attempt, retryInMs: pauseMs, error };
-        this.#logger.error('an event could not be handled and is tried again', fields);
+        this.#logger.error('event handler failed, will retry', fields);
         this.#instruments?.retries.inc({ topic });
         await pause(pauseMs, undefined, { signal });
       }

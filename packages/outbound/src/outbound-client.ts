@@ -88,7 +88,7 @@ export class OutboundClient {
         return { status: response.statusCode, headers: response.headers, body };
       });
     } catch (error) {
-      throw refusalIn(error) ?? error;
+      throw findRefusal(error) ?? error;
     }
   }
 
@@ -108,7 +108,7 @@ export class OutboundClient {
       const { statusCode: status, headers: answered, body } = response;
       return { status, headers: answered, body, discard: () => discard(body, idleMs) };
     } catch (error) {
-      throw refusalIn(error) ?? error;
+      throw findRefusal(error) ?? error;
     }
   }
 
@@ -144,8 +144,8 @@ function discard(body: Dispatcher.ResponseData['body'], timeoutMs: number): void
 }
 
 /** Finds a refusal inside an error: of several addresses tried, or as a cause. */
-function refusalIn(error: unknown): OutboundRefusedError | undefined {
+function findRefusal(error: unknown): OutboundRefusedError | undefined {
   if (error instanceof OutboundRefusedError) return error;
-  if (error instanceof AggregateError) return error.errors.map(refusalIn).find((found) => found !== undefined);
-  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
+  if (error instanceof AggregateError) return error.errors.map(findRefusal).find((found) => found !== undefined);
+  return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined;
 }

@@ -21,7 +21,7 @@ it('a name that does not resolve, takes too long or is public passes', async () 
     if (host === 'gone.test') callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
     if (host === 'fine.test') callback(null, [{ address: '93.184.215.14', family: 4 }]);
   };
-  const names = new ResolvedNames(policy, { lookup, patienceMs: 10, maxNames: 1 });
+  const names = new ResolvedNames(policy, { lookup, timeoutMs: 10, maxNames: 1 });
   for (const host of ['gone.test', 'fine.test', 'slow.test']) await names.check(new URL(`https://${host}/`));
 });
 

@@ -4,7 +4,7 @@ import { OutboundRefusedError } from './errors.ts';
 import { hostOf, type OutboundPolicy } from './outbound-policy.ts';
 import { systemLookup } from './system-lookup.ts';
 
-interface Known {
+interface CachedCheck {
   until: number;
   refusal: Promise<OutboundRefusedError | undefined>;
 }
@@ -16,41 +16,41 @@ interface Known {
 export class ResolvedNames {
   readonly #policy: OutboundPolicy;
   readonly #lookup: Lookup;
-  readonly #options: { patienceMs: number; rememberMs: number; maxNames: number };
-  /** Known names, oldest first. */
-  readonly #known = new Map<string, Known>();
+  readonly #options: { timeoutMs: number; cacheMs: number; maxNames: number };
+  /** Checked names, oldest first. */
+  readonly #checked = new Map<string, CachedCheck>();
 
   constructor(
     policy: OutboundPolicy,
-    options: { lookup?: Lookup; patienceMs?: number; rememberMs?: number; maxNames?: number } = {},
+    options: { lookup?: Lookup; timeoutMs?: number; cacheMs?: number; maxNames?: number } = {},
   ) {
     this.#policy = policy;
     this.#lookup = options.lookup ?? systemLookup;
-    const { patienceMs = 1_000, rememberMs = 30_000, maxNames = 1_000 } = options;
-    this.#options = { patienceMs, rememberMs, maxNames };
+    const { timeoutMs = 1_000, cacheMs = 30_000, maxNames = 1_000 } = options;
+    this.#options = { timeoutMs, cacheMs, maxNames };
   }
 
   /** @throws OutboundRefusedError */
   async check(url: URL): Promise<void> {
     const host = hostOf(url);
     if (isIP(host)) return;
-    const refusal = await this.#refusalOf(host);
+    const refusal = await this.#findRefusal(host);
     if (refusal) throw refusal;
   }
 
-  #refusalOf(host: string): Promise<OutboundRefusedError | undefined> {
-    const known = this.#known.get(host);
-    if (known && known.until > performance.now()) return known.refusal;
-    const refusal = this.#ask(host);
-    this.#known.delete(host);
-    this.#known.set(host, { until: performance.now() + this.#options.rememberMs, refusal });
-    if (this.#known.size > this.#options.maxNames) this.#known.delete(this.#known.keys().next().value as string);
+  #findRefusal(host: string): Promise<OutboundRefusedError | undefined> {
+    const cached = this.#checked.get(host);
+    if (cached && cached.until > performance.now()) return cached.refusal;
+    const refusal = this.#lookUp(host);
+    this.#checked.delete(host);
+    this.#checked.set(host, { until: performance.now() + this.#options.cacheMs, refusal });
+    if (this.#checked.size > this.#options.maxNames) this.#checked.delete(this.#checked.keys().next().value as string);
     return refusal;
   }
 
-  #ask(host: string): Promise<OutboundRefusedError | undefined> {
+  #lookUp(host: string): Promise<OutboundRefusedError | undefined> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#options.patienceMs, undefined);
+      const timer = setTimeout(resolve, this.#options.timeoutMs, undefined);
       this.#lookup(host, { all: true }, (error, addresses) => {
         clearTimeout(timer);
         resolve(error ? undefined : this.#firstRefusal(addresses.map(({ address }) => address)));

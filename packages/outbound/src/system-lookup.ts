@@ -7,17 +7,17 @@ import type { Lookup } from './checked-lookup.ts';
  */
 export function limitedLookup(ask: Lookup, atOnce: number): Lookup {
   const waiting: (() => void)[] = [];
-  let underWay = 0;
+  let inFlight = 0;
   return (host, options, callback) => {
     const start = () => {
-      underWay += 1;
+      inFlight += 1;
       ask(host, options, (error, addresses) => {
-        underWay -= 1;
+        inFlight -= 1;
         waiting.shift()?.();
         callback(error, addresses);
       });
     };
-    if (underWay < atOnce) start();
+    if (inFlight < atOnce) start();
     else waiting.push(start);
   };
 }

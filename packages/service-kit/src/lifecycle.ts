@@ -86,16 +86,16 @@ export class ServiceLifecycle implements Lifecycle {
     await Promise.resolve();
     this.#stopping.abort(new Error(`stopping: ${reason}`));
     await Promise.all(
-      this.#drains.map(({ name, begin }) => this.#bounded(`drain of ${name}`, begin, DRAIN_HOOK_TIMEOUT_MS)),
+      this.#drains.map(({ name, begin }) => this.#closeWithin(`drain of ${name}`, begin, DRAIN_HOOK_TIMEOUT_MS)),
     );
     // A part may be opened while others close; what it registers is closed too.
     for (let closing = this.#closings.pop(); closing; closing = this.#closings.pop()) {
-      await this.#bounded(closing.name, closing.close, closing.timeoutMs);
+      await this.#closeWithin(closing.name, closing.close, closing.timeoutMs);
     }
     this.#logger.info('stopped', { failures: this.#failures });
   }
 
-  async #bounded(name: string, action: () => unknown, timeoutMs: number): Promise<void> {
+  async #closeWithin(name: string, action: () => unknown, timeoutMs: number): Promise<void> {
     const startedAt = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -106,7 +106,7 @@ export class ServiceLifecycle implements Lifecycle {
       this.#logger.debug('closed', { part: name, ms: Math.round(performance.now() - startedAt) });
     } catch (error) {
       this.#failures += 1;
-      this.#logger.error('a part failed to close', { part: name, error });
+      this.#logger.error('closing a part failed', { part: name, error });
     } finally {
       clearTimeout(timer);
     }

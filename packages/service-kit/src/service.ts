@@ -77,22 +77,22 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
       });
     }
     // A part may also ask to stop; the process then ends as well.
-    lifecycle.stopping.addEventListener('abort', () => stop('asked to stop', 0));
-    watchParent(process.env.RUNYARD_PARENT_FD, () => stop('the parent process is gone', 0));
+    lifecycle.stopping.addEventListener('abort', () => stop('stop requested by a part', 0));
+    watchParent(process.env.RUNYARD_PARENT_FD, () => stop('parent process ended', 0));
     definition.run(config, context).catch((error: unknown) => {
       // A stop interrupts the start: an error of the start is no failure then.
       if (lifecycle.isDraining) {
-        logger.debug('the start was given up', { error });
+        logger.debug('start cancelled by a stop', { error });
         return;
       }
       // Some configuration errors show only when parts are connected.
       if (error instanceof ConfigError) {
         reportProblems(definition.name, error.problems);
-        stop('the configuration is wrong', EXIT_BAD_CONFIG);
+        stop('invalid configuration', EXIT_BAD_CONFIG);
         return;
       }
-      logger.error('could not start', { error });
-      stop('could not start', EXIT_CRASH);
+      logger.error('start failed', { error });
+      stop('start failed', EXIT_CRASH);
     });
   });
 
@@ -139,13 +139,13 @@ export function createContext(
   };
 }
 
-function watchParent(descriptor: string | undefined, onGone: () => void): void {
+function watchParent(descriptor: string | undefined, onEnd: () => void): void {
   if (descriptor === undefined || descriptor === '') return;
   const pipe = new Socket({ fd: Number(descriptor), readable: true, writable: false });
-  let gone = false;
+  let hasEnded = false;
   const report = () => {
-    if (!gone) onGone();
-    gone = true;
+    if (!hasEnded) onEnd();
+    hasEnded = true;
   };
   pipe.on('end', report).on('close', report).on('error', report);
   pipe.resume();

@@ -9,20 +9,20 @@ const KEEP_ALIVE_MS = 60_000;
  * announce their addresses to clients: a loopback address is wrong inside a container of the same machine.
  */
 export function socketsThrough(loopbackHost: string): ISocketFactory {
-  return ({ host: told, port, ssl, onConnect }) => {
-    const host = isLoopback(told) ? loopbackHost : told;
+  return ({ host: announced, port, ssl, onConnect }) => {
+    const host = isLoopback(announced) ? loopbackHost : announced;
     const socket = ssl
-      ? connectTls({ host, port, ...identityOf(told), ...ssl }, onConnect)
+      ? connectTls({ host, port, ...tlsIdentityOf(announced), ...ssl }, onConnect)
       : connect({ host, port }, onConnect);
     return socket.setKeepAlive(true, KEEP_ALIVE_MS);
   };
 }
 
 /** Checks a broker's certificate against its announced address, wherever it is reached. */
-function identityOf(told: string): ConnectionOptions {
+function tlsIdentityOf(announced: string): ConnectionOptions {
   return {
-    ...(isIP(told) === 0 && { servername: told }),
-    checkServerIdentity: (_name, certificate) => checkServerIdentity(told, certificate),
+    ...(isIP(announced) === 0 && { servername: announced }),
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(announced, certificate),
   };
 }
 

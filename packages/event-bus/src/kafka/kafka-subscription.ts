@@ -54,7 +54,7 @@ export class KafkaSubscription {
       } catch (error) {
         if (this.#closing.signal.aborted) break;
         this.#parts.topics.doubt();
-        this.#logger.warn('cannot subscribe yet, trying again', { error });
+        this.#logger.warn('subscribing failed, will retry', { error });
         await this.#dropConsumer();
         await pause(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       }
@@ -157,7 +157,7 @@ export class KafkaSubscription {
   /** Replaces a consumer: kafkajs stops it for good on errors that it considers permanent. */
   #replace(consumer: Consumer, error: Error): void {
     if (this.#closing.signal.aborted || this.#consumer !== consumer || this.#replacing) return;
-    this.#logger.error('a consumer ended and is replaced', { error });
+    this.#logger.error('consumer ended, replacing it', { error });
     this.#parts.topics.doubt();
     this.#replacing = this.#dropConsumer()
       .then(() => this.start())

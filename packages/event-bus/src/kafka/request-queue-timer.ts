@@ -1,6 +1,6 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
-let isCalm = false;
+let isPatched = false;
 
 /**
  * Fixes a timer of kafkajs 2.2.4. It re-arms the timer for queued requests after every check, with a negative delay
@@ -9,8 +9,8 @@ let isCalm = false;
  * throttling (this timer) or by the limit of requests in flight (checked at every answer).
  */
 export function calmRequestQueueTimer(): void {
-  if (isCalm) return;
-  isCalm = true;
+  if (isPatched) return;
+  isPatched = true;
   const { prototype } = RequestQueue;
   const arm = prototype.scheduleCheckPendingRequests;
   prototype.scheduleCheckPendingRequests = function armWhenHeldBack(this: RequestQueue): void {

@@ -108,7 +108,7 @@ export class OutboxRelay {
       this.#failures += 1;
       // One failure is normal while a part restarts; later ones are logged at growing intervals.
       const level = this.#failures === 1 ? 'debug' : 'warn';
-      this.#options.logger[level]('the outbox cannot be published, trying again', { failures: this.#failures, error });
+      this.#options.logger[level]('publishing the outbox failed, will retry', { failures: this.#failures, error });
       this.#instruments?.failures.inc();
       return 'failed';
     }

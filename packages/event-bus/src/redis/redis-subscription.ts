@@ -11,7 +11,7 @@ import { streamKey } from './stream-key.ts';
 
 const BLOCK_MS = 2_000;
 /** Milliseconds by which a read exceeds its block time when its connection was lost without an error. */
-const SILENCE_MS = 5_000;
+const UNRESPONSIVE_MS = 5_000;
 const BATCH = 64;
 const RETRY_PAUSE_MS = 500;
 /**
@@ -60,7 +60,7 @@ export class RedisSubscription {
         return;
       } catch (error) {
         if (this.#closing.signal.aborted) break;
-        this.#logger.warn('cannot subscribe yet, trying again', { error });
+        this.#logger.warn('subscribing failed, will retry', { error });
         await this.#pause(RETRY_PAUSE_MS);
       }
     }
@@ -83,7 +83,7 @@ export class RedisSubscription {
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         if (isNoGroup(error)) await this.#recreateGroups();
-        else this.#logger.debug('the event stream cannot be read, trying again', { error });
+        else this.#logger.debug('reading the event stream failed, will retry', { error });
         await this.#pause(RETRY_PAUSE_MS);
       }
     }
@@ -122,11 +122,11 @@ export class RedisSubscription {
       ...(waits ? ['BLOCK', String(BLOCK_MS)] : []),
       ...['STREAMS', ...this.#streams.keys(), ...from],
     ];
-    const silence = setTimeout(() => this.#reader.disconnect(true), BLOCK_MS + SILENCE_MS);
+    const watchdog = setTimeout(() => this.#reader.disconnect(true), BLOCK_MS + UNRESPONSIVE_MS);
     try {
       return (await this.#reader.call('XREADGROUP', ...arguments_)) as StreamReply;
     } finally {
-      clearTimeout(silence);
+      clearTimeout(watchdog);
     }
   }
 
@@ -140,7 +140,7 @@ export class RedisSubscription {
 
   /** Recreates the groups after Redis was emptied: everything in the streams now is newer. */
   async #recreateGroups(): Promise<void> {
-    this.#logger.warn('the event streams were emptied; going on with what came since');
+    this.#logger.warn('event streams were emptied, consumer groups recreated');
     await this.#createGroups('0').catch(() => undefined);
   }
 

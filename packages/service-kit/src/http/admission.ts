@@ -65,7 +65,7 @@ export class Admission {
   readonly #refusals: Refusals;
   #requests = 0;
   #bodyBytes = 0;
-  #strangersBytes = 0;
+  #unauthenticatedBytes = 0;
 
   constructor(limits: RequestLimits, refusals: Refusals) {
     this.#limits = limits;
@@ -84,7 +84,7 @@ export class Admission {
   enter(res: Served): void {
     if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
     this.#requests += 1;
-    const held: Held = { bytes: 0, ofStranger: 0, isCounted: true, isClosed: false };
+    const held: Held = { bytes: 0, ofUnauthenticated: 0, isCounted: true, isClosed: false };
     const leave = () => {
       if (held.isCounted) this.#requests -= 1;
       held.isCounted = false;
@@ -95,35 +95,35 @@ export class Admission {
         // Nothing would release the bytes.
         if (held.isClosed) throw new ClientGoneError();
         const { bodyBytesInFlight: limit } = this.#limits;
-        const ofStranger = isStranger ? bytes : 0;
+        const ofUnauthenticated = isStranger ? bytes : 0;
         const hasRoom =
           fits(this.#bodyBytes, held.bytes, bytes, limit) &&
-          fits(this.#strangersBytes, held.ofStranger, ofStranger, limit * STRANGERS_SHARE);
+          fits(this.#unauthenticatedBytes, held.ofUnauthenticated, ofUnauthenticated, limit * STRANGERS_SHARE);
         if (!hasRoom) throw this.#refusals.of('body_bytes');
         this.#bodyBytes += bytes;
-        this.#strangersBytes += ofStranger;
+        this.#unauthenticatedBytes += ofUnauthenticated;
         held.bytes += bytes;
-        held.ofStranger += ofStranger;
+        held.ofUnauthenticated += ofUnauthenticated;
       },
     });
     res.once('close', () => {
       held.isClosed = true;
       leave();
       this.#bodyBytes -= held.bytes;
-      this.#strangersBytes -= held.ofStranger;
+      this.#unauthenticatedBytes -= held.ofUnauthenticated;
     });
   }
 }
 
 /** Returns whether there is room for more. A request that is the only one with bytes always has it. */
-function fits(held: number, ofIts: number, more: number, limit: number): boolean {
-  return more === 0 || held === ofIts || held + more <= limit;
+function fits(held: number, ownBytes: number, more: number, limit: number): boolean {
+  return more === 0 || held === ownBytes || held + more <= limit;
 }
 
 interface Held {
   bytes: number;
   /** The bytes of a body from an unknown caller. */
-  ofStranger: number;
+  ofUnauthenticated: number;
   isCounted: boolean;
   isClosed: boolean;
 }

@@ -32,14 +32,14 @@ export class Connections {
     this.#server = server;
     server.on('connection', (socket: Socket) => {
       this.#active.set(socket, 0);
-      socket.once('close', () => this.#gone(socket));
+      socket.once('close', () => this.#forget(socket));
     });
     server.on('request', ({ socket }, res) => {
       this.#active.set(socket, (this.#active.get(socket) ?? 0) + 1);
       res.once('close', () => this.#finished(socket));
     });
     // After an upgrade, its handler owns the connection.
-    server.on('upgrade', ({ socket }) => this.#gone(socket));
+    server.on('upgrade', ({ socket }) => this.#forget(socket));
   }
 
   /** Resolves when all connections are closed; those with requests after the given times are cut. */
@@ -66,7 +66,7 @@ export class Connections {
     this.#onNone = undefined;
   }
 
-  #gone(socket: Socket): void {
+  #forget(socket: Socket): void {
     this.#active.delete(socket);
     if (this.#active.size === 0) this.#onNone?.();
   }

@@ -97,11 +97,11 @@ class Incoming implements HandlerRequest {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
-      const gone = () => {
+      const abortUnfinished = () => {
         if (!this.res.writableFinished) abort.abort(new Error('the client closed the connection'));
       };
-      if (this.res.closed || this.res.destroyed) gone();
-      else this.res.once('close', gone);
+      if (this.res.closed || this.res.destroyed) abortUnfinished();
+      else this.res.once('close', abortUnfinished);
     }
     return this.#abort.signal;
   }

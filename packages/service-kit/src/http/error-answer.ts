@@ -33,7 +33,7 @@ function refusalsOf(res: ServerResponse): Refusals | undefined {
   return (res as { locals?: { refusals?: Refusals } }).locals?.refusals;
 }
 
-const BREAK_OFF_MS = 5_000;
+const ABORT_MS = 5_000;
 
 /** Sends what was written so far and closes the connection without the end mark of a complete answer. */
 export function breakOff(res: ServerResponse): void {
@@ -42,7 +42,7 @@ export function breakOff(res: ServerResponse): void {
     res.destroy();
     return;
   }
-  const timer = setTimeout(() => socket.destroy(), BREAK_OFF_MS);
+  const timer = setTimeout(() => socket.destroy(), ABORT_MS);
   timer.unref();
   socket.once('close', () => clearTimeout(timer));
   socket.destroySoon();

@@ -16,6 +16,6 @@ export async function listenForMetrics(
     const app = createApp({ context, operations: [], metricsPrefix: 'lg_api_', isInner: () => true });
     await listen(app, { host: config.HOST, port, context, isAside: true });
   } catch (error) {
-    context.logger.warn('metrics have no port of their own', { port, error });
+    context.logger.warn('opening the metrics port failed, serving metrics on the main port only', { port, error });
   }
 }

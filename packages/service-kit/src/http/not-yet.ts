@@ -17,7 +17,7 @@ export const answerNotYet: RequestListener = (req, res) => {
   if (isAlive) res.writeHead(200, headers).end(body);
   else {
     // The body is not read: closing keeps it from being parsed as the next request.
-    const refused = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
-    res.writeHead(503, { ...headers, ...refused }).end(body);
+    const unprocessed = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
+    res.writeHead(503, { ...headers, ...unprocessed }).end(body);
   }
 };
