@@ -15,5 +15,5 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const { stdin, stdout, stderr, env } = process;
-const surroundings = { cwd: process.cwd(), env, stdin, stdout, stderr, pollMs: 1_000, interrupted: interrupted.signal };
-process.exitCode = await run(process.argv.slice(2), surroundings, manifest.version);
+const context = { cwd: process.cwd(), env, stdin, stdout, stderr, pollMs: 1_000, interrupted: interrupted.signal };
+process.exitCode = await run(process.argv.slice(2), context, manifest.version);

@@ -1,27 +1,27 @@
 import { Command, CommanderError } from 'commander';
 import { CliError, ExitCode, Interruption } from './cli-error.ts';
+import type { CommandContext } from './command-context.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
+import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
-import { addLookCommands } from './commands/look-commands.ts';
-import { painter } from './output/colours.ts';
-import type { Surroundings } from './surroundings.ts';
+import { createPainter } from './output/colours.ts';
 
 /** @param version of the command @returns the exit code */
-export async function run(args: string[], surroundings: Surroundings, version: string): Promise<number> {
+export async function run(args: string[], context: CommandContext, version: string): Promise<number> {
   let exitCode: number = ExitCode.done;
-  const program = createProgram(surroundings, version, (code) => {
+  const program = createProgram(context, version, (code) => {
     exitCode = code;
   });
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error, args, surroundings);
+    return explain(error, args, context);
   }
 }
 
-function createProgram(surroundings: Surroundings, version: string, end: (exitCode: number) => void): Command {
-  const { stdout, stderr } = surroundings;
+function createProgram(context: CommandContext, version: string, end: (exitCode: number) => void): Command {
+  const { stdout, stderr } = context;
   const program = new Command('runyard')
     .description('Deploys LangGraph projects to a Runyard platform, and runs one on this machine.')
     .version(version)
@@ -35,26 +35,26 @@ function createProgram(surroundings: Surroundings, version: string, end: (exitCo
       getErrHasColors: () => stderr.hasColors?.() === true,
     })
     .showHelpAfterError('(--help tells the options)');
-  addLookCommands(addDeployCommand(program, surroundings, end), surroundings);
-  addDevCommand(program, surroundings, end);
+  addDeploymentCommands(addDeployCommand(program, context, end), context);
+  addDevCommand(program, context, end);
   return program;
 }
 
-function explain(error: unknown, args: string[], { stdout, stderr, interrupted }: Surroundings): number {
-  const tell = (message: string, exitCode: number) =>
+function explain(error: unknown, args: string[], { stdout, stderr, interrupted }: CommandContext): number {
+  const report = (message: string, exitCode: number) =>
     void stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
   const isForPrograms = args.includes('--json');
   if (error instanceof CommanderError) {
     // Commander has printed the error or the help for the user.
     if (error.exitCode === 0) return ExitCode.done;
-    if (isForPrograms) tell(error.message.replace(/^error: /, ''), ExitCode.usage);
+    if (isForPrograms) report(error.message.replace(/^error: /, ''), ExitCode.usage);
     return ExitCode.usage;
   }
   const known = interrupted.aborted ? interrupted.reason : error;
   const exitCode = known instanceof CliError ? known.exitCode : ExitCode.failed;
   // Any other error is a bug of the command, and is shown with its stack.
   const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
-  if (isForPrograms) tell(message, exitCode);
-  else stderr.write(`${painter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);
+  if (isForPrograms) report(message, exitCode);
+  else stderr.write(`${createPainter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);
   return exitCode;
 }

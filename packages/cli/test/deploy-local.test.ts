@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs';
 import { arch } from 'node:os';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LANGGRAPH_JSON, projectFolder, removeFolders, runyard } from './support/command.ts';
-import { API_KEY, FakeControlPlane } from './support/control-plane.ts';
-import { DockerStandIn } from './support/docker-stand-in.ts';
+import { API_KEY, FakeControlPlaneApi } from './support/control-plane.ts';
+import { FakeDocker } from './support/fake-docker.ts';
 
-let platform: FakeControlPlane;
-let docker: DockerStandIn;
+let platform: FakeControlPlaneApi;
+let docker: FakeDocker;
 beforeEach(async () => {
-  platform = await new FakeControlPlane().open();
-  docker = new DockerStandIn();
+  platform = await new FakeControlPlaneApi().open();
+  docker = new FakeDocker();
 });
 afterEach(async () => {
   expect(platform.violations).toEqual([]);
@@ -24,7 +24,7 @@ const deploy = (args: string[] = [], folder = projectFolder('agent')) =>
     env: { RUNYARD_URL: platform.url, RUNYARD_API_KEY: API_KEY, PATH: docker.path },
   });
 const builds = () => docker.calls().filter(({ files }) => files !== undefined);
-const patched = () => platform.askedFor('PATCH', /./)[0]?.body;
+const patched = () => platform.requestsTo('PATCH', /./)[0]?.body;
 
 describe('deploy where an engine runs', () => {
   it('builds an image, pushes it with a short-lived login, and deploys it by its digest', async () => {
@@ -132,7 +132,7 @@ describe('deploy where an engine runs', () => {
     const ended = await deploy();
     expect(ended.exitCode).toBe(1);
     expect(ended.out).toContain('| docker: build');
-    expect(platform.askedFor('PATCH', /./)).toEqual([]);
+    expect(platform.requestsTo('PATCH', /./)).toEqual([]);
   });
 
   it('uses the tag when the engine knows no digest', async () => {

@@ -5,11 +5,11 @@ import { list } from 'tar';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../src/cli-error.ts';
 import { projectFolder, removeFolders, runyard } from './support/command.ts';
-import { API_KEY, FakeControlPlane, logEntry } from './support/control-plane.ts';
+import { API_KEY, FakeControlPlaneApi, logEntry } from './support/control-plane.ts';
 
-let platform: FakeControlPlane;
+let platform: FakeControlPlaneApi;
 beforeEach(async () => {
-  platform = await new FakeControlPlane().open();
+  platform = await new FakeControlPlaneApi().open();
 });
 afterEach(async () => {
   expect(platform.violations).toEqual([]);
@@ -41,7 +41,7 @@ describe('deploy --remote', () => {
     const ended = await deployRemote(projectFolder('My Agent'));
     expect(ended).toMatchObject({ exitCode: 0, err: '' });
     const [deployment] = [...platform.deployments.values()];
-    expect(platform.askedFor('POST', /deployments$/)[0]?.body).toEqual({
+    expect(platform.requestsTo('POST', /deployments$/)[0]?.body).toEqual({
       name: 'my-agent',
       source: 'internal_source',
       source_config: { deployment_type: 'dev' },
@@ -49,7 +49,7 @@ describe('deploy --remote', () => {
       secrets: [],
     });
     const [objectPath] = platform.uploads.keys();
-    expect(platform.askedFor('PATCH', /./)[0]?.body).toEqual({
+    expect(platform.requestsTo('PATCH', /./)[0]?.body).toEqual({
       revision_source: 'internal_source',
       source_revision_config: { source_tarball_path: objectPath, langgraph_config_path: 'langgraph.json' },
       secrets: [],
@@ -62,8 +62,8 @@ describe('deploy --remote', () => {
     platform.addDeployment('agent-2');
     const deployment = platform.addDeployment('agent');
     expect((await deployRemote(projectFolder('agent'))).exitCode).toBe(0);
-    expect(platform.askedFor('POST', /deployments$/)).toEqual([]);
-    expect(platform.askedFor('PATCH', /./).map(({ path }) => path)).toEqual([`/v2/deployments/${deployment.id}`]);
+    expect(platform.requestsTo('POST', /deployments$/)).toEqual([]);
+    expect(platform.requestsTo('PATCH', /./).map(({ path }) => path)).toEqual([`/v2/deployments/${deployment.id}`]);
     expect(platform.deployments.size).toBe(2);
   });
 
@@ -73,7 +73,7 @@ describe('deploy --remote', () => {
     await deployRemote(folder, ...quick);
     const flagged = await deployRemote(folder, ...quick, '--name', 'From Flag', '--deployment-type', 'prod');
     expect([...platform.deployments.values()].map(({ name }) => name)).toEqual(['from-file', 'from-flag']);
-    expect(platform.askedFor('POST', /deployments$/)[1]?.body.source_config).toEqual({ deployment_type: 'prod' });
+    expect(platform.requestsTo('POST', /deployments$/)[1]?.body.source_config).toEqual({ deployment_type: 'prod' });
     expect(flagged.out).toContain('The name is written from-flag.');
   });
 
@@ -88,12 +88,12 @@ describe('deploy --remote', () => {
     );
     expect(ended.exitCode).toBe(0);
     expect(ended.out).toContain("It is of the type dev and stays so: a deployment's type cannot change.");
-    expect(platform.askedFor('GET', /deployments$/)).toEqual([]);
+    expect(platform.requestsTo('GET', /deployments$/)).toEqual([]);
   });
 
   it('sends the commands that install and build', async () => {
     await deployRemote(projectFolder('agent'), '--install-command', 'npm ci', '--build-command', 'npm run build');
-    expect(platform.askedFor('PATCH', /./)[0]?.body.source_config).toEqual({
+    expect(platform.requestsTo('PATCH', /./)[0]?.body.source_config).toEqual({
       install_command: 'npm ci',
       build_command: 'npm run build',
     });
@@ -111,8 +111,8 @@ describe('deploy --remote', () => {
       { name: 'MODEL_KEY', value: 'm' },
       { name: 'LANGSMITH_API_KEY', value: 'tracing' },
     ];
-    expect(platform.askedFor('PATCH', /./)[0]?.body.secrets).toEqual(secrets);
-    expect(platform.askedFor('POST', /deployments$/)[0]?.body.secrets).toEqual(secrets);
+    expect(platform.requestsTo('PATCH', /./)[0]?.body.secrets).toEqual(secrets);
+    expect(platform.requestsTo('POST', /deployments$/)[0]?.body.secrets).toEqual(secrets);
     expect(ended.out).toContain('Not sent as secrets: PORT, RUNYARD_URL, LANGGRAPH_HOST_API_KEY, SAME.');
     expect(ended.out + ended.err).not.toContain(API_KEY);
   });
@@ -155,7 +155,7 @@ describe('deploy --remote', () => {
     });
     writeFileSync(join(folder, '../outside'), 'TOKEN=1\n');
     const ended = await deployRemote(folder);
-    expect(platform.askedFor('PATCH', /./)[0]?.body.secrets).toEqual([]);
+    expect(platform.requestsTo('PATCH', /./)[0]?.body.secrets).toEqual([]);
     expect(ended.out).toContain('"env" of langgraph.json names ../outside, outside the project: it is not read.');
   });
 
@@ -251,7 +251,7 @@ describe('when the network fails', () => {
   it('a creation that was executed is not executed again', async () => {
     platform.fail('POST', /deployments$/, 'cut after');
     expect((await deployRemote(projectFolder('agent'), '--no-wait')).exitCode).toBe(0);
-    const creations = platform.askedFor('POST', /deployments$/);
+    const creations = platform.requestsTo('POST', /deployments$/);
     expect(creations).toHaveLength(2);
     expect(creations[0]?.headers['idempotency-key']).toBe(creations[1]?.headers['idempotency-key']);
     expect(platform.deployments.size).toBe(1);
@@ -269,12 +269,12 @@ describe('when the network fails', () => {
     platform.fail('PUT', /upload/, 'cut');
     platform.fail('PUT', /upload/, { status: 503, headers: { 'retry-after': '0' } });
     expect((await deployRemote(projectFolder('agent'))).exitCode).toBe(0);
-    expect(platform.askedFor('PUT', /upload/)).toHaveLength(3);
+    expect(platform.requestsTo('PUT', /upload/)).toHaveLength(3);
     expect(uploadedFiles()).toContain('langgraph.json');
   });
 
   it('a platform that cannot be reached is reported as such', async () => {
-    const gone = await new FakeControlPlane().open();
+    const gone = await new FakeControlPlaneApi().open();
     const { url } = gone;
     await gone.close();
     const ended = await runyard(['deploy', '--host-url', url, '--api-key', 'k'], { cwd: projectFolder('agent') });

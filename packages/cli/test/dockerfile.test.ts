@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { type DockerfileOptions, dockerfileOf } from '../src/docker/dockerfile.ts';
+import { type DockerfileOptions, generateDockerfile } from '../src/docker/dockerfile.ts';
 import { openProject } from '../src/project/project.ts';
 import { projectFolder, removeFolders } from './support/command.ts';
 
@@ -9,7 +9,7 @@ afterAll(removeFolders);
 async function runLines(files: Record<string, string>, options: Partial<DockerfileOptions> = {}): Promise<string[]> {
   const folder = projectFolder('agent', files);
   const commands = { baseImage: 'base', installCommand: undefined, buildCommand: undefined };
-  const text = await dockerfileOf(await openProject(folder), { folder, ...commands, ...options });
+  const text = await generateDockerfile(await openProject(folder), { folder, ...commands, ...options });
   return text.split('\n').filter((line) => line.startsWith('RUN '));
 }
 

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderWith, projectFolder, removeFolders, runyard } from './support/command.ts';
-import { API_KEY, FakeControlPlane } from './support/control-plane.ts';
+import { API_KEY, FakeControlPlaneApi } from './support/control-plane.ts';
 
-let platform: FakeControlPlane;
+let platform: FakeControlPlaneApi;
 beforeEach(async () => {
-  platform = await new FakeControlPlane().open();
+  platform = await new FakeControlPlaneApi().open();
 });
 afterEach(async () => {
   await platform.close();

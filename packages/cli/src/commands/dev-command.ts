@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { type DevFlags, dev } from '../dev/dev.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { wholeNumber } from './options.ts';
+import { parseWholeNumber } from './options.ts';
 
 const HELP = `
 The services are those of a checkout of Runyard: the one this command is part of, else that of RUNYARD_HOME. They are
 installed and built as far as anything changed. While it runs, other commands in this folder speak with it when nothing
 else says where the platform is. Ctrl-C stops everything; the data stays.`;
 
-export function addDevCommand(program: Command, surroundings: Surroundings, end: (exitCode: number) => void): void {
+export function addDevCommand(program: Command, context: CommandContext, end: (exitCode: number) => void): void {
   program
     .command('dev')
     .summary('run the platform on this machine, with the project in this folder')
     .description('Runs the whole platform on this machine with the project in this folder deployed on it.')
     .option('--project <folder>', 'the folder of the project', '.')
-    .option('--port <port>', 'where the platform listens; 0 takes a free port', wholeNumber(0, 65_535), 2024)
+    .option('--port <port>', 'where the platform listens; 0 takes a free port', parseWholeNumber(0, 65_535), 2024)
     .option('--data-dir <path>', 'where everything is kept between starts (default: .runyard in the project)')
     .addHelpText('after', HELP)
-    .action(async (flags: DevFlags) => end(await dev(flags, surroundings)));
+    .action(async (flags: DevFlags) => end(await dev(flags, context)));
 }

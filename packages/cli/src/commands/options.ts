@@ -16,7 +16,7 @@ export function jsonOption(what: string): Option {
 }
 
 /** Refuses an empty text, which a script may pass by mistake. */
-export function someText(text: string): string {
+export function parseNonEmptyText(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It is empty.');
 }
@@ -24,7 +24,7 @@ export function someText(text: string): string {
 const POINT_IN_TIME = /^(\d{4}-\d\d-\d\d)(?:[tT ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?([zZ]|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Parses a whole number in a range. */
-export function wholeNumber(from: number, to: number): (text: string) => number {
+export function parseWholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (Number.isInteger(number) && number >= from && number <= to) return number;
@@ -36,7 +36,7 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
  * Parses a date, or a date with a time, into the form of the platform. Without a zone it is UTC, like the times that
  * are shown.
  */
-export function pointInTime(text: string): string {
+export function parsePointInTime(text: string): string {
   const [, date, time = '', zone = ''] = POINT_IN_TIME.exec(text.trim()) ?? [];
   const hours = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
   const point = new Date(time === '' ? `${date}` : `${date}T${time}${hours || 'Z'}`);
@@ -44,14 +44,14 @@ export function pointInTime(text: string): string {
   throw new InvalidArgumentError('It is a time such as 2026-11-20T12:00:00Z.');
 }
 
-export function imageTag(text: string): string {
+export function parseImageTag(text: string): string {
   if (/^\w[\w.-]{0,127}$/.test(text)) return text;
   throw new InvalidArgumentError('It has letters, digits, `_`, `-` and `.`.');
 }
 
 export const LOG_LEVELS: readonly Lowercase<LogLevel>[] = ['debug', 'info', 'warning', 'error', 'critical'];
 
-export function logLevel(text: string): LogLevel {
+export function parseLogLevel(text: string): LogLevel {
   if (LOG_LEVELS.some((level) => level === text.toLowerCase())) return text.toUpperCase() as LogLevel;
   throw new InvalidArgumentError(`It is one of ${LOG_LEVELS.join(', ')}.`);
 }

@@ -121,7 +121,7 @@ export class ControlPlane {
     try {
       return await this.#callOnce<T>(method, path, body);
     } catch (error) {
-      if (!(error instanceof Refusal) || !error.asksForWorkspace || this.#tenantId) throw error;
+      if (!(error instanceof Refusal) || !error.needsWorkspace || this.#tenantId) throw error;
       const tenantId = await this.#options.askForTenant();
       if (!tenantId) throw error;
       this.#tenantId = tenantId;

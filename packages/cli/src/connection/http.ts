@@ -68,7 +68,7 @@ export class Http {
       } catch (error) {
         this.#interrupted.throwIfAborted();
         this.#say(wanted, reasonOf(error), began);
-        const mayRepeat = wanted.isRepeatable || neverArrived(error);
+        const mayRepeat = wanted.isRepeatable || isNeverSent(error);
         if (mayRepeat && delay !== undefined) await this.#pause(delay);
         else throw this.#unanswered(wanted, error, mayRepeat);
       }
@@ -118,7 +118,7 @@ function withoutQuery(url: string): string {
   return url.replace(/\?.*$/, '');
 }
 
-function neverArrived(error: unknown): boolean {
+function isNeverSent(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
     code,

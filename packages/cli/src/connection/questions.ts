@@ -1,28 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { Surroundings } from '../surroundings.ts';
+import type { CommandContext } from '../command-context.ts';
 
 /** Asks the user. Questions go to the error stream, because the output stream is for the command's results. */
 export class Questions {
   /** True when there is a terminal, and the user wants to be asked. */
-  readonly mayAsk: boolean;
-  readonly #surroundings: Surroundings;
+  readonly isInteractive: boolean;
+  readonly #context: CommandContext;
 
   /** @param wanted false with `--no-input` */
-  constructor(surroundings: Surroundings, wanted: boolean) {
-    this.#surroundings = surroundings;
-    this.mayAsk = wanted && surroundings.stdin.isTTY === true;
+  constructor(context: CommandContext, wanted: boolean) {
+    this.#context = context;
+    this.isInteractive = wanted && context.stdin.isTTY === true;
   }
 
   /** Returns undefined when nobody can be asked. */
   async ask(question: string): Promise<string | undefined> {
-    return this.mayAsk ? this.#read(`${question}: `, this.#surroundings.stderr) : undefined;
+    return this.isInteractive ? this.#read(`${question}: `, this.#context.stderr) : undefined;
   }
 
   /** Does not show what is typed. */
   async askSecret(question: string): Promise<string | undefined> {
-    if (!this.mayAsk) return undefined;
-    const { stderr } = this.#surroundings;
+    if (!this.isInteractive) return undefined;
+    const { stderr } = this.#context;
     stderr.write(`${question}: `);
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
     const answer = await this.#read('', nowhere);
@@ -31,7 +31,7 @@ export class Questions {
   }
 
   async #read(prompt: string, output: NodeJS.WritableStream): Promise<string | undefined> {
-    const { stdin, interrupted } = this.#surroundings;
+    const { stdin, interrupted } = this.#context;
     const lines = createInterface({ input: stdin, output, terminal: true });
     try {
       const asked = new AbortController();

@@ -14,7 +14,7 @@ export class Refusal extends CliError {
   }
 
   /** True when the request needs a workspace, as with a key of the whole organization. */
-  get asksForWorkspace(): boolean {
+  get needsWorkspace(): boolean {
     return this.status === 403 && this.detail.includes('requires workspace specification');
   }
 }

@@ -33,7 +33,7 @@ export interface Settings {
   tenantId: string | undefined;
 }
 
-export function lookUp(names: readonly string[], ...places: Variables[]): string | undefined {
+export function findVariable(names: readonly string[], ...places: Variables[]): string | undefined {
   for (const name of names) for (const place of places) if (place[name]) return place[name];
   return undefined;
 }
@@ -52,11 +52,11 @@ export async function readSettings(options: {
   folder: string;
 }): Promise<Settings> {
   const { flags, project, environment } = options;
-  const url = flags.hostUrl || lookUp(URL_VARIABLES, project, environment);
-  const tenantId = flags.tenantId || lookUp(TENANT_VARIABLES, project, environment);
-  const apiKey = flags.apiKey || lookUp(API_KEY_VARIABLES, project, environment);
-  if (url) return { url: checkedUrl(url), apiKey, tenantId };
-  const local = await localPlatform(options.folder);
+  const url = flags.hostUrl || findVariable(URL_VARIABLES, project, environment);
+  const tenantId = flags.tenantId || findVariable(TENANT_VARIABLES, project, environment);
+  const apiKey = flags.apiKey || findVariable(API_KEY_VARIABLES, project, environment);
+  if (url) return { url: checkUrl(url), apiKey, tenantId };
+  const local = await readLocalPlatform(options.folder);
   if (local) return { url: local.url, apiKey: flags.apiKey || local.apiKey, tenantId };
   throw new CliError(
     'Where is the platform? Give its address with --host-url, or as RUNYARD_URL in the environment or in .env.',
@@ -64,14 +64,14 @@ export async function readSettings(options: {
   );
 }
 
-function checkedUrl(url: string): string {
+function checkUrl(url: string): string {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   if (protocol === 'http:' || protocol === 'https:') return url;
   throw new CliError(`${url} is not an address of a platform: it begins with http:// or https://.`, ExitCode.usage);
 }
 
 /** Reads the file of a running `dev`, which exists exactly while it is ready. */
-async function localPlatform(folder: string): Promise<{ url: string; apiKey: string } | null> {
+async function readLocalPlatform(folder: string): Promise<{ url: string; apiKey: string } | null> {
   const text = await readFile(join(folder, LOCAL_DATA_FOLDER, 'ready.json'), 'utf8').catch(() => null);
   return text === null ? null : (JSON.parse(text) as { url: string; apiKey: string });
 }

@@ -12,13 +12,13 @@ export interface BuildMode {
  *
  * @param asked `--remote` true, `--no-remote` false, neither undefined
  * @param existing the deployment, if there is one: its kind decides when no flag does
- * @param whyNotHere a sentence why no image can be built on this machine; null when one can
+ * @param findObstacle a sentence why no image can be built on this machine; null when one can
  */
 export async function chooseBuildMode(options: {
   asked: boolean | undefined;
   existing: Deployment | undefined;
   hasImage: boolean;
-  whyNotHere: () => Promise<string | null>;
+  findObstacle: () => Promise<string | null>;
 }): Promise<BuildMode> {
   const { asked, existing, hasImage } = options;
   if (hasImage && asked) throw new CliError('--image is built already: leave --remote out.', ExitCode.usage);
@@ -27,7 +27,7 @@ export async function chooseBuildMode(options: {
   if (asked === undefined && existing && existing.source !== 'internal_docker') {
     return { isRemote: true, why: 'Built by the platform: this deployment has no images from here.' };
   }
-  const obstacle = await options.whyNotHere();
+  const obstacle = await options.findObstacle();
   if (obstacle === null) {
     return {
       isRemote: false,

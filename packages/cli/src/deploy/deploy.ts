@@ -1,21 +1,21 @@
 import { basename, resolve } from 'node:path';
 import type { Deployment, DeploymentType, Secret } from '@runyard/contracts';
 import { CliError, ExitCode, Interruption } from '../cli-error.ts';
-import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
-import { type Connection, type ConnectionFlags, signIn } from '../connection/sign-in.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type Connection, type ConnectionFlags, connect } from '../connection/connect.ts';
+import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
 import { Engine } from '../docker/engine.ts';
 import type { Progress } from '../output/progress-event.ts';
-import { deploymentNameOf } from '../project/deployment-name.ts';
+import { toDeploymentName } from '../project/deployment-name.ts';
 import { openProject, type Project } from '../project/project.ts';
-import { secretsOf } from '../project/secrets.ts';
-import type { Surroundings } from '../surroundings.ts';
+import { collectSecrets } from '../project/secrets.ts';
 import { type BuildMode, chooseBuildMode } from './build-mode.ts';
+import { followRevision } from './follow-revision.ts';
 import { pushImage } from './local-build.ts';
-import { type Changed, makeRevision } from './make-revision.ts';
+import { type DeploymentChange, makeRevision } from './make-revision.ts';
 import { sendSource } from './remote-build.ts';
-import { conclude } from './result.ts';
+import { reportResult } from './report-result.ts';
 import { Steps } from './steps.ts';
-import { untilEnd } from './wait.ts';
 
 export interface DeployFlags extends ConnectionFlags {
   config?: string;
@@ -37,7 +37,7 @@ export interface DeployFlags extends ConnectionFlags {
 
 interface Work {
   flags: DeployFlags;
-  surroundings: Surroundings;
+  context: CommandContext;
   project: Project;
   connection: Connection;
   steps: Steps;
@@ -48,12 +48,12 @@ interface Work {
  *
  * @returns the exit code
  */
-export async function deploy(flags: DeployFlags, surroundings: Surroundings, progress: Progress): Promise<number> {
-  refuseWhatIsPassedOver(flags);
-  const project = await openProject(resolve(surroundings.cwd, flags.config ?? '.'));
-  const connection = await signIn({ flags, project: project.env, folder: project.folder, surroundings });
+export async function deploy(flags: DeployFlags, context: CommandContext, progress: Progress): Promise<number> {
+  refuseIgnoredFlags(flags);
+  const project = await openProject(resolve(context.cwd, flags.config ?? '.'));
+  const connection = await connect({ flags, project: project.env, folder: project.folder, context });
   try {
-    return await deployWith({ flags, surroundings, project, connection, steps: new Steps(progress) });
+    return await deployWith({ flags, context, project, connection, steps: new Steps(progress) });
   } finally {
     await connection.http.close();
   }
@@ -62,23 +62,23 @@ export async function deploy(flags: DeployFlags, surroundings: Surroundings, pro
 async function deployWith(work: Work): Promise<number> {
   const { project, connection, steps } = work;
   for (const warning of project.warnings) steps.note(warning);
-  const { secrets, leftOut } = secretsOf(project.env, connection.apiKey);
+  const { secrets, leftOut } = collectSecrets(project.env, connection.apiKey);
   if (leftOut.length > 0) steps.note(`Not sent as secrets: ${leftOut.join(', ')}.`);
   const name = nameOf(work);
   const existing = await findDeployment(work, name);
-  const engine = new Engine(work.surroundings);
+  const engine = new Engine(work.context);
   const mode = await chooseBuildMode({
     asked: work.flags.remote,
     existing,
     hasImage: work.flags.image !== undefined,
-    whyNotHere: () => engine.obstacle(work.flags.baseImage),
+    findObstacle: () => engine.obstacle(work.flags.baseImage),
   });
   steps.note(mode.why);
-  const ofImages = mode.isRemote ? given(work.flags, { baseImage: '--base-image', imageName: '--image-name' }) : [];
+  const ofImages = mode.isRemote ? listGiven(work.flags, { baseImage: '--base-image', imageName: '--image-name' }) : [];
   if (ofImages.length > 0) steps.warn(`${ofImages.join(' and ')}: of images built here. The platform does without.`);
   const { id } = existing ?? (await createDeployment(work, name, mode, secrets));
   const { installCommand, buildCommand, image, baseImage, imageName = name, tag, verbose = false } = work.flags;
-  const { interrupted } = work.surroundings;
+  const { interrupted } = work.context;
   const source = {
     ...connection,
     steps,
@@ -97,21 +97,21 @@ async function deployWith(work: Work): Promise<number> {
 }
 
 /** Refuses flags for a build when an existing image is deployed. @throws CliError */
-function refuseWhatIsPassedOver(flags: DeployFlags): void {
+function refuseIgnoredFlags(flags: DeployFlags): void {
   if (flags.image === undefined) return;
   const names = { installCommand: '--install-command', buildCommand: '--build-command', baseImage: '--base-image' };
-  const vain = given(flags, names);
+  const vain = listGiven(flags, names);
   if (vain.length > 0) throw new CliError(`--image is built already: leave ${vain.join(' and ')} out.`, ExitCode.usage);
 }
 
-function given<Name extends keyof DeployFlags>(flags: DeployFlags, names: Record<Name, string>): string[] {
+function listGiven<Name extends keyof DeployFlags>(flags: DeployFlags, names: Record<Name, string>): string[] {
   return (Object.keys(names) as Name[]).filter((name) => flags[name] !== undefined).map((name) => names[name]);
 }
 
 /** Takes the name from the flag, the variable or the folder. */
-function nameOf({ flags, surroundings, project, steps }: Work): string {
-  const wanted = flags.name ?? lookUp(NAME_VARIABLES, project.env, surroundings.env);
-  const name = deploymentNameOf(wanted ?? basename(project.folder));
+function nameOf({ flags, context, project, steps }: Work): string {
+  const wanted = flags.name ?? findVariable(NAME_VARIABLES, project.env, context.env);
+  const name = toDeploymentName(wanted ?? basename(project.folder));
   if (wanted !== undefined && wanted !== name && !flags.deploymentId) steps.note(`The name is written ${name}.`);
   return name;
 }
@@ -156,29 +156,29 @@ async function createDeployment(
 }
 
 /** Waits for the revision, unless the user does not want that, and reports the result. */
-async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: Changed): Promise<number> {
-  const { flags, surroundings, connection, steps } = work;
+async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: DeploymentChange): Promise<number> {
+  const { flags, context, connection, steps } = work;
   const { controlPlane } = connection;
   const { progress } = steps;
   steps.info(`Revision ${revisionId}.`, { revision_id: revisionId });
   const statusUrl = controlPlane.url + controlPlane.revisionPath(deployment.id, revisionId);
-  progress.tell({ event: 'status_url', url: statusUrl });
+  progress.report({ event: 'status_url', url: statusUrl });
   const about = { controlPlane, progress, deployment, revisionId, statusUrl };
-  if (!flags.wait) return conclude({ ...about, revision: 'not waited for' });
+  if (!flags.wait) return reportResult({ ...about, revision: 'not waited for' });
   steps.begin('Waiting for it');
   try {
-    const revision = await untilEnd({
+    const revision = await followRevision({
       controlPlane,
       progress,
       deploymentId: deployment.id,
       revisionId,
-      isBuiltRemotely: mode.isRemote,
+      isRemoteBuild: mode.isRemote,
       verbose: flags.verbose ?? false,
       timeoutMs: flags.timeout * 1_000,
-      pollMs: surroundings.pollMs,
-      interrupted: surroundings.interrupted,
+      pollMs: context.pollMs,
+      interrupted: context.interrupted,
     });
-    return await conclude({ ...about, revision: revision ?? 'timed out' });
+    return await reportResult({ ...about, revision: revision ?? 'timed out' });
   } catch (error) {
     if (!(error instanceof Interruption)) throw error;
     steps.warn(

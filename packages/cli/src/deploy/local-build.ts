@@ -7,10 +7,10 @@ import { extract } from 'tar';
 import { CliError } from '../cli-error.ts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import { Refusal } from '../connection/refusals.ts';
-import { dockerfileOf } from '../docker/dockerfile.ts';
+import { generateDockerfile } from '../docker/dockerfile.ts';
 import { BASE_IMAGE, type Engine } from '../docker/engine.ts';
 import { archiveProject } from '../project/archive.ts';
-import { deploymentNameOf } from '../project/deployment-name.ts';
+import { toDeploymentName } from '../project/deployment-name.ts';
 import type { Project } from '../project/project.ts';
 import type { Steps } from './steps.ts';
 
@@ -69,8 +69,8 @@ async function build(tag: string, scratch: string, options: LocalBuildOptions): 
     await archive.remove();
   }
   const { baseImage = BASE_IMAGE, installCommand, buildCommand } = options;
-  const dockerfile = await dockerfileOf(project, { folder, baseImage, installCommand, buildCommand });
-  const onLine = (message: string) => steps.progress.tell({ event: 'log', level: 'INFO', message });
+  const dockerfile = await generateDockerfile(project, { folder, baseImage, installCommand, buildCommand });
+  const onLine = (message: string) => steps.progress.report({ event: 'log', level: 'INFO', message });
   await engine.build({ folder, dockerfile, tag, onLine });
 }
 
@@ -79,15 +79,15 @@ async function push(image: string, scratch: string, options: LocalBuildOptions):
   const { engine, steps } = options;
   const { token, registry_url: url, username = 'oauth2accesstoken' } = await pushToken(options);
   const registry = url.replace(/^\w+:\/\//, '').replace(/\/+$/, '');
-  const name = `${registry}/${deploymentNameOf(options.imageName)}:${options.tag}`;
+  const name = `${registry}/${toDeploymentName(options.imageName)}:${options.tag}`;
   const configDir = join(scratch, 'login');
   await mkdir(configDir, { mode: 0o700 });
   steps.begin(`Pushing it as ${name}`);
   await engine.tag(image, name);
   await engine.login({ host: registry.split('/')[0] as string, username, password: token, configDir });
-  const tell = (message: string) => steps.progress.tell({ event: 'log', level: 'INFO', message });
+  const reportLine = (message: string) => steps.progress.report({ event: 'log', level: 'INFO', message });
   for (let tries = 1; ; tries += 1) {
-    const pushed = await engine.push({ image: name, configDir, ...(options.verbose && { onLine: tell }) });
+    const pushed = await engine.push({ image: name, configDir, ...(options.verbose && { onLine: reportLine }) });
     if (pushed.code === 0) break;
     if (tries === PUSHES) {
       throw new CliError(`The image could not be pushed:\n${pushed.lastLines.join('\n')}`);

@@ -6,7 +6,7 @@ import { Refusal } from '../connection/refusals.ts';
 const TRIES = 3;
 
 /** The result of changing a deployment. */
-export interface Changed {
+export interface DeploymentChange {
   deployment: Deployment;
   revisionId: string;
 }
@@ -19,29 +19,29 @@ export async function makeRevision(
   controlPlane: ControlPlane,
   deploymentId: string,
   body: DeploymentPatch,
-): Promise<Changed> {
+): Promise<DeploymentChange> {
   const before = await controlPlane.getDeployment(deploymentId);
   for (let tries = 1; ; tries += 1) {
     try {
       return await revisionOf(controlPlane, await controlPlane.patchDeployment(deploymentId, body));
     } catch (error) {
-      if (!mayHaveBeenDone(error)) throw error;
-      const made = await madeSince(before, controlPlane, body.source_revision_config ?? {});
+      if (!mayHaveSucceeded(error)) throw error;
+      const made = await findRevisionSince(before, controlPlane, body.source_revision_config ?? {});
       if (made) return made;
       if (tries === TRIES) throw error;
     }
   }
 }
 
-function mayHaveBeenDone(error: unknown): boolean {
+function mayHaveSucceeded(error: unknown): boolean {
   return error instanceof UnknownOutcome || (error instanceof Refusal && error.status >= 500);
 }
 
-async function madeSince(
+async function findRevisionSince(
   before: Deployment,
   controlPlane: ControlPlane,
   wanted: SourceRevisionConfig,
-): Promise<Changed | null> {
+): Promise<DeploymentChange | null> {
   const deployment = await controlPlane.getDeployment(before.id);
   if (!deployment.latest_revision_id || deployment.latest_revision_id === before.latest_revision_id) return null;
   const revision = await controlPlane.getRevision(deployment.id, deployment.latest_revision_id);
@@ -52,7 +52,7 @@ function isOf({ source_revision_config: made }: Revision, wanted: SourceRevision
   return made.source_tarball_path === wanted.source_tarball_path && made.image_uri === wanted.image_uri;
 }
 
-async function revisionOf(controlPlane: ControlPlane, deployment: Deployment): Promise<Changed> {
+async function revisionOf(controlPlane: ControlPlane, deployment: Deployment): Promise<DeploymentChange> {
   if (deployment.latest_revision_id) return { deployment, revisionId: deployment.latest_revision_id };
   const [latest] = await controlPlane.listRevisions(deployment.id, 1);
   return { deployment, revisionId: latest?.id ?? '' };

@@ -11,18 +11,18 @@ export class Steps {
 
   begin(message: string): void {
     this.#count += 1;
-    this.progress.tell({ event: 'step', step: this.#count, message });
+    this.progress.report({ event: 'step', step: this.#count, message });
   }
 
   info(message: string, details: Record<string, unknown> = {}): void {
-    this.progress.tell({ event: 'info', message, ...details });
+    this.progress.report({ event: 'info', message, ...details });
   }
 
   warn(message: string): void {
-    this.progress.tell({ event: 'warn', message });
+    this.progress.report({ event: 'warn', message });
   }
 
   note(message: string): void {
-    this.progress.tell({ event: 'note', message });
+    this.progress.report({ event: 'note', message });
   }
 }

@@ -28,29 +28,30 @@ export async function uploadArchive(options: {
       'content-length': String(archive.bytes),
       ...(target.upload_headers ?? { [UPLOAD_RANGE_HEADER]: `0,${UPLOAD_BYTES_MAX}` }),
     },
-    body: () => createReadStream(archive.path).pipe(counter(archive, progress)),
+    body: () => createReadStream(archive.path).pipe(createUploadCounter(archive, progress)),
     isRepeatable: true,
     timeoutMs: TIMEOUT_MS,
   });
   if (answer.status < 200 || answer.status > 299) throw new Refusal('The upload', answer);
-  progress.tell({ event: 'upload_progress', size_mb: inMebibytes(archive.bytes), pct: 100 });
+  progress.report({ event: 'upload_progress', size_mb: toMebibytes(archive.bytes), pct: 100 });
 }
 
 /** Reports each percent that was sent, the last one only when the archive is stored. */
-function counter({ bytes }: Archive, progress: Progress): Transform {
+function createUploadCounter({ bytes }: Archive, progress: Progress): Transform {
   let sent = 0;
-  let told = -1;
+  let reportedPercent = -1;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       sent += chunk.length;
       const percent = Math.min(99, Math.floor((sent * 100) / bytes));
-      if (percent > told) progress.tell({ event: 'upload_progress', size_mb: inMebibytes(bytes), pct: percent });
-      told = percent;
+      if (percent > reportedPercent)
+        progress.report({ event: 'upload_progress', size_mb: toMebibytes(bytes), pct: percent });
+      reportedPercent = percent;
       done(null, chunk);
     },
   });
 }
 
-function inMebibytes(bytes: number): number {
+function toMebibytes(bytes: number): number {
   return Math.round((bytes / MEBIBYTE) * 10) / 10;
 }

@@ -1,14 +1,14 @@
-import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
-import { table } from '../output/table.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ConnectionFlags, withControlPlane } from '../connection/connect.ts';
+import { formatTable } from '../output/table.ts';
 
 export async function listDeployments(
   flags: ConnectionFlags & { nameContains?: string; json: boolean },
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<void> {
-  const { stdout } = surroundings;
+  const { stdout } = context;
   const filter = flags.nameContains === undefined ? {} : { nameContains: flags.nameContains };
-  const found = await withControlPlane(flags, surroundings, ({ controlPlane }) => controlPlane.listDeployments(filter));
+  const found = await withControlPlane(flags, context, ({ controlPlane }) => controlPlane.listDeployments(filter));
   if (flags.json) {
     // Secrets must not reach screens and logs.
     for (const { secrets: _, ...deployment } of found) stdout.write(`${JSON.stringify(deployment)}\n`);
@@ -22,6 +22,6 @@ export async function listDeployments(
       status,
       url ?? '-',
     ]);
-    stdout.write(`${table(['ID', 'NAME', 'TYPE', 'STATUS', 'URL'], rows)}\n`);
+    stdout.write(`${formatTable(['ID', 'NAME', 'TYPE', 'STATUS', 'URL'], rows)}\n`);
   }
 }

@@ -1,20 +1,20 @@
 import type { Revision } from '@runyard/contracts';
-import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
-import { table } from '../output/table.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ConnectionFlags, withControlPlane } from '../connection/connect.ts';
+import { formatTable } from '../output/table.ts';
 
 /** Returns the status for the table; a platform keeps `DEPLOYED` on a revision that another replaced. */
-function shownStatus({ id, status }: Revision, activeId: string | null): string {
+function formatStatus({ id, status }: Revision, activeId: string | null): string {
   return status === 'DEPLOYED' && id !== activeId ? 'REPLACED' : status;
 }
 
 export async function listRevisions(
   deploymentId: string,
   flags: ConnectionFlags & { limit: number; json: boolean },
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<void> {
-  const { stdout } = surroundings;
-  const { deployment, revisions } = await withControlPlane(flags, surroundings, async ({ controlPlane }) => ({
+  const { stdout } = context;
+  const { deployment, revisions } = await withControlPlane(flags, context, async ({ controlPlane }) => ({
     revisions: await controlPlane.listRevisions(deploymentId, flags.limit),
     deployment: await controlPlane.getDeployment(deploymentId),
   }));
@@ -25,12 +25,12 @@ export async function listRevisions(
   } else {
     const rows = revisions.map((revision) => [
       revision.id,
-      shownStatus(revision, deployment.active_revision_id),
+      formatStatus(revision, deployment.active_revision_id),
       revision.source,
       revision.created_at,
       firstLine(revision.status_message),
     ]);
-    stdout.write(`${table(['ID', 'STATUS', 'SOURCE', 'CREATED', 'REASON'], rows)}\n`);
+    stdout.write(`${formatTable(['ID', 'STATUS', 'SOURCE', 'CREATED', 'REASON'], rows)}\n`);
   }
 }
 

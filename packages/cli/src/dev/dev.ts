@@ -4,9 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
+import type { CommandContext } from '../command-context.ts';
 import { LOCAL_DATA_FOLDER } from '../connection/settings.ts';
 import { openProject } from '../project/project.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 export interface DevFlags {
   project: string;
@@ -21,17 +21,17 @@ const LAUNCHER = 'infra/bootstrap.mjs';
  *
  * @returns the exit code of the platform
  */
-export async function dev(flags: DevFlags, surroundings: Surroundings): Promise<number> {
-  const { cwd, env } = surroundings;
+export async function dev(flags: DevFlags, context: CommandContext): Promise<number> {
+  const { cwd, env } = context;
   const { folder } = await openProject(resolve(cwd, flags.project));
-  const launcher = join(checkoutFolder(env.RUNYARD_HOME), LAUNCHER);
-  const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await projectDataFolder(folder);
+  const launcher = join(findCheckout(env.RUNYARD_HOME), LAUNCHER);
+  const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await ensureDataFolder(folder);
   const args = ['start', '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
-  return runToItsEnd([launcher, ...args], surroundings);
+  return runUntilExit([launcher, ...args], context);
 }
 
 /** @throws CliError when there is no checkout */
-function checkoutFolder(named: string | undefined): string {
+function findCheckout(named: string | undefined): string {
   if (named) {
     if (existsSync(join(named, LAUNCHER))) return named;
     throw new CliError(
@@ -49,7 +49,7 @@ function checkoutFolder(named: string | undefined): string {
 }
 
 /** Creates the folder inside the project, ignored by git and by archives. */
-async function projectDataFolder(project: string): Promise<string> {
+async function ensureDataFolder(project: string): Promise<string> {
   const folder = join(project, LOCAL_DATA_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(join(folder, '.gitignore'), '*\n');
@@ -57,7 +57,7 @@ async function projectDataFolder(project: string): Promise<string> {
 }
 
 /** Waits until the platform has stopped by itself, so that nothing is left behind. */
-async function runToItsEnd(args: string[], { cwd, env, interrupted }: Surroundings): Promise<number> {
+async function runUntilExit(args: string[], { cwd, env, interrupted }: CommandContext): Promise<number> {
   const child = spawn(process.execPath, args, { cwd, env: { ...env, INIT_CWD: cwd }, stdio: 'inherit' });
   // Ctrl-C in a terminal reaches the platform too, which counts only the first signal.
   const stop = () => child.kill(interrupted.reason.exitCode === ExitCode.interrupted ? 'SIGINT' : 'SIGTERM');

@@ -29,7 +29,7 @@ export interface DockerfileOptions {
  *
  * @throws CliError when no supported package manager can install the project
  */
-export async function dockerfileOf(project: Project, options: DockerfileOptions): Promise<string> {
+export async function generateDockerfile(project: Project, options: DockerfileOptions): Promise<string> {
   const { config } = project;
   const sections = { LANGSERVE_GRAPHS: config.graphs, LANGGRAPH_AUTH: config.auth };
   const variables = Object.entries(sections).filter(([, section]) => section !== undefined);
@@ -39,8 +39,8 @@ export async function dockerfileOf(project: Project, options: DockerfileOptions)
     // project.
     `COPY --chown=node:node . ${PROJECT}`,
     `WORKDIR ${PROJECT}`,
-    ...variables.map(([name, section]) => `ENV ${name}=${quoted(JSON.stringify(section))}`),
-    `ENV PROJECT_DIR=${PROJECT} LANGGRAPH_CONFIG_PATH=${quoted(project.configPath)}`,
+    ...variables.map(([name, section]) => `ENV ${name}=${quote(JSON.stringify(section))}`),
+    `ENV PROJECT_DIR=${PROJECT} LANGGRAPH_CONFIG_PATH=${quote(project.configPath)}`,
     ...(await runLines(options).catch((error: unknown) => {
       if (!(error instanceof ProjectError)) throw error;
       throw new CliError(error.message.replaceAll(`${options.folder}/`, ''), ExitCode.usage, { cause: error });
@@ -69,7 +69,7 @@ async function runLines({ folder, installCommand, buildCommand }: DockerfileOpti
       tools.set(tool.name, tool);
       lines.push(fetchLine(tool));
     }
-    lines.push(`RUN ${[...before, ...exportsOf([...tools.values()]), command].join(' && ')}`);
+    lines.push(`RUN ${[...before, ...formatExports([...tools.values()]), command].join(' && ')}`);
   }
   return lines;
 }
@@ -79,7 +79,7 @@ function fetchLine(tool: PackageTool): string {
   return `RUN mkdir -p ${place} && cd ${place} && echo '{ "private": true }' > package.json && ${fetchCommand(tool)}`;
 }
 
-function exportsOf(tools: PackageTool[]): string[] {
+function formatExports(tools: PackageTool[]): string[] {
   if (tools.length === 0) return [];
   const path = [...tools.map(({ name }) => `${TOOLS}/${name}/${PROGRAMS_FOLDER}`), '$PATH'].join(':');
   const variables = Object.assign({ PATH: `"${path}"` }, ...tools.map(variablesOf)) as Record<string, string>;
@@ -90,6 +90,6 @@ function exportsOf(tools: PackageTool[]): string[] {
   ];
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `"${text.replace(/["\\$]/g, '\\$&')}"`;
 }

@@ -1,7 +1,7 @@
 import { arch } from 'node:os';
 import { CliError } from '../cli-error.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { type Ran, runProgram } from './run-program.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
 
 /** Base image of deployments; docs/images.md says how it is built. */
 export const BASE_IMAGE = 'runyard/agent-server:20';
@@ -9,10 +9,10 @@ const PLATFORM = 'linux/amd64';
 
 /** The container engine of this machine, called by its `docker` command. */
 export class Engine {
-  readonly #surroundings: Pick<Surroundings, 'env' | 'interrupted'>;
+  readonly #context: Pick<CommandContext, 'env' | 'interrupted'>;
 
-  constructor(surroundings: Pick<Surroundings, 'env' | 'interrupted'>) {
-    this.#surroundings = surroundings;
+  constructor(context: Pick<CommandContext, 'env' | 'interrupted'>) {
+    this.#context = context;
   }
 
   /** Returns a sentence why no image can be built from the base on this machine, or null. */
@@ -49,7 +49,7 @@ export class Engine {
     await this.#mustRun(args, { input: password, env: await this.#sameEngine() });
   }
 
-  async push(options: { image: string; configDir: string; onLine?: (line: string) => void }): Promise<Ran> {
+  async push(options: { image: string; configDir: string; onLine?: (line: string) => void }): Promise<ProgramResult> {
     const { image, configDir, onLine } = options;
     const env = await this.#sameEngine();
     return this.#run(['--config', configDir, 'push', image], { env, ...(onLine && { onLine }) });
@@ -69,7 +69,7 @@ export class Engine {
 
   /** Sets DOCKER_HOST, because with another configuration folder the command would not know the current engine. */
   async #sameEngine(): Promise<Record<string, string | undefined>> {
-    const { env } = this.#surroundings;
+    const { env } = this.#context;
     if (env.DOCKER_HOST) return env;
     const { code, stdout } = await this.#run(['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}']);
     const host = stdout.trim();
@@ -86,7 +86,7 @@ export class Engine {
   #run(
     args: string[],
     options: { input?: string; env?: Record<string, string | undefined>; onLine?: (line: string) => void } = {},
-  ): Promise<Ran> {
-    return runProgram('docker', args, { ...this.#surroundings, ...options });
+  ): Promise<ProgramResult> {
+    return runProgram('docker', args, { ...this.#context, ...options });
   }
 }

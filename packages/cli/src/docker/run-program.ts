@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-export interface Ran {
+export interface ProgramResult {
   /** Null when it could not be started, or was ended by a signal. */
   code: number | null;
   stdout: string;
@@ -21,7 +21,7 @@ export async function runProgram(
     input?: string;
     onLine?: (line: string) => void;
   },
-): Promise<Ran> {
+): Promise<ProgramResult> {
   const { env, interrupted, input, onLine } = options;
   interrupted.throwIfAborted();
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });

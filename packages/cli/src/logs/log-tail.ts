@@ -76,7 +76,7 @@ export class LogTail {
 }
 
 /** Returns none when the logs are refused or unavailable: a deployment can be awaited without them. */
-export async function orNone(reading: Promise<LogEntry[]>): Promise<LogEntry[]> {
+export async function ignoreMissingLogs(reading: Promise<LogEntry[]>): Promise<LogEntry[]> {
   try {
     return await reading;
   } catch (error) {

@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LogEntry, LogLevel, LogRequest } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ConnectionFlags, withControlPlane } from '../connection/connect.ts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
 import { isUnreachable } from '../connection/refusals.ts';
-import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
-import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
-import { painter } from '../output/colours.ts';
-import { deploymentNameOf } from '../project/deployment-name.ts';
-import type { Surroundings } from '../surroundings.ts';
+import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
+import { createPainter } from '../output/colours.ts';
+import { toDeploymentName } from '../project/deployment-name.ts';
 import { colourOfLevel, formatLogEntry } from './log-entry.ts';
 import { LogTail } from './log-tail.ts';
 
@@ -27,17 +27,17 @@ export interface LogFlags extends ConnectionFlags {
 }
 
 /** Shows the newest entries, and with `follow` new ones until the command is interrupted. */
-export async function showLogs(flags: LogFlags, surroundings: Surroundings): Promise<void> {
-  const { interrupted, pollMs } = surroundings;
-  await withControlPlane(flags, surroundings, async ({ controlPlane, project }) => {
-    const deploymentId = flags.deploymentId ?? (await idByName(flags, project, surroundings, controlPlane));
-    const tail = new LogTail(controlPlane, await streamOf(flags, deploymentId, controlPlane), filterOf(flags));
-    const show = printer(flags, surroundings);
+export async function showLogs(flags: LogFlags, context: CommandContext): Promise<void> {
+  const { interrupted, pollMs } = context;
+  await withControlPlane(flags, context, async ({ controlPlane, project }) => {
+    const deploymentId = flags.deploymentId ?? (await findDeploymentId(flags, project, context, controlPlane));
+    const tail = new LogTail(controlPlane, await chooseStream(flags, deploymentId, controlPlane), toFilter(flags));
+    const show = createPrinter(flags, context);
     if (flags.follow) await tail.mark();
     const entries = await tail.last(flags.limit);
     show(entries);
     if (!flags.follow) {
-      surroundings.stderr.write(endingOf(flags, entries));
+      context.stderr.write(formatHint(flags, entries));
       return;
     }
     let isAway = false;
@@ -50,7 +50,7 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
         if (interrupted.aborted) return;
         // A log is followed for hours, and a restart of the platform takes seconds.
         if (!isUnreachable(error)) throw error;
-        if (!isAway) surroundings.stderr.write('The platform is away: waiting for it.\n');
+        if (!isAway) context.stderr.write('The platform is unavailable: waiting for it.\n');
         isAway = true;
       }
     }
@@ -58,26 +58,26 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
 }
 
 /** Returns the hint after the entries. Programs get only entries, and a range with an end has no further ones. */
-function endingOf({ json, endTime }: LogFlags, entries: LogEntry[]): string {
+function formatHint({ json, endTime }: LogFlags, entries: LogEntry[]): string {
   const nothing = entries.length === 0 ? ['There is nothing.'] : [];
   const further = json || endTime !== undefined ? [] : ['To go on with what comes, add --follow (-f).'];
   const sentences = [...nothing, ...further];
   return sentences.length === 0 ? '' : `${sentences.join(' ')}\n`;
 }
 
-async function idByName(
+async function findDeploymentId(
   flags: LogFlags,
   project: Record<string, string>,
-  { env, cwd }: Surroundings,
+  { env, cwd }: CommandContext,
   controlPlane: ControlPlane,
 ): Promise<string> {
-  const name = deploymentNameOf(flags.name ?? lookUp(NAME_VARIABLES, project, env) ?? basename(cwd));
+  const name = toDeploymentName(flags.name ?? findVariable(NAME_VARIABLES, project, env) ?? basename(cwd));
   const found = await controlPlane.findDeployment(name);
   if (found) return found.id;
   throw new CliError(`There is no deployment ${name}: name one with --name or --deployment-id.`, ExitCode.notFound);
 }
 
-async function streamOf(flags: LogFlags, deploymentId: string, controlPlane: ControlPlane): Promise<LogStream> {
+async function chooseStream(flags: LogFlags, deploymentId: string, controlPlane: ControlPlane): Promise<LogStream> {
   const { revisionId } = flags;
   if (flags.type === 'deploy') return { type: 'deploy', deploymentId, revisionId };
   if (revisionId !== undefined) return { type: 'build', deploymentId, revisionId };
@@ -86,7 +86,7 @@ async function streamOf(flags: LogFlags, deploymentId: string, controlPlane: Con
   return { type: 'build', deploymentId, revisionId: latest.id };
 }
 
-function filterOf({ level, query, startTime, endTime }: LogFlags): LogRequest {
+function toFilter({ level, query, startTime, endTime }: LogFlags): LogRequest {
   return {
     ...(level !== undefined && { level }),
     ...(query !== undefined && { query }),
@@ -95,8 +95,8 @@ function filterOf({ level, query, startTime, endTime }: LogFlags): LogRequest {
   };
 }
 
-function printer({ json }: LogFlags, { stdout }: Surroundings): (entries: LogEntry[]) => void {
-  const paint = painter(stdout);
+function createPrinter({ json }: LogFlags, { stdout }: CommandContext): (entries: LogEntry[]) => void {
+  const paint = createPainter(stdout);
   const lineOf = (entry: LogEntry) => {
     const colour = colourOfLevel(entry.level);
     return colour ? paint(colour, formatLogEntry(entry)) : formatLogEntry(entry);

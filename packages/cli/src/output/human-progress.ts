@@ -1,5 +1,5 @@
-import type { OutputStream } from '../surroundings.ts';
-import { painter } from './colours.ts';
+import type { OutputStream } from '../command-context.ts';
+import { createPainter } from './colours.ts';
 import { formatElapsed, type Progress, type ProgressEvent, type ResultEvent } from './progress-event.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
@@ -10,18 +10,18 @@ const CLEAR_LINE = '\r\u001b[2K';
  */
 export class HumanProgress implements Progress {
   readonly #out: OutputStream;
-  readonly #paint: ReturnType<typeof painter>;
+  readonly #paint: ReturnType<typeof createPainter>;
   /** Returns the temporary last line. */
   #moment: (() => string) | null = null;
   readonly #ticking: NodeJS.Timeout | undefined;
 
   constructor(out: OutputStream) {
     this.#out = out;
-    this.#paint = painter(out);
+    this.#paint = createPainter(out);
     if (out.isTTY) this.#ticking = setInterval(() => this.#draw(), 1_000).unref();
   }
 
-  tell(event: ProgressEvent): void {
+  report(event: ProgressEvent): void {
     switch (event.event) {
       case 'step':
         this.#write(this.#paint('cyan', `${event.step}. ${event.message}`), null);

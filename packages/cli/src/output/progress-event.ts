@@ -28,7 +28,7 @@ export interface ResultEvent {
 }
 
 export interface Progress {
-  tell(event: ProgressEvent): void;
+  report(event: ProgressEvent): void;
   /** Removes the temporary line. */
   close(): void;
 }

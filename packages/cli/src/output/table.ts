@@ -1,5 +1,5 @@
 /** Formats columns as wide as their widest cell, below their headings. */
-export function table(headings: string[], rows: string[][]): string {
+export function formatTable(headings: string[], rows: string[][]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
   );

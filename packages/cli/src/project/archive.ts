@@ -44,7 +44,7 @@ export interface Archive {
  * @throws CliError when it would exceed the platform's limit, or lack `langgraph.json`
  */
 export async function archiveProject(project: Project, signal: AbortSignal): Promise<Archive> {
-  const { files, links } = await filesOf(project, signal);
+  const { files, links } = await listFiles(project, signal);
   if (!files.includes(project.configPath)) {
     throw new CliError(
       `${project.configPath} is named by .dockerignore or .gitignore: nothing could be deployed.`,
@@ -65,7 +65,7 @@ export async function archiveProject(project: Project, signal: AbortSignal): Pro
     signal.throwIfAborted();
     const { size: bytes } = await stat(path);
     if (bytes > TOO_LARGE) throw tooLarge(bytes);
-    const warnings = [...warningsAbout(bytes, links), ...(await workspaceWarnings(project.folder))];
+    const warnings = [...createWarnings(bytes, links), ...(await workspaceWarnings(project.folder))];
     return { path, bytes, files: files.length, warnings, remove };
   } catch (error) {
     await remove();
@@ -83,7 +83,7 @@ function tooLarge(bytes: number): CliError {
   );
 }
 
-function warningsAbout(bytes: number, links: string[]): string[] {
+function createWarnings(bytes: number, links: string[]): string[] {
   const few = links.slice(0, 3).join(', ');
   return [
     ...(bytes > LARGE ? [`The archive is ${size(bytes)}. ${HINT}`] : []),
@@ -102,7 +102,7 @@ async function workspaceWarnings(folder: string): Promise<string[]> {
 }
 
 /** Lists paths relative to the project's folder, with `/`, in a fixed order. */
-async function filesOf(project: Project, signal: AbortSignal): Promise<{ files: string[]; links: string[] }> {
+async function listFiles(project: Project, signal: AbortSignal): Promise<{ files: string[]; links: string[] }> {
   const rules = ignore().add([...(await linesOf(project, '.dockerignore')), ...(await linesOf(project, '.gitignore'))]);
   const found: { files: string[]; links: string[] } = { files: [], links: [] };
   await walk('', { project, rules, found, signal });

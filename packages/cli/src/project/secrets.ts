@@ -9,7 +9,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * Returns a project's variables as secrets of its deployment. It leaves out empty ones, reserved names, and every
  * variable with the key that this command signs in with, because a deployment's code must not get it.
  */
-export function secretsOf(
+export function collectSecrets(
   env: Record<string, string>,
   apiKey: string | undefined,
 ): { secrets: Secret[]; leftOut: string[] } {

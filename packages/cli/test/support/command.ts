@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import type { CommandContext } from '../../src/command-context.ts';
 import { run } from '../../src/run.ts';
-import type { Surroundings } from '../../src/surroundings.ts';
 
-export interface Ended {
+export interface CommandResult {
   exitCode: number;
   out: string;
   err: string;
@@ -14,7 +14,7 @@ export interface Ended {
   events(): any[];
 }
 
-class Captured extends Writable {
+class CapturedOutput extends Writable {
   text = '';
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.text += chunk.toString('utf8');
@@ -23,8 +23,8 @@ class Captured extends Writable {
 }
 
 /** Runs the command in this process, without this machine's environment. */
-export async function runyard(args: string[], options: Partial<Surroundings> = {}): Promise<Ended> {
-  const [stdout, stderr] = [new Captured(), new Captured()];
+export async function runyard(args: string[], options: Partial<CommandContext> = {}): Promise<CommandResult> {
+  const [stdout, stderr] = [new CapturedOutput(), new CapturedOutput()];
   const exitCode = await run(
     args,
     {

@@ -22,7 +22,7 @@ import { vi } from 'vitest';
 
 export const API_KEY = 'lsv2_sk_test';
 
-export interface Asked {
+export interface RecordedRequest {
   method: string;
   /** The path without the query. */
   path: string;
@@ -43,8 +43,8 @@ type Fault = 'cut' | 'cut after' | Answer;
  * A fake control plane that is as strict as the contracts: it refuses a path, query or body they do not know with 422
  * and records it in `violations`.
  */
-export class FakeControlPlane {
-  readonly asked: Asked[] = [];
+export class FakeControlPlaneApi {
+  readonly asked: RecordedRequest[] = [];
   readonly violations: string[] = [];
   readonly deployments = new Map<string, Deployment>();
   readonly revisions = new Map<string, (Revision & { deployment: string })[]>();
@@ -82,7 +82,7 @@ export class FakeControlPlane {
     this.#faults.push({ method, path, fault });
   }
 
-  askedFor(method: string, path: RegExp): Asked[] {
+  requestsTo(method: string, path: RegExp): RecordedRequest[] {
     return this.asked.filter((asked) => asked.method === method && path.test(asked.path));
   }
 
@@ -149,7 +149,7 @@ export class FakeControlPlane {
     res.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(text);
   }
 
-  #answer(asked: Asked): Answer {
+  #answer(asked: RecordedRequest): Answer {
     if (asked.path.startsWith('/upload/')) return this.#takeUpload(asked);
     if (asked.headers['x-api-key'] !== this.apiKey) return { status: 401, body: { detail: 'Invalid API key' } };
     const operation = controlPlaneOperations.find(
@@ -170,7 +170,7 @@ export class FakeControlPlane {
     return answer;
   }
 
-  #carryOut(operationId: string, { query, body }: Asked, deployment: Deployment, revisionId: string): Answer {
+  #carryOut(operationId: string, { query, body }: RecordedRequest, deployment: Deployment, revisionId: string): Answer {
     switch (operationId) {
       case 'listDeployments': {
         const [name, contains, offset] = [query.get('name'), query.get('name_contains'), Number(query.get('offset'))];
@@ -219,7 +219,7 @@ export class FakeControlPlane {
       case 'readRevisionDeployLogs':
         return this.#logs(this.logs.deploy, body);
       default:
-        return { status: 501, body: { detail: `${operationId} is not told here` } };
+        return { status: 501, body: { detail: `${operationId} is not faked` } };
     }
   }
 
@@ -253,7 +253,7 @@ export class FakeControlPlane {
     return { status: 200, body };
   }
 
-  #takeUpload({ method, path, query, headers, body }: Asked): Answer {
+  #takeUpload({ method, path, query, headers, body }: RecordedRequest): Answer {
     const faults = [
       method !== 'PUT' && 'not a PUT',
       query.get('signature') !== 's3cret' && 'not signed',
@@ -276,7 +276,7 @@ function patternOf(path: string): RegExp {
 }
 
 /** Refuses fields that the contract does not have. */
-function violationOf(operation: Operation, { query, body, headers }: Asked): string | null {
+function violationOf(operation: Operation, { query, body, headers }: RecordedRequest): string | null {
   const known = Object.keys(operation.query?.properties ?? {});
   const unknown = [...query.keys()].filter((name) => !known.includes(name));
   if (unknown.length > 0) return `unknown in the query: ${unknown.join(', ')}`;

@@ -1,7 +1,7 @@
 import { CliError, ExitCode } from '../cli-error.ts';
-import { painter } from '../output/colours.ts';
+import type { CommandContext } from '../command-context.ts';
+import { createPainter } from '../output/colours.ts';
 import { readFolderEnv } from '../project/project.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { ControlPlane } from './control-plane.ts';
 import { Http } from './http.ts';
 import { Questions } from './questions.ts';
@@ -27,16 +27,16 @@ export interface Connection {
  * @param project variables of the project in the folder
  * @throws CliError when there is no address or no key
  */
-export async function signIn(options: {
+export async function connect(options: {
   flags: ConnectionFlags;
   project: Record<string, string>;
   folder: string;
-  surroundings: Surroundings;
+  context: CommandContext;
 }): Promise<Connection> {
-  const { flags, surroundings } = options;
-  const { env, stderr, interrupted } = surroundings;
+  const { flags, context } = options;
+  const { env, stderr, interrupted } = context;
   const settings = await readSettings({ ...options, environment: env });
-  const questions = new Questions(surroundings, flags.input);
+  const questions = new Questions(context, flags.input);
   const apiKey = settings.apiKey ?? (await questions.askSecret(`API key for ${settings.url}`));
   if (!apiKey) {
     throw new CliError(
@@ -44,7 +44,7 @@ export async function signIn(options: {
       ExitCode.denied,
     );
   }
-  const paint = painter(stderr);
+  const paint = createPainter(stderr);
   const trace = (line: string) => void stderr.write(`${paint('dim', line)}\n`);
   const http = new Http({ env, interrupted, ...(flags.verbose && { trace }) });
   const controlPlane = new ControlPlane({
@@ -60,12 +60,12 @@ export async function signIn(options: {
 /** Connects commands that read deployments, in any folder: a project in it may name the platform. */
 export async function withControlPlane<T>(
   flags: ConnectionFlags,
-  surroundings: Surroundings,
+  context: CommandContext,
   use: (connection: Connection & { project: Record<string, string> }) => Promise<T>,
 ): Promise<T> {
-  const folder = surroundings.cwd;
+  const folder = context.cwd;
   const project = await readFolderEnv(folder);
-  const connection = await signIn({ flags, project, folder, surroundings });
+  const connection = await connect({ flags, project, folder, context });
   try {
     return await use({ ...connection, project });
   } finally {

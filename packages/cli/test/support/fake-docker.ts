@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-export interface EngineCall {
+export interface DockerCall {
   /** Arguments without the folder of `--config`, whose name differs each time. */
   args: string[];
   input?: string;
@@ -43,7 +43,7 @@ if (words.join(' ').includes('RepoDigests')) {
 `;
 
 /** A fake `docker` command for the beginning of a PATH. */
-export class DockerStandIn {
+export class FakeDocker {
   readonly folder = mkdtempSync(join(tmpdir(), 'runyard-cli-docker-'));
 
   constructor() {
@@ -63,7 +63,7 @@ export class DockerStandIn {
     return [this.folder, dirname(process.execPath)].join(delimiter);
   }
 
-  calls(): EngineCall[] {
+  calls(): DockerCall[] {
     const text = readFileSync(join(this.folder, 'calls.jsonl'), 'utf8').trim();
     return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line));
   }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 /** The environment of a command. */
-export interface Surroundings {
+export interface CommandContext {
   cwd: string;
   env: Record<string, string | undefined>;
   stdin: Readable & { isTTY?: boolean };

@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { deleteDeployment } from '../deployments/delete-deployment.ts';
 import { listDeployments } from '../deployments/list-deployments.ts';
 import { listRevisions } from '../deployments/list-revisions.ts';
 import { showLogs } from '../logs/show-logs.ts';
-import type { Surroundings } from '../surroundings.ts';
 import {
   addConnectionOptions,
   jsonOption,
   LOG_LEVELS,
-  logLevel,
-  pointInTime,
-  someText,
-  wholeNumber,
+  parseLogLevel,
+  parseNonEmptyText,
+  parsePointInTime,
+  parseWholeNumber,
 } from './options.ts';
 
 const LOGS_HELP = `
@@ -23,50 +23,52 @@ Examples:
   runyard deploy logs --type build             of the newest revision's build`;
 
 /** Adds `deploy list`, `deploy logs`, `deploy delete` and `deploy revisions`. */
-export function addLookCommands(deploy: Command, surroundings: Surroundings): void {
+export function addDeploymentCommands(deploy: Command, context: CommandContext): void {
   addConnectionOptions(
     deploy
       .command('list')
       .description('Lists the deployments of the workspace, newest first.')
       .option('--name-contains <text>', 'only those whose name contains it')
       .addOption(jsonOption('deployments')),
-  ).action((flags) => listDeployments(flags, surroundings));
+  ).action((flags) => listDeployments(flags, context));
 
   addConnectionOptions(
     deploy
       .command('logs')
       .description('Shows what the servers of a deployment logged, or the build of a revision.')
-      .option('--name <name>', "the deployment's name", someText)
-      .option('--deployment-id <id>', 'the deployment', someText)
+      .option('--name <name>', "the deployment's name", parseNonEmptyText)
+      .option('--deployment-id <id>', 'the deployment', parseNonEmptyText)
       .addOption(
         new Option('--type <type>', 'of its servers, or of a build').choices(['deploy', 'build']).default('deploy'),
       )
-      .option('--revision-id <id>', 'of this revision alone (a build: default the newest)', someText)
-      .option('--level <level>', `of this level and graver ones: ${LOG_LEVELS.join(', ')}`, logLevel)
-      .addOption(new Option('--limit <count>', 'so many of the newest').argParser(wholeNumber(1, 1_000)).default(100))
+      .option('--revision-id <id>', 'of this revision alone (a build: default the newest)', parseNonEmptyText)
+      .option('--level <level>', `of this level and graver ones: ${LOG_LEVELS.join(', ')}`, parseLogLevel)
+      .addOption(
+        new Option('--limit <count>', 'so many of the newest').argParser(parseWholeNumber(1, 1_000)).default(100),
+      )
       .option('-q, --query <text>', 'only what contains it')
-      .option('--start-time <time>', 'from then on', pointInTime)
-      .option('--end-time <time>', 'until then', pointInTime)
+      .option('--start-time <time>', 'from then on', parsePointInTime)
+      .option('--end-time <time>', 'until then', parsePointInTime)
       .option('-f, --follow', 'go on with what comes, until Ctrl-C', false)
       .addOption(jsonOption('entries'))
       .addHelpText('after', LOGS_HELP),
-  ).action((flags) => showLogs(flags, surroundings));
+  ).action((flags) => showLogs(flags, context));
 
   addConnectionOptions(
     deploy
       .command('delete')
       .description('Deletes a deployment with its database: threads, runs and all.')
-      .argument('<id>', 'of the deployment (`runyard deploy list` shows it)', someText)
+      .argument('<id>', 'of the deployment (`runyard deploy list` shows it)', parseNonEmptyText)
       .option('--force', 'do not ask', false),
-  ).action((id, flags) => deleteDeployment(id, flags, surroundings));
+  ).action((id, flags) => deleteDeployment(id, flags, context));
 
   const revisions = deploy.command('revisions').description('What became of the revisions of a deployment.');
   addConnectionOptions(
     revisions
       .command('list')
       .description('Lists the revisions of a deployment, newest first.')
-      .argument('<id>', 'of the deployment', someText)
-      .addOption(new Option('--limit <count>', 'so many').argParser(wholeNumber(1, 100)).default(10))
+      .argument('<id>', 'of the deployment', parseNonEmptyText)
+      .addOption(new Option('--limit <count>', 'so many').argParser(parseWholeNumber(1, 100)).default(10))
       .addOption(jsonOption('revisions')),
-  ).action((id, flags) => listRevisions(id, flags, surroundings));
+  ).action((id, flags) => listRevisions(id, flags, context));
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LogEntry, Revision, RevisionStatus } from '@runyard/contracts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import { isUnreachable } from '../connection/refusals.ts';
-import { LogTail, orNone } from '../logs/log-tail.ts';
+import { ignoreMissingLogs, LogTail } from '../logs/log-tail.ts';
 import { formatElapsed, type Progress } from '../output/progress-event.ts';
 
 const HEARTBEAT_MS = 10_000;
@@ -33,7 +33,7 @@ export interface WaitOptions {
   deploymentId: string;
   revisionId: string;
   /** True when the platform builds the revision, and has a build log. */
-  isBuiltRemotely: boolean;
+  isRemoteBuild: boolean;
   /** True when to show the server's log while it starts. */
   verbose: boolean;
   timeoutMs: number;
@@ -42,29 +42,30 @@ export interface WaitOptions {
 }
 
 /** Follows a revision to its end and reports its statuses and build log; null when it takes longer than `timeoutMs`. */
-export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
+export async function followRevision(options: WaitOptions): Promise<Revision | null> {
   const { controlPlane, progress, deploymentId, revisionId, interrupted } = options;
   const began = Date.now();
   const seconds = () => Math.round((Date.now() - began) / 100) / 10;
   const build = new LogTail(controlPlane, { type: 'build', deploymentId, revisionId });
   const server = new LogTail(controlPlane, { type: 'deploy', deploymentId, revisionId });
   let shown: RevisionStatus | null = null;
-  let told = began;
+  let reportedAt = began;
   for (;;) {
-    const revision = await orNull(controlPlane.getRevision(deploymentId, revisionId));
+    const revision = await ignoreUnreachable(controlPlane.getRevision(deploymentId, revisionId));
     const status: RevisionStatus = revision?.status ?? shown ?? 'UNKNOWN';
     const isNew = status !== shown;
-    if (isNew || Date.now() - told >= HEARTBEAT_MS) {
+    if (isNew || Date.now() - reportedAt >= HEARTBEAT_MS) {
       const event = isNew ? 'status_change' : 'heartbeat';
       const message = `${status} (${formatElapsed(seconds())})`;
-      progress.tell({ event, status, elapsed_seconds: seconds(), message });
-      told = Date.now();
+      progress.report({ event, status, elapsed_seconds: seconds(), message });
+      reportedAt = Date.now();
     }
     // The log is read once more after the build, for its last lines.
     const isBuilding = shown === null || shown === 'BUILDING' || !BUILT.has(shown);
-    if (options.isBuiltRemotely && isBuilding && BUILT.has(status)) tellLines(progress, await orNone(build.next()));
-    if (options.verbose && /^DEPLOY/.test(status)) tellLines(progress, await orNone(server.next()));
-    else if (status === 'DEPLOY_FAILED') tellLines(progress, await orNone(server.last(LAST_LINES)));
+    if (options.isRemoteBuild && isBuilding && BUILT.has(status))
+      reportLines(progress, await ignoreMissingLogs(build.next()));
+    if (options.verbose && /^DEPLOY/.test(status)) reportLines(progress, await ignoreMissingLogs(server.next()));
+    else if (status === 'DEPLOY_FAILED') reportLines(progress, await ignoreMissingLogs(server.last(LAST_LINES)));
     if (revision && ENDS.has(status)) return revision;
     shown = status;
     if (Date.now() - began >= options.timeoutMs) return null;
@@ -73,7 +74,7 @@ export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
 }
 
 /** Returns null while the platform is unavailable: the caller asks again until its own timeout. */
-async function orNull(asking: Promise<Revision>): Promise<Revision | null> {
+async function ignoreUnreachable(asking: Promise<Revision>): Promise<Revision | null> {
   try {
     return await asking;
   } catch (error) {
@@ -82,6 +83,6 @@ async function orNull(asking: Promise<Revision>): Promise<Revision | null> {
   }
 }
 
-function tellLines(progress: Progress, entries: LogEntry[]): void {
-  for (const { message, level } of entries) progress.tell({ event: 'log', message, level });
+function reportLines(progress: Progress, entries: LogEntry[]): void {
+  for (const { message, level } of entries) progress.report({ event: 'log', message, level });
 }

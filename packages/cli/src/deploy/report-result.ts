@@ -4,7 +4,7 @@ import type { ControlPlane } from '../connection/control-plane.ts';
 import type { Progress, ResultEvent } from '../output/progress-event.ts';
 
 /** Reports the result of a revision as the last event. @returns the exit code */
-export async function conclude(options: {
+export async function reportResult(options: {
   controlPlane: ControlPlane;
   progress: Progress;
   deployment: Deployment;
@@ -13,7 +13,7 @@ export async function conclude(options: {
   revision: Revision | 'not waited for' | 'timed out';
 }): Promise<number> {
   const { controlPlane, progress, deployment, revisionId, statusUrl, revision } = options;
-  const { status, message, exitCode } = outcomeOf(revision);
+  const { status, message, exitCode } = describeOutcome(revision);
   const event: ResultEvent = {
     event: 'result',
     status,
@@ -28,13 +28,13 @@ export async function conclude(options: {
     const url = (await controlPlane.getDeployment(deployment.id)).source_config.custom_url;
     if (url) event.url = url;
   }
-  progress.tell(event);
+  progress.report(event);
   return exitCode;
 }
 
 type Outcome = Pick<ResultEvent, 'status' | 'message'> & { exitCode: number };
 
-function outcomeOf(revision: Revision | 'not waited for' | 'timed out'): Outcome {
+function describeOutcome(revision: Revision | 'not waited for' | 'timed out'): Outcome {
   if (revision === 'not waited for') {
     return { status: 'triggered', message: 'The revision is made; nobody waits for it.', exitCode: ExitCode.done };
   }

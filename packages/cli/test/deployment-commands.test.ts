@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../src/cli-error.ts';
-import { pointInTime } from '../src/commands/options.ts';
+import { parsePointInTime } from '../src/commands/options.ts';
 import { folderWith, removeFolders, runyard } from './support/command.ts';
-import { API_KEY, FakeControlPlane, logEntry } from './support/control-plane.ts';
+import { API_KEY, FakeControlPlaneApi, logEntry } from './support/control-plane.ts';
 
-let platform: FakeControlPlane;
+let platform: FakeControlPlaneApi;
 beforeEach(async () => {
-  platform = await new FakeControlPlane().open();
+  platform = await new FakeControlPlaneApi().open();
 });
 afterEach(async () => {
   expect(platform.violations).toEqual([]);
@@ -128,7 +128,7 @@ describe('deploy logs', () => {
     const args = ['--deployment-id', id, '--revision-id', revision, '--level', 'error', '-q', 'timeout'];
     const times = ['--start-time', '2026-11-20T12:00:00+01:00', '--end-time', '2026-11-21'];
     await runyard(['deploy', 'logs', ...args, ...times], { env: env() });
-    const [asked] = platform.askedFor('POST', /_logs/);
+    const [asked] = platform.requestsTo('POST', /_logs/);
     expect(asked?.path).toBe(`/v1/projects/${id}/revisions/${revision}/deploy_logs`);
     expect(asked?.body).toEqual({
       order: 'desc',
@@ -150,7 +150,7 @@ describe('deploy logs', () => {
     const { TZ } = process.env;
     process.env.TZ = 'Asia/Tokyo';
     try {
-      expect(pointInTime(text)).toBe(time);
+      expect(parsePointInTime(text)).toBe(time);
     } finally {
       if (TZ === undefined) delete process.env.TZ;
       else process.env.TZ = TZ;
@@ -165,7 +165,7 @@ describe('deploy logs', () => {
   it('shows the build of the newest revision with --type build', async () => {
     const deployment = platform.addDeployment('agent');
     await runyard(['deploy', 'logs', '--name', 'agent', '--type', 'build'], { env: env() });
-    expect(platform.askedFor('POST', /_logs/)[0]?.path).toBe(
+    expect(platform.requestsTo('POST', /_logs/)[0]?.path).toBe(
       `/v1/projects/${deployment.id}/revisions/${deployment.latest_revision_id}/build_logs`,
     );
   });
@@ -188,7 +188,7 @@ describe('deploy logs', () => {
       interrupted: controller.signal,
     });
     await platform.asks(3, /_logs/);
-    expect(platform.askedFor('POST', /_logs/)[2]?.body).toMatchObject({ order: 'asc', start_time: iso(2) });
+    expect(platform.requestsTo('POST', /_logs/)[2]?.body).toMatchObject({ order: 'asc', start_time: iso(2) });
     for (let tries = 0; tries < 4; tries += 1) {
       platform.fail('POST', /_logs/, { status: 503, body: { detail: 'away' }, headers: { 'retry-after': '0.001' } });
     }
@@ -196,7 +196,7 @@ describe('deploy logs', () => {
     await platform.asks(10, /_logs/);
     controller.abort(new Interruption('SIGINT'));
     const ended = await following;
-    expect(ended).toMatchObject({ exitCode: 0, err: 'The platform is away: waiting for it.\n' });
+    expect(ended).toMatchObject({ exitCode: 0, err: 'The platform is unavailable: waiting for it.\n' });
     expect(ended.events().map(({ id: each }) => each)).toEqual(['3']);
   });
 
@@ -212,7 +212,7 @@ describe('deploy logs', () => {
     // The entry has the same millisecond as the last one that was shown.
     platform.logs.deploy.push(logEntry(3, { timestamp: 2 }), logEntry(4));
     // A request in flight may have been answered before; the next one is not, and has ended when another is made.
-    await platform.asks(platform.askedFor('POST', /_logs/).length + 3, /_logs/);
+    await platform.asks(platform.requestsTo('POST', /_logs/).length + 3, /_logs/);
     controller.abort(new Interruption('SIGINT'));
     const ended = await following;
     expect(ended.exitCode).toBe(0);
