@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
-import { longestFirst } from './packages/test-kit/src/longest-first.ts';
+import { createLongestFirstSequencer } from './packages/test-kit/src/longest-first.ts';
 
 /** Starts graph hosts from a bundle, as services do: starting them from sources takes several times as long. */
 const bundledGraphHosts: Plugin = {
@@ -37,7 +37,7 @@ export default defineConfig({
     // Most tests wait for processes: three files at once keep two cores busy.
     maxWorkers: 3,
     sequence: {
-      sequencer: longestFirst([
+      sequencer: createLongestFirstSequencer([
         'source-builds',
         'dockerfiles',
         'losing-workers',

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { longestFirst } from '../packages/test-kit/src/longest-first.ts';
+import { createLongestFirstSequencer } from '../packages/test-kit/src/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -12,7 +12,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     sequence: {
-      sequencer: longestFirst([
+      sequencer: createLongestFirstSequencer([
         'python-sdk',
         'deploy-cli/python',
         'restart',

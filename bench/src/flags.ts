@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
 
-export interface Flags {
+export interface BenchFlags {
   /** The URL of a running deployment, instead of a platform started for the measurement. */
   url?: string | undefined;
   key?: string | undefined;
@@ -39,7 +39,7 @@ npm run bench -- scale [--threads N] [--json FILE]
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */
-export function readFlags(args: string[]): Flags {
+export function readFlags(args: string[]): BenchFlags {
   const { values } = parseArgs({
     args,
     options: {
@@ -59,10 +59,10 @@ export function readFlags(args: string[]): Flags {
   return {
     url: values.url?.replace(/\/+$/, ''),
     key: values.key,
-    clients: values.clients.split(',').map((text) => positive('--clients', text)),
-    seconds: positive('--seconds', values.seconds),
-    rounds: positive('--rounds', values.rounds),
-    workloads: values.workloads?.split(',').map(workloadNamed) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
+    clients: values.clients.split(',').map((text) => parsePositive('--clients', text)),
+    seconds: parsePositive('--seconds', values.seconds),
+    rounds: parsePositive('--rounds', values.rounds),
+    workloads: values.workloads?.split(',').map(findWorkload) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
     isDirectWanted: !values['no-direct'] && values.url === undefined,
     compare: values.compare && resolve(here, values.compare),
     json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
@@ -70,13 +70,13 @@ export function readFlags(args: string[]): Flags {
   };
 }
 
-function positive(flag: string, text: string): number {
+function parsePositive(flag: string, text: string): number {
   const number = Number(text);
   if (!(number > 0)) throw new Error(`${flag} takes numbers above 0, not "${text}".`);
   return number;
 }
 
-function workloadNamed(name: string): WorkloadName {
+function findWorkload(name: string): WorkloadName {
   if (Object.hasOwn(WORKLOADS, name)) return name as WorkloadName;
   throw new Error(`There is no workload "${name}", only ${Object.keys(WORKLOADS).join(', ')}.`);
 }

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Flags, readFlags, usage } from './flags.ts';
+import { type BenchFlags, readFlags, usage } from './flags.ts';
 import { type Measurement, measure } from './measurement.ts';
-import { tables } from './report/tables.ts';
-import { scaleCommand } from './scale/command.ts';
+import { formatTables } from './report/tables.ts';
+import { runScaleCommand } from './scale/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
-import { givenDeployment } from './targets/given-deployment.ts';
+import { targetExistingDeployment } from './targets/existing-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
 import { startPublicServer } from './targets/public-server.ts';
 import type { Target } from './targets/target.ts';
@@ -19,7 +19,7 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
   if (process.argv[2] === 'scale') {
-    await scaleCommand(process.argv.slice(3), { repository, project, say });
+    await runScaleCommand(process.argv.slice(3), { repository, project, say });
     return;
   }
   const flags = readFlags(process.argv.slice(2));
@@ -48,15 +48,15 @@ async function main(): Promise<void> {
   }
 }
 
-function starters({ url, key, isDirectWanted, compare }: Flags): (() => Promise<Target>)[] {
+function starters({ url, key, isDirectWanted, compare }: BenchFlags): (() => Promise<Target>)[] {
   return [
-    url === undefined ? () => startPlatform({ repository, project }) : async () => givenDeployment(url, key),
+    url === undefined ? () => startPlatform({ repository, project }) : async () => targetExistingDeployment(url, key),
     ...(isDirectWanted ? [() => startAgentServer({ repository, project })] : []),
     ...(compare === undefined ? [] : [() => startPublicServer({ folder: compare, project })]),
   ];
 }
 
-async function measureAll(flags: Flags, targets: Target[]): Promise<Measurement[]> {
+async function measureAll(flags: BenchFlags, targets: Target[]): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   for (let round = 1; round <= flags.rounds; round += 1) {
     for (const workload of flags.workloads) {
@@ -75,7 +75,7 @@ async function measureAll(flags: Flags, targets: Target[]): Promise<Measurement[
   return measurements;
 }
 
-async function report({ json, ...flags }: Flags, measurements: Measurement[]): Promise<void> {
+async function report({ json, ...flags }: BenchFlags, measurements: Measurement[]): Promise<void> {
   const machine = { processors: availableParallelism(), node: process.version, platform: process.platform };
   // The load average is kept with the numbers: on a busy machine they say little.
   const document = { machine, loadAverage: loadavg()[0], flags: { ...flags, key: undefined }, measurements };
@@ -85,7 +85,7 @@ async function report({ json, ...flags }: Flags, measurements: Measurement[]): P
     return;
   }
   if (json !== undefined) await writeFile(json, text);
-  process.stdout.write(`\n${tables(measurements)}\n`);
+  process.stdout.write(`\n${formatTables(measurements)}\n`);
 }
 
 main().catch((error: Error) => {

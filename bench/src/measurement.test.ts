@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Measurement, measure } from './measurement.ts';
-import { tables } from './report/tables.ts';
+import { formatTables } from './report/tables.ts';
 import type { Target } from './targets/target.ts';
 
 let server: Server | undefined;
@@ -71,7 +71,7 @@ it('the tables put targets side by side with their ratio, and more clients besid
     cpuMsPerOperation: { 'load driver': 1 },
     stages: {},
   });
-  const text = tables([
+  const text = formatTables([
     row('gateway', 1, 50),
     row('agent-api', 1, 100),
     row('gateway', 32, 200),

@@ -1,8 +1,8 @@
 import { percentile } from '@runyard/test-kit';
-import { closedLoop } from './load/closed-loop.ts';
+import { runClosedLoop } from './load/closed-loop.ts';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
-import { type CpuTimes, cpuTimes } from './observe/cpu-by-process.ts';
-import { type StageTimes, stageTimes } from './observe/stage-times.ts';
+import { type CpuTimes, readCpuTimes } from './observe/cpu-by-process.ts';
+import { readStageTimes, type StageTimes } from './observe/stage-times.ts';
 import type { Target } from './targets/target.ts';
 
 export interface Measurement {
@@ -38,9 +38,9 @@ export interface MeasurementOptions {
 export async function measure(options: MeasurementOptions): Promise<Measurement> {
   const { target, workload, clients, seconds, round, warmUpSeconds = 1 } = options;
   const load = { endpoint: target, workload: WORKLOADS[workload], clients };
-  await closedLoop({ ...load, seconds: warmUpSeconds });
+  await runClosedLoop({ ...load, seconds: warmUpSeconds });
   const before = await observe(options);
-  const result = await closedLoop({ ...load, seconds });
+  const result = await runClosedLoop({ ...load, seconds });
   const after = await observe(options);
   const latencies = result.latenciesMs.sort((a, b) => a - b);
   const operations = latencies.length;
@@ -64,8 +64,11 @@ export async function measure(options: MeasurementOptions): Promise<Measurement>
 async function observe({ target, targets }: MeasurementOptions): Promise<{ cpu: CpuTimes; stages: StageTimes }> {
   const { user, system } = process.cpuUsage();
   const others = targets.filter((other) => other !== target).flatMap(({ rootPid }) => rootPid ?? []);
-  const cpu: CpuTimes = target.rootPid === undefined ? new Map() : await cpuTimes(target.rootPid, others);
-  return { cpu: new Map([...cpu, ['load driver', (user + system) / 1000]]), stages: await stageTimes(target.observed) };
+  const cpu: CpuTimes = target.rootPid === undefined ? new Map() : await readCpuTimes(target.rootPid, others);
+  return {
+    cpu: new Map([...cpu, ['load driver', (user + system) / 1000]]),
+    stages: await readStageTimes(target.observed),
+  };
 }
 
 function perOperation(before: CpuTimes, after: CpuTimes, operations: number): Record<string, number> {

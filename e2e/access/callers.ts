@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IssuedApiKey, Role, Workspace } from '@runyard/contracts';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { type Need, ROLE_PERMISSIONS, type RoleName } from './permissions.ts';
 import { platformDatabase } from './platform-database.ts';
 
@@ -114,7 +114,7 @@ async function makeForeignOrganization(dataDir: string) {
   const [organizationId, workspaceId, identityId] = [randomUUID(), randomUUID(), randomUUID()];
   const key = makeKey();
   const digest = createHash('sha256').update(key).digest();
-  await onDatabase(await platformDatabase(dataDir, 'org_access'), async (client) => {
+  await withDatabaseClient(await platformDatabase(dataDir, 'org_access'), async (client) => {
     await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Foreign')", [organizationId]);
     await client.query("INSERT INTO workspace (id, organization_id, display_name) VALUES ($1, $2, 'Foreign')", [
       workspaceId,

@@ -32,7 +32,11 @@ export async function startDataPlane(options: {
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
-    const servers = await startInfrastructure({ dataDir, want: ['postgres', 'redis'], environment: ownEnvironment() });
+    const servers = await startInfrastructure({
+      dataDir,
+      servers: ['postgres', 'redis'],
+      environment: ownEnvironment(),
+    });
     closing.push(() => servers.stop());
     const line = await FaultLine.to(options.platformUrl);
     closing.push(() => line.close());

@@ -36,7 +36,7 @@ export class Client {
     });
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
-    throw new Error(`${path} answered ${status}: ${(await read(answer)).slice(0, 300)}`);
+    throw new Error(`${path} answered ${status}: ${(await readBody(answer)).slice(0, 300)}`);
   }
 
   close(): void {
@@ -44,7 +44,7 @@ export class Client {
   }
 }
 
-export async function read(answer: IncomingMessage): Promise<string> {
+export async function readBody(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk);
   return Buffer.concat(chunks).toString();

@@ -18,7 +18,7 @@ export interface LoadResult {
 }
 
 /** Runs clients that each begin the next operation when the last one has ended, until the time has passed. */
-export async function closedLoop({ endpoint, workload, clients, seconds }: LoadOptions): Promise<LoadResult> {
+export async function runClosedLoop({ endpoint, workload, clients, seconds }: LoadOptions): Promise<LoadResult> {
   const client = new Client(endpoint, clients);
   const result: LoadResult = { latenciesMs: [], failures: 0, elapsedMs: 0 };
   const startedAt = performance.now();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, read } from './client.ts';
+import { type Client, readBody } from './client.ts';
 
 /**
  * An operation that one client repeats. `perform` returns the milliseconds that count, which need not be all it took.
@@ -15,15 +15,15 @@ const ASSISTANT = { assistant_id: 'echo', input: { question: 'How are you?' } };
 const durable: Workload = {
   title: 'durable run: POST /threads/{id}/runs/wait on a new thread',
   perform: (client) =>
-    timed(async () => {
+    measureMs(async () => {
       const path = `/threads/${randomUUID()}/runs/wait`;
-      expectEcho(await read(await client.post(path, { ...ASSISTANT, if_not_exists: 'create' })));
+      expectEcho(await readBody(await client.post(path, { ...ASSISTANT, if_not_exists: 'create' })));
     }),
 };
 
 const stateless: Workload = {
   title: 'stateless run: POST /runs/wait',
-  perform: (client) => timed(async () => expectEcho(await read(await client.post('/runs/wait', ASSISTANT)))),
+  perform: (client) => measureMs(async () => expectEcho(await readBody(await client.post('/runs/wait', ASSISTANT)))),
 };
 
 /** Reads the stream to its end, as clients do; the time of its first event counts. */
@@ -49,7 +49,7 @@ const firstEvent: Workload = {
 export const WORKLOADS = { durable, stateless, 'first-event': firstEvent } satisfies Record<string, Workload>;
 export type WorkloadName = keyof typeof WORKLOADS;
 
-async function timed(work: () => Promise<void>): Promise<number> {
+async function measureMs(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

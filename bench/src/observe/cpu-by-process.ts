@@ -25,7 +25,7 @@ const ownPid = process.pid;
  * Returns the processor time of all processes below one, itself included, without those below any of the others and
  * without this process. Linux only: elsewhere it is empty, which leaves the profile out of the report.
  */
-export async function cpuTimes(rootPid: number, otherRootPids: number[]): Promise<CpuTimes> {
+export async function readCpuTimes(rootPid: number, otherRootPids: number[]): Promise<CpuTimes> {
   const processes = await Promise.all((await pids()).map(inspect));
   const known = new Map(processes.flatMap((process) => (process ? [[process.pid, process] as const] : [])));
   const isBelow = (pid: number): boolean => {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../load/client.ts';
 export type StageTimes = Map<string, { count: number; seconds: number }>;
 
 /** Reads stage times from the servers' `/metrics`; a server that does not answer is left out. */
-export async function stageTimes(servers: Endpoint[]): Promise<StageTimes> {
+export async function readStageTimes(servers: Endpoint[]): Promise<StageTimes> {
   const times: StageTimes = new Map();
   for (const { url, headers } of servers) {
     const text = await fetch(`${url}/metrics`, { headers })

@@ -2,7 +2,7 @@ import { WORKLOADS, type WorkloadName } from '../load/workloads.ts';
 import type { Measurement } from '../measurement.ts';
 
 /** Formats all measurements for a person: per workload a row for each number of clients, targets side by side. */
-export function tables(measurements: Measurement[]): string {
+export function formatTables(measurements: Measurement[]): string {
   const targets = [...new Set(measurements.map(({ target }) => target))];
   const workloads = [...new Set(measurements.map(({ workload }) => workload))];
   return [

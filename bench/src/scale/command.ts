@@ -9,7 +9,7 @@ import { runScale } from './run-scale.ts';
 const LONG_HISTORY = 10_000;
 
 /** Runs `npm run bench -- scale`: fills a database of its own, measures each kind of query, and prints a table. */
-export async function scaleCommand(
+export async function runScaleCommand(
   args: string[],
   { repository, project, say }: { repository: string; project: string; say: (line: string) => void },
 ): Promise<void> {

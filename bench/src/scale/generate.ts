@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-export interface Generated {
+export interface GeneratedData {
   /** Threads with one checkpoint each. */
   threads: number;
   /** Checkpoints of the one long thread. */
@@ -19,7 +19,7 @@ const BATCH = 100_000;
  */
 export async function generate(
   db: pg.Client,
-  { threads, longHistory }: Generated,
+  { threads, longHistory }: GeneratedData,
   templateId: string,
   say: (line: string) => void,
 ): Promise<void> {

@@ -21,7 +21,7 @@ export async function measureQueries(
     const times: number[] = [];
     for (let n = 0; n < WARM_UP + MEASURED; n += 1) {
       const began = performance.now();
-      await ask(url, kind);
+      await measureRequest(url, kind);
       if (n >= WARM_UP) times.push(performance.now() - began);
     }
     times.sort((a, b) => a - b);
@@ -33,7 +33,7 @@ export async function measureQueries(
   return all;
 }
 
-async function ask(url: string, kind: QueryKind): Promise<void> {
+async function measureRequest(url: string, kind: QueryKind): Promise<void> {
   const { method, path, body } = kind.request();
   const answer = await fetch(url + path, {
     method,

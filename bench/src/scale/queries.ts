@@ -25,9 +25,9 @@ const get = (name: string, path: () => string): QueryKind => ({
 });
 
 /** @param longId a thread with a history of ten thousand states */
-export function queryKinds(threads: number, longId: string): QueryKind[] {
+export function createQueryKinds(threads: number, longId: string): QueryKind[] {
   const owner = () => ({ owner: `user-${randomInt(OWNERS)}` });
-  const threadId = () => uuidOf(randomInt(threads));
+  const threadId = () => toUuid(randomInt(threads));
   const day = () => new Date(Date.now() - randomInt(300) * 86_400_000);
   return [
     search('newest', () => ({})),
@@ -74,7 +74,7 @@ export function queryKinds(threads: number, longId: string): QueryKind[] {
 }
 
 /** Returns the id that the database gives the nth thread: its md5 as a uuid. */
-function uuidOf(n: number): string {
+function toUuid(n: number): string {
   const hex = createHash('md5').update(String(n)).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -6,7 +6,7 @@ import { startServiceProcess } from '@runyard/test-kit';
 import pg from 'pg';
 import { generate } from './generate.ts';
 import { measureQueries, type QueryTimes } from './measure-queries.ts';
-import { queryKinds } from './queries.ts';
+import { createQueryKinds } from './queries.ts';
 
 export interface ScaleOptions {
   threads: number;
@@ -25,7 +25,7 @@ export async function runScale({ threads, longHistory, entry, project, say }: Sc
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-scale-'));
   const closers: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   try {
-    const servers = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     closers.push(() => servers.stop());
     const admin = await connect(servers.postgres.adminUrl);
     await admin.query('CREATE DATABASE scale');
@@ -54,7 +54,7 @@ export async function runScale({ threads, longHistory, entry, project, say }: Sc
     const longId = await makeTemplate(service.url);
     const db = await connect(database.href);
     await generate(db, { threads, longHistory }, longId, say).finally(() => db.end());
-    return await measureQueries(service.url, queryKinds(threads, longId), say);
+    return await measureQueries(service.url, createQueryKinds(threads, longId), say);
   } finally {
     for (const close of closers.reverse()) await close();
   }

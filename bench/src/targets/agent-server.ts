@@ -20,7 +20,7 @@ export async function startAgentServer({
   project: string;
 }): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-direct-'));
-  const servers = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+  const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
   const started: ServiceProcess[] = [];
   const stop = async () => {
     for (const service of started.toReversed()) await service.stop();

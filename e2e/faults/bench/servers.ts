@@ -57,7 +57,7 @@ export class BenchServer<Name extends ServerName = ServerName> {
     const servers = await startInfrastructure({
       dataDir: this.#dataDir,
       supervisor,
-      want: [this.name],
+      servers: [this.name],
       requireKafka: true,
       isKafkaOpen: this.#isKafkaOpen,
       environment,

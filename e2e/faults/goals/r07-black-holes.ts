@@ -51,7 +51,7 @@ export const goal: Goal = {
     for (const [where, line] of holes) {
       const direction = bench.random.pick<Direction>(['both', 'up', 'down']);
       bench.log(`${where}: ${direction}`);
-      line.swallow(direction);
+      line.partition(direction);
     }
     // The partition is longer than a lease: a worker that cannot renew has to drop its runs.
     await pause(Math.max(15_000, (HOLE_MS * bench.size({ fast: 50, full: 100 })) / 100));

@@ -61,7 +61,7 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
       },
     },
     ...(['postgres', 'redis'] as const).flatMap((server) =>
-      (['refuse', 'swallow', 'reset'] as const).map((how) => ({
+      (['refuse', 'partition', 'reset'] as const).map((how) => ({
         name: `${how} ${server} of one part`,
         strike: async () => {
           const line = random.pick(parts).lines[server];

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 
 /** A record that a platform has written. */
 export interface PlatformRecord {
@@ -64,7 +64,7 @@ async function tables(dataDir: string): Promise<PlatformRecord[]> {
     ),
   );
   const urlOf = (database: string) => `postgres://runyard:${password}@127.0.0.1:${port}/${database}`;
-  const databases = await onDatabase(urlOf('postgres'), async (client) => {
+  const databases = await withDatabaseClient(urlOf('postgres'), async (client) => {
     const { rows } = await client.query<{ name: string }>(
       "SELECT datname AS name FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'",
     );
@@ -76,7 +76,7 @@ async function tables(dataDir: string): Promise<PlatformRecord[]> {
 }
 
 function tablesOf(database: string, url: string): Promise<PlatformRecord[]> {
-  return onDatabase(url, async (client) => {
+  return withDatabaseClient(url, async (client) => {
     const { rows: names } = await client.query<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
        WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
 
-export interface Flags {
+export interface LauncherFlags {
   /** The folder of the project to deploy, which contains a `langgraph.json`. */
   project: string;
   /** The port of the gateway; 0 takes a free one. */
@@ -19,7 +19,7 @@ export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR]
 `;
 
 /** Reads the flags. Paths are relative to where the command was typed, which npm passes on. */
-export function readFlags(args: string[], repository: string): Flags {
+export function readFlags(args: string[], repository: string): LauncherFlags {
   const typedIn = process.env.INIT_CWD ?? process.cwd();
   const values = parse(args);
   const port = Number(values.port ?? 2024);

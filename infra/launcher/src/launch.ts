@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { InfrastructureError, isPortFree, openSupervisor, startInfrastructure } from '@runyard/local-infra';
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { deployProject } from './deployment/deploy-project.ts';
-import type { Flags } from './flags.ts';
+import type { LauncherFlags } from './flags.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
 import { installProjectDependencies } from './project/install-dependencies.ts';
 import { readProject } from './project/read-project.ts';
 import { writeReadyFile } from './ready-file.ts';
-import { closeDataFolder, decideProjectUsers } from './services/project-users.ts';
+import { chooseProjectUsers, closeDataFolder } from './services/project-users.ts';
 import { startServices } from './services/start-services.ts';
-import { welcome } from './welcome.ts';
+import { formatWelcome } from './welcome.ts';
 
-export interface LaunchOptions extends Flags {
+export interface LaunchOptions extends LauncherFlags {
   repository: string;
   progress: Progress;
   /** Aborts when the platform has to stop, also in the middle of its start. */
@@ -54,7 +54,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () => rm(readyFile, { force: true }),
     );
     const { repository } = options;
-    const users = await decideProjectUsers({ repository, dataDir, project, environment: process.env });
+    const users = await chooseProjectUsers({ repository, dataDir, project, environment: process.env });
     // Other users have to read what is installed and built from here on.
     if (users.settings) process.umask(0o022);
     // Downloading takes the network, starting servers the processor: they do not wait for each other.
@@ -66,7 +66,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
         startInfrastructure({
           dataDir,
           supervisor,
-          want: ['postgres', 'redis', 'kafka'],
+          servers: ['postgres', 'redis', 'kafka'],
           requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
           progress: progress.step,
         }),
@@ -90,8 +90,8 @@ export async function launch(options: LaunchOptions): Promise<void> {
     progress.step('Ready');
     const [deployment] = deployments;
     const graph = project.graphs[0];
-    progress.say(welcome({ url: services.url, apiKey, deployment, graph, dataDir, projects: users.line }));
-    await Promise.race([untilAborted(stopping), services.firstEnd]);
+    progress.say(formatWelcome({ url: services.url, apiKey, deployment, graph, dataDir, projects: users.line }));
+    await Promise.race([untilAborted(stopping), services.firstFailure]);
   } finally {
     if (closings.length > 0) progress.step('Stopping');
     for (const close of closings) await close().catch((error) => progress.step(`While stopping: ${error.message}`));

@@ -21,7 +21,10 @@ export class PlatformClient {
     });
     const text = await response.text();
     if (!response.ok)
-      throw new RefusedError(`${method} ${this.url}${path} answered ${response.status}: ${text}`, response.status);
+      throw new PlatformResponseError(
+        `${method} ${this.url}${path} answered ${response.status}: ${text}`,
+        response.status,
+      );
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
@@ -34,7 +37,7 @@ export class PlatformClient {
   }
 }
 
-export class RefusedError extends InfrastructureError {
+export class PlatformResponseError extends InfrastructureError {
   override name = 'RefusedError';
   readonly status: number;
 

@@ -4,7 +4,7 @@ import { writePrivateFile } from '@runyard/local-infra';
  * The content of a file for other programs that use the platform; it exists exactly while the platform is ready. It
  * contains a key: private.
  */
-export interface Ready {
+export interface ReadyFile {
   url: string;
   apiKey: string;
   /** The project of this start comes first. */
@@ -20,6 +20,6 @@ export interface ReadyDeployment {
   host_url: string | null;
 }
 
-export async function writeReadyFile(path: string, ready: Ready): Promise<void> {
+export async function writeReadyFile(path: string, ready: ReadyFile): Promise<void> {
   await writePrivateFile(path, `${JSON.stringify(ready, null, 2)}\n`);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { welcome } from './welcome.ts';
+import { formatWelcome } from './welcome.ts';
 
 const platform = (url: string) => ({
   url,
@@ -30,7 +30,7 @@ describe('the lines to paste', () => {
         });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const text = welcome(platform(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
+    const text = formatWelcome(platform(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
     const command = /^curl [\s\S]*?(?=\n\n)/m.exec(text)?.[0] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     server.close();
@@ -59,7 +59,7 @@ describe('the lines to paste', () => {
       }`,
     );
     writeFileSync(join(sdk, 'package.json'), '{"name":"@langchain/langgraph-sdk","exports":"./index.mjs"}');
-    const program = /^import [\s\S]*?(?=\n\n)/m.exec(welcome(platform('http://127.0.0.1:1')))?.[0] ?? '';
+    const program = /^import [\s\S]*?(?=\n\n)/m.exec(formatWelcome(platform('http://127.0.0.1:1')))?.[0] ?? '';
     writeFileSync(join(folder, 'hello.mjs'), program);
     const { stdout } = await promisify(execFile)(process.execPath, ['hello.mjs'], { cwd: folder });
     rmSync(folder, { recursive: true });
@@ -69,10 +69,10 @@ describe('the lines to paste', () => {
   });
 
   it('come after a line that reports whose rights the code of projects has', () => {
-    expect(welcome(platform('http://127.0.0.1:7'))).toMatch(/^ {2}projects +run as your own user$/m);
+    expect(formatWelcome(platform('http://127.0.0.1:7'))).toMatch(/^ {2}projects +run as your own user$/m);
   });
 
   it('come after a line of their own with the URL of the platform', () => {
-    expect(welcome(platform('http://127.0.0.1:7')).split('\n')).toContain('Runyard is ready: http://127.0.0.1:7');
+    expect(formatWelcome(platform('http://127.0.0.1:7')).split('\n')).toContain('Runyard is ready: http://127.0.0.1:7');
   });
 });

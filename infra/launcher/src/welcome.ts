@@ -1,7 +1,7 @@
 import type { ReadyDeployment } from './ready-file.ts';
 
 /** Returns the lines to paste. They must work unchanged. */
-export function welcome(platform: {
+export function formatWelcome(platform: {
   url: string;
   apiKey: string;
   deployment: ReadyDeployment;

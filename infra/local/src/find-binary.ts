@@ -18,7 +18,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Returns subfolders of a folder, the highest version number first; none when the folder does not exist. */
-export async function versionFolders(folder: string): Promise<string[]> {
+export async function listVersionFolders(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.sort((a, b) => Number.parseFloat(b) - Number.parseFloat(a)).map((name) => join(folder, name));
 }

@@ -1,6 +1,6 @@
 export { kafkaLoginVariables, kafkaTlsVariables } from '@runyard/service-kit/kafka-access';
 export { freePort, isPortFree } from '@runyard/service-kit/ports';
-export { keptSecret, writePrivateFile } from './files/private-file.ts';
+export { readOrCreateSecret, writePrivateFile } from './files/private-file.ts';
 export type { Infrastructure, InfrastructureOptions, Servers } from './infrastructure.ts';
 export { startInfrastructure } from './infrastructure.ts';
 export { InfrastructureError, reasonOf } from './infrastructure-error.ts';

@@ -16,7 +16,7 @@ export interface Servers {
 export interface InfrastructureOptions<Name extends keyof Servers> {
   /** The folder of the servers' data, passwords, ports and logs; used again at the next start. */
   dataDir: string;
-  want: readonly Name[];
+  servers: readonly Name[];
   /** True when a missing Kafka is an error. */
   requireKafka?: boolean;
   /**
@@ -64,7 +64,7 @@ export async function startInfrastructure<Name extends keyof Servers>(
   };
   const servers: Partial<Record<keyof Servers, StartedServer | null>> = {};
   const attempts = await Promise.allSettled(
-    options.want.map(async (name) => {
+    options.servers.map(async (name) => {
       const server = await starters[name](context);
       if (!('missing' in server)) started.push(server);
       servers[name] = withoutKafka(server, options, context);

@@ -1,7 +1,7 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { cachedFolder } from './files/cache-folder.ts';
+import { ensureCachedFolder } from './files/cache-folder.ts';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
@@ -10,7 +10,7 @@ import { runProgram } from './run-program.ts';
  * Returns a file of this package, resolved by package name, not by relative path: this code also runs from the
  * launcher's bundle.
  */
-export function packageFile(path: string): string {
+export function resolvePackageFile(path: string): string {
   return createRequire(import.meta.url).resolve(`@runyard/local-infra/${path}`);
 }
 
@@ -18,27 +18,32 @@ export function packageFile(path: string): string {
  * Returns a folder with the libraries that a pom names, fetched once through Maven, with whatever mirrors and
  * credentials the user's own Maven settings have.
  */
-export async function mavenLibraries(options: {
+export async function downloadLibraries(options: {
   name: string;
   pom: string;
   environment: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }): Promise<string> {
-  const pom = packageFile(options.pom);
-  return cachedFolder(options.name.toLowerCase(), await readFile(pom, 'utf8'), options.environment, async (folder) => {
-    const maven = await findOnPath('mvn', options.environment);
-    if (!maven) throw new InfrastructureError('Maven (mvn) is not on the PATH');
-    options.progress(`${options.name}: downloading, once`);
-    // Maven writes beside its pom, so it gets a copy.
-    await copyFile(pom, join(folder, 'pom.xml'));
-    const copying = await runProgram(
-      maven,
-      ['--batch-mode', '--quiet', 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`],
-      { cwd: folder, env: options.environment, timeoutMs: 300_000 },
-    );
-    if (!copying.ok)
-      throw new InfrastructureError(`Maven could not download it: ${firstError(copying.stdout + copying.stderr)}`);
-  });
+  const pom = resolvePackageFile(options.pom);
+  return ensureCachedFolder(
+    options.name.toLowerCase(),
+    await readFile(pom, 'utf8'),
+    options.environment,
+    async (folder) => {
+      const maven = await findOnPath('mvn', options.environment);
+      if (!maven) throw new InfrastructureError('Maven (mvn) is not on the PATH');
+      options.progress(`${options.name}: downloading, once`);
+      // Maven writes beside its pom, so it gets a copy.
+      await copyFile(pom, join(folder, 'pom.xml'));
+      const copying = await runProgram(
+        maven,
+        ['--batch-mode', '--quiet', 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`],
+        { cwd: folder, env: options.environment, timeoutMs: 300_000 },
+      );
+      if (!copying.ok)
+        throw new InfrastructureError(`Maven could not download it: ${firstError(copying.stdout + copying.stderr)}`);
+    },
+  );
 }
 
 function firstError(output: string): string {

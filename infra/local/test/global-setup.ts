@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kafkaLoginVariables } from '@runyard/service-kit/kafka-access';
-import { kafkaLoginPrefixes, onDatabase, type TestServer, testServerVariables } from '@runyard/test-kit';
+import { kafkaLoginPrefixes, type TestServer, testServerVariables, withDatabaseClient } from '@runyard/test-kit';
 import { type KafkaServer, type Servers, startInfrastructure } from '../src/index.ts';
 
 /**
@@ -17,32 +17,32 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-test-'));
   const infrastructure = await startInfrastructure({
     dataDir,
-    want: missing,
+    servers: missing,
     requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
     progress: (line) => console.log(`test servers: ${line}`),
   });
   const { postgres, redis, kafka }: Partial<Servers> = infrastructure;
   if (postgres) {
     process.env[testServerVariables.postgres] = postgres.adminUrl;
-    await forgoDurability(postgres.adminUrl);
+    await disableDurability(postgres.adminUrl);
   }
   if (redis) process.env[testServerVariables.redis] = redis.url;
-  if (kafka) nameKafka(kafka);
+  if (kafka) setKafkaVariables(kafka);
   return async () => {
     await infrastructure.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
 }
 
-function nameKafka({ brokers, logins }: KafkaServer): void {
+function setKafkaVariables({ brokers, logins }: KafkaServer): void {
   process.env[testServerVariables.kafka] = brokers.join(',');
   for (const user of ['platform', 'deployments'] as const)
     Object.assign(process.env, kafkaLoginVariables(logins?.[user], kafkaLoginPrefixes[user]));
 }
 
 /** Disables waiting for the disk: temporary data need not survive a power failure. */
-async function forgoDurability(url: string): Promise<void> {
-  await onDatabase(url, async (client) => {
+async function disableDurability(url: string): Promise<void> {
+  await withDatabaseClient(url, async (client) => {
     for (const setting of ['fsync', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);
     await client.query('SELECT pg_reload_conf()');
   });

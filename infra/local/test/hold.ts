@@ -4,7 +4,7 @@ import { startInfrastructure } from '../src/index.ts';
 const [dataDir = '', ...want] = process.argv.slice(2);
 const infrastructure = await startInfrastructure({
   dataDir,
-  want: want as ('postgres' | 'redis' | 'kafka')[],
+  servers: want as ('postgres' | 'redis' | 'kafka')[],
   progress: (line) => console.log(line),
 });
 process.once('SIGTERM', () => infrastructure.stop().then(() => process.exit(0)));

@@ -16,8 +16,8 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startInfrastructure } from '../src/index.ts';
 import { queryPostgres } from '../src/postgres/connection.ts';
-import { type PostgresInstallation, postgresInstallations } from '../src/postgres/installations.ts';
-import { end, holdInfrastructure, isNoneRunning } from './holder.ts';
+import { findPostgresInstallations, type PostgresInstallation } from '../src/postgres/installations.ts';
+import { isNoneRunning, startInfrastructureProcess, waitForEnd } from './infrastructure-process.ts';
 
 const folders: string[] = [];
 function dataFolder(): string {
@@ -58,13 +58,13 @@ const redisCall = async <T>(url: string, call: (redis: Redis) => Promise<T>): Pr
 describe('Postgres and Redis', () => {
   it('keep their data over a restart, and leave no process when stopped', async () => {
     const dataDir = dataFolder();
-    const first = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const first = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     await queryPostgres(first.postgres.adminUrl, 'CREATE TABLE note AS SELECT 7 AS value');
     await redisCall(first.redis.url, (redis) => redis.set('note', 'seven'));
     await first.stop();
     expect(processesOf(dataDir)).toEqual([]);
 
-    const second = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const second = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     expect(second.postgres.adminUrl).toBe(first.postgres.adminUrl);
     expect(await queryPostgres(second.postgres.adminUrl, 'SELECT value FROM note')).toEqual([{ value: 7 }]);
     expect(await redisCall(second.redis.url, (redis) => redis.get('note'))).toBe('seven');
@@ -74,7 +74,7 @@ describe('Postgres and Redis', () => {
 
   it('run twice side by side, and commit to disk', async () => {
     const [one, two] = await Promise.all(
-      [dataFolder(), dataFolder()].map((dataDir) => startInfrastructure({ dataDir, want: ['postgres', 'redis'] })),
+      [dataFolder(), dataFolder()].map((dataDir) => startInfrastructure({ dataDir, servers: ['postgres', 'redis'] })),
     );
     expect(one?.postgres.adminUrl).not.toBe(two?.postgres.adminUrl);
     expect(await queryPostgres(one?.postgres.adminUrl ?? '', 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
@@ -87,7 +87,7 @@ describe('Postgres and Redis', () => {
 
   it('require a password that only the owner of the data folder can read', async () => {
     const dataDir = dataFolder();
-    const infrastructure = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const infrastructure = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     const without = (url: string) => url.replace(/:[^:@/]*@/, ':wrong@');
     await expect(queryPostgres(without(infrastructure.postgres.adminUrl), 'SELECT 1')).rejects.toThrow(/password/);
     await expect(redisCall(without(infrastructure.redis.url), (redis) => redis.ping())).rejects.toThrow();
@@ -104,8 +104,8 @@ describe('Postgres and Redis', () => {
 describe('the owner of a data folder', () => {
   it('is one at a time: the second gets one sentence', async () => {
     const dataDir = dataFolder();
-    const first = await startInfrastructure({ dataDir, want: ['redis'] });
-    await expect(startInfrastructure({ dataDir, want: ['redis'] })).rejects.toThrow(
+    const first = await startInfrastructure({ dataDir, servers: ['redis'] });
+    await expect(startInfrastructure({ dataDir, servers: ['redis'] })).rejects.toThrow(
       `Process ${process.pid} already runs on ${dataDir}: stop it, or choose another folder with --data-dir.`,
     );
     await first.stop();
@@ -113,30 +113,30 @@ describe('the owner of a data folder', () => {
 
   it('takes its servers along when it is killed, and written data is there at the next start', async () => {
     const dataDir = dataFolder();
-    const holder = await holdInfrastructure(dataDir, ['postgres', 'redis']);
+    const holder = await startInfrastructureProcess(dataDir, ['postgres', 'redis']);
     const servers = await holder.servers();
     expect(servers.map((server) => server.name).sort()).toEqual(['Postgres', 'Redis']);
-    await end(holder.child, 'SIGKILL');
+    await waitForEnd(holder.child, 'SIGKILL');
     await waitFor(() => isNoneRunning(servers), {
       timeoutMs: 15_000,
       what: 'the end of all servers',
     });
 
-    const next = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const next = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     expect(await queryPostgres(next.postgres.adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await next.stop();
   });
 
   it('stops at its start what a predecessor left running whose guard was killed too', async () => {
     const dataDir = dataFolder();
-    const holder = await holdInfrastructure(dataDir, ['postgres', 'redis']);
+    const holder = await startInfrastructureProcess(dataDir, ['postgres', 'redis']);
     const servers = await holder.servers();
     const guard = execFileSync('pgrep', ['-P', String(holder.child.pid), '-f', 'runyard-guard'], { encoding: 'utf8' });
     process.kill(Number(guard), 'SIGKILL');
-    await end(holder.child, 'SIGKILL');
+    await waitForEnd(holder.child, 'SIGKILL');
     expect(await isNoneRunning(servers)).toBe(false);
 
-    const next = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const next = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     expect(await isNoneRunning(servers)).toBe(true);
     expect(await queryPostgres(next.postgres.adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await next.stop();
@@ -145,10 +145,10 @@ describe('the owner of a data folder', () => {
 
 describe('the origin of a server', () => {
   it('is the address in the environment before anything else, and that server is left running', async () => {
-    const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['postgres', 'redis'] });
+    const owner = await startInfrastructure({ dataDir: dataFolder(), servers: ['postgres', 'redis'] });
     const guest = await startInfrastructure({
       dataDir: dataFolder(),
-      want: ['postgres', 'redis'],
+      servers: ['postgres', 'redis'],
       environment: { RUNYARD_POSTGRES_URL: owner.postgres.adminUrl, RUNYARD_REDIS_URL: owner.redis.url },
     });
     expect(guest.postgres).toMatchObject({ origin: 'environment', adminUrl: owner.postgres.adminUrl });
@@ -166,18 +166,18 @@ describe('the origin of a server', () => {
       RUNYARD_KAFKA_BROKERS: '127.0.0.1:1',
     };
     const start = (name: 'postgres' | 'redis' | 'kafka') =>
-      startInfrastructure({ dataDir: dataFolder(), want: [name], environment });
+      startInfrastructure({ dataDir: dataFolder(), servers: [name], environment });
     await expect(start('postgres')).rejects.toThrow(/^Postgres at RUNYARD_POSTGRES_URL cannot be used: .*ECONNREFUSED/);
     await expect(start('redis')).rejects.toThrow(/^Redis at RUNYARD_REDIS_URL cannot be used: /);
     await expect(start('kafka')).rejects.toThrow(/^Kafka at RUNYARD_KAFKA_BROKERS cannot be used: /);
   });
 
   it('is refused when that Redis may evict queued work', async () => {
-    const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['redis'] });
+    const owner = await startInfrastructure({ dataDir: dataFolder(), servers: ['redis'] });
     await redisCall(owner.redis.url, (redis) => redis.config('SET', 'maxmemory-policy', 'allkeys-lru'));
     const guest = startInfrastructure({
       dataDir: dataFolder(),
-      want: ['redis'],
+      servers: ['redis'],
       environment: { RUNYARD_REDIS_URL: owner.redis.url },
     });
     await expect(guest).rejects.toThrow(/maxmemory-policy allkeys-lru .* set it to noeviction/);
@@ -187,7 +187,7 @@ describe('the origin of a server', () => {
   it('is the package registry where the machine has no Redis', async () => {
     const infrastructure = await startInfrastructure({
       dataDir: dataFolder(),
-      want: ['redis'],
+      servers: ['redis'],
       environment: environmentWith((program) => !/^(redis|valkey)-server$/.test(program)),
     });
     expect(infrastructure.redis.origin).toBe('registry');
@@ -197,12 +197,12 @@ describe('the origin of a server', () => {
   it('is the package registry where the Postgres from there created the data folder', async () => {
     const dataDir = dataFolder();
     const installations: PostgresInstallation[] = [];
-    for await (const installation of postgresInstallations(process.env)) installations.push(installation);
+    for await (const installation of findPostgresInstallations(process.env)) installations.push(installation);
     const packaged = installations.find((installation) => installation.origin === 'registry');
     // An interrupted first start leaves this while it creates the folder.
     mkdirSync(join(dataDir, 'postgres/data'), { recursive: true });
     writeFileSync(join(dataDir, 'postgres/data/PG_VERSION'), `${packaged?.major}\n`);
-    const infrastructure = await startInfrastructure({ dataDir, want: ['postgres'] });
+    const infrastructure = await startInfrastructure({ dataDir, servers: ['postgres'] });
     const [row] = await queryPostgres(infrastructure.postgres.adminUrl, 'SHOW server_version_num');
     expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(packaged?.major);
     await infrastructure.stop();
@@ -212,7 +212,7 @@ describe('the origin of a server', () => {
     await expect(
       startInfrastructure({
         dataDir: dataFolder(),
-        want: ['redis'],
+        servers: ['redis'],
         environment: { ...environmentWith(nothing), XDG_CACHE_HOME: dataFolder() },
       }),
     ).rejects.toThrow(/^There is no Redis here \(.*\): install redis-server 6.2 or newer, or set RUNYARD_REDIS_URL/);
@@ -223,7 +223,7 @@ describe('Kafka', () => {
   it('is left out where there is no Java, which is reported in one line', async () => {
     const lines: string[] = [];
     const options = {
-      want: ['kafka'],
+      servers: ['kafka'],
       environment: environmentWith(nothing),
       progress: (line: string) => void lines.push(line),
     } as const;
@@ -247,7 +247,7 @@ describe('Kafka', () => {
     ];
     writeFileSync(join(environment.PATH ?? '', 'docker'), engine.join('\n'), { mode: 0o755 });
     const infrastructure = await startInfrastructure({
-      want: ['kafka'],
+      servers: ['kafka'],
       environment,
       dataDir: dataFolder(),
       progress: (line) => void lines.push(line),

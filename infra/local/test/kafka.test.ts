@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kafkaAvailable } from '@runyard/test-kit';
+import { isKafkaAvailable } from '@runyard/test-kit';
 import kafkajs, { type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startInfrastructure } from '../src/index.ts';
@@ -66,7 +66,7 @@ const read = async (of: Client, topic: string, retries = 0): Promise<string> => 
   }
 };
 
-describe.runIf(kafkaAvailable())('the broker of this machine', () => {
+describe.runIf(isKafkaAvailable())('the broker of this machine', () => {
   const dataDir = join(folder, 'data');
   let kafka: KafkaServer;
   let logins: KafkaLogins;
@@ -74,7 +74,7 @@ describe.runIf(kafkaAvailable())('the broker of this machine', () => {
   const start = async (isKafkaOpen = false) => {
     const infrastructure = await startInfrastructure({
       ...{ dataDir, environment, isKafkaOpen },
-      want: ['kafka'],
+      servers: ['kafka'],
       requireKafka: true,
     });
     kafka = infrastructure.kafka as KafkaServer;
@@ -194,7 +194,7 @@ describe.runIf(kafkaAvailable())('the broker of this machine', () => {
     const startGuest = (more: Record<string, string>) =>
       startInfrastructure({
         dataDir: join(folder, 'guest'),
-        want: ['kafka'],
+        servers: ['kafka'],
         environment: { ...environment, RUNYARD_KAFKA_BROKERS: kafka.brokers.join(','), ...more },
       });
     const platform = {

@@ -8,13 +8,13 @@
  * `@runyard/checkpointer/graph-process` is the part without a database.
  */
 export * from './graph-process.ts';
-export { LARGE_STATE_BYTES, wasTooSlow } from './postgres/backend-errors.ts';
+export { LARGE_STATE_BYTES, mayOverloadDatabase } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
 export {
   PostgresStore,
   type PostgresStoreOptions,
+  type StoreAccess,
   type StoreTtl,
-  type StoreUse,
 } from './postgres/postgres-store.ts';
 export type { Embed, StoreIndex } from './postgres/store/item-vectors.ts';
 export { installVectorExtension } from './postgres/store/vector-extension.ts';

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { openPool, poolUse } from '@runyard/database';
+import { openPool, readPoolStats } from '@runyard/database';
 import { FaultLine, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type BackendError, LARGE_STATE_BYTES, PostgresCheckpoints, PostgresStore, wasTooSlow } from '../src/index.ts';
-import { backendError } from '../src/postgres/backend-errors.ts';
+import {
+  type BackendError,
+  LARGE_STATE_BYTES,
+  mayOverloadDatabase,
+  PostgresCheckpoints,
+  PostgresStore,
+} from '../src/index.ts';
+import { toBackendError } from '../src/postgres/backend-errors.ts';
 import { type DeploymentDatabase, openDeploymentDatabase, takeOver } from './deployment-database.ts';
 import { samplePut } from './sample-checkpoints.ts';
 
@@ -31,10 +37,10 @@ it('reads and store operations of a run outlast a short outage of the database',
   await line.refuse();
   const hasted = new PostgresCheckpoints({ pool }).forRun(fence).get(fence.threadId, '');
   await expect(hasted).rejects.toMatchObject({ reason: 'unavailable' });
-  const { failed } = poolUse(pool);
+  const { failed } = readPoolStats(pool);
   const reads = [patient.get(fence.threadId, ''), patient.list({ threadId: fence.threadId })];
   const stored = store.batch([{ kind: 'put', namespace: ['n'], key: 'k', value: { n: 1 } }]);
-  await waitFor(() => poolUse(pool).failed >= failed + 3, { what: 'three failed tries' });
+  await waitFor(() => readPoolStats(pool).failed >= failed + 3, { what: 'three failed tries' });
   await line.heal();
   expect(await reads[0]).toMatchObject({ key: put.key });
   expect(await reads[1]).toHaveLength(1);
@@ -56,11 +62,11 @@ it('an outage counts as no failure, unless a write was large enough to be the ca
   };
   const [small, large] = [await failureOf(1_000), await failureOf(LARGE_STATE_BYTES + 1)];
   expect([small.reason, large.reason]).toEqual(['unavailable', 'unavailable']);
-  expect([wasTooSlow(small), wasTooSlow(large)]).toEqual([false, true]);
+  expect([mayOverloadDatabase(small), mayOverloadDatabase(large)]).toEqual([false, true]);
   await line.heal();
 });
 
 it('a request that the database had no memory or time for counts as a failure', () => {
-  const failed = (code: string) => backendError(Object.assign(new Error('refused'), { code }));
-  expect(['57014', '53200', '57P01'].map((code) => wasTooSlow(failed(code)))).toEqual([true, true, false]);
+  const failed = (code: string) => toBackendError(Object.assign(new Error('refused'), { code }));
+  expect(['57014', '53200', '57P01'].map((code) => mayOverloadDatabase(failed(code)))).toEqual([true, true, false]);
 });

@@ -6,17 +6,17 @@
 export type DeploymentVariable = { name: string } & (
   | {
       /** The variable of Runyard that it sets. */
-      means: string;
+      target: string;
       /** Converts its value to the form of Runyard's variable. */
-      as?: (value: string) => string;
+      convert?: (value: string) => string;
       /** True when it wins over Runyard's variable when both are set. */
-      wins?: true;
+      overrides?: true;
     }
   | {
       /** Why it has no effect. */
       noEffect: string;
       /** Values that ask for the behavior that Runyard has anyway. */
-      unless?: readonly string[];
+      ignoredValues?: readonly string[];
     }
 );
 
@@ -41,24 +41,24 @@ const logLevel = (value: string) => LOG_LEVELS[value.toLowerCase()] ?? value.toL
 const host = (value: string) => value.replace(/^\[(.*)\]$/, '$1');
 
 export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
-  { name: 'POSTGRES_URI_CUSTOM', means: 'DATABASE_URI', wins: true },
-  { name: 'POSTGRES_URI', means: 'DATABASE_URI' },
-  { name: 'REDIS_URI_CUSTOM', means: 'REDIS_URI', wins: true },
-  { name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE', means: 'DATABASE_POOL_SIZE' },
-  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_MIN_SIZE', means: 'DATABASE_POOL_MIN_SIZE' },
-  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_TIMEOUT_SECONDS', means: 'DATABASE_POOL_TIMEOUT_SECONDS' },
-  { name: 'LANGGRAPH_SERVER_HOST', means: 'HOST', as: host },
-  { name: 'HOST', means: 'HOST', as: host, wins: true },
-  { name: 'LANGGRAPH_SERVER_PORT', means: 'PORT' },
-  { name: 'LOG_LEVEL', means: 'LOG_LEVEL', as: logLevel, wins: true },
+  { name: 'POSTGRES_URI_CUSTOM', target: 'DATABASE_URI', overrides: true },
+  { name: 'POSTGRES_URI', target: 'DATABASE_URI' },
+  { name: 'REDIS_URI_CUSTOM', target: 'REDIS_URI', overrides: true },
+  { name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE', target: 'DATABASE_POOL_SIZE' },
+  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_MIN_SIZE', target: 'DATABASE_POOL_MIN_SIZE' },
+  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_TIMEOUT_SECONDS', target: 'DATABASE_POOL_TIMEOUT_SECONDS' },
+  { name: 'LANGGRAPH_SERVER_HOST', target: 'HOST', convert: host },
+  { name: 'HOST', target: 'HOST', convert: host, overrides: true },
+  { name: 'LANGGRAPH_SERVER_PORT', target: 'PORT' },
+  { name: 'LOG_LEVEL', target: 'LOG_LEVEL', convert: logLevel, overrides: true },
 
-  { name: 'REDIS_CLUSTER', noEffect: 'a single Redis server is used', unless: OFF },
-  { name: 'BG_JOB_ISOLATED_LOOPS', noEffect: PYTHON, unless: OFF },
+  { name: 'REDIS_CLUSTER', noEffect: 'a single Redis server is used', ignoredValues: OFF },
+  { name: 'BG_JOB_ISOLATED_LOOPS', noEffect: PYTHON, ignoredValues: OFF },
   {
     name: 'LANGGRAPH_AUTH_TYPE',
     noEffect: 'callers are known by keys of the platform; RUNYARD_AUTH=none lets everybody in',
   },
-  { name: 'LS_DEFAULT_CHECKPOINTER_BACKEND', noEffect: MONGO, unless: ['default', 'postgres'] },
+  { name: 'LS_DEFAULT_CHECKPOINTER_BACKEND', noEffect: MONGO, ignoredValues: ['default', 'postgres'] },
   { name: 'LS_MONGODB_URI', noEffect: MONGO },
   { name: 'MONGODB_URI', noEffect: MONGO },
   { name: 'LS_CHECKPOINT_DELETE', noEffect: 'checkpoints are deleted at once, with their thread' },
@@ -66,19 +66,23 @@ export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
   {
     name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
     noEffect: '/metrics always has them',
-    unless: ['true', '1', 'yes', 'on'],
+    ignoredValues: ['true', '1', 'yes', 'on'],
   },
-  { name: 'METRIC_MAX_EMITTING_TIER', noEffect: '/metrics always has all', unless: ['2'] },
-  { name: 'FF_V2_EVENT_STREAMING', noEffect: V2, unless: OFF },
+  { name: 'METRIC_MAX_EMITTING_TIER', noEffect: '/metrics always has all', ignoredValues: ['2'] },
+  { name: 'FF_V2_EVENT_STREAMING', noEffect: V2, ignoredValues: OFF },
   { name: 'LSD_PROTOCOL_V2_BUFFER_SIZE', noEffect: V2 },
-  { name: 'A2A_A2UI_ENABLED', noEffect: A2A, unless: OFF },
-  { name: 'A2A_A2UI_TOOL_CALL_RESULTS', noEffect: A2A, unless: OFF },
+  { name: 'A2A_A2UI_ENABLED', noEffect: A2A, ignoredValues: OFF },
+  { name: 'A2A_A2UI_TOOL_CALL_RESULTS', noEffect: A2A, ignoredValues: OFF },
   { name: 'A2A_ALLOWED_TOOL_CALL_RESULTS', noEffect: A2A },
-  { name: 'LS_APM_OTEL_ENABLED', noEffect: TRACES, unless: OFF },
-  { name: 'SELF_HOSTED_LOGS_ENABLED', noEffect: 'logs go to the standard output, as JSON with LOG_JSON', unless: OFF },
+  { name: 'LS_APM_OTEL_ENABLED', noEffect: TRACES, ignoredValues: OFF },
+  {
+    name: 'SELF_HOSTED_LOGS_ENABLED',
+    noEffect: 'logs go to the standard output, as JSON with LOG_JSON',
+    ignoredValues: OFF,
+  },
   { name: 'SELF_HOSTED_LOGS_ENDPOINT', noEffect: 'logs go to the standard output, as JSON with LOG_JSON' },
   { name: 'DD_API_KEY', noEffect: DATADOG },
-  { name: 'DD_LOGS_ENABLED', noEffect: DATADOG, unless: OFF },
+  { name: 'DD_LOGS_ENABLED', noEffect: DATADOG, ignoredValues: OFF },
   { name: 'LSD_DD_API_KEY', noEffect: DATADOG },
   { name: 'LSD_DD_ENDPOINT', noEffect: DATADOG },
   { name: 'AGENT_POSTGRES_IAM_AUTH_PROVIDER', noEffect: IAM },
@@ -129,10 +133,10 @@ export function translateVariables(environment: Environment): { environment: Env
     const value = environment[variable.name];
     if (value === undefined || value.trim() === '') continue;
     if ('noEffect' in variable) {
-      if (variable.unless?.includes(value.toLowerCase())) continue;
+      if (variable.ignoredValues?.includes(value.toLowerCase())) continue;
       warnings.push(`The variable ${variable.name} has no effect on the platform: ${variable.noEffect}.`);
-    } else if (variable.wins || !translated[variable.means]) {
-      translated[variable.means] = variable.as ? variable.as(value) : value;
+    } else if (variable.overrides || !translated[variable.target]) {
+      translated[variable.target] = variable.convert ? variable.convert(value) : value;
     }
   }
   return { environment: translated, warnings };

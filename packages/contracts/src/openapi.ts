@@ -162,7 +162,7 @@ function responseOf(response: OperationResponse, schemas: Record<string, unknown
           ...(response.example === undefined ? {} : { example: response.example }),
         },
         ...Object.fromEntries(
-          Object.entries(response.alsoAs ?? {}).map(([type, schema]) => [
+          Object.entries(response.otherContentTypes ?? {}).map(([type, schema]) => [
             type,
             { schema: hoistSchemas(schema, schemas, COMPONENTS) },
           ]),

@@ -47,7 +47,7 @@ export interface OperationResponse {
   /** Default `application/json` when there is a schema. */
   contentType?: string;
   /** Schemas of other media types for the same status. */
-  alsoAs?: Record<string, TSchema>;
+  otherContentTypes?: Record<string, TSchema>;
   /** Descriptions of headers by their names. */
   headers?: Record<string, string>;
   example?: unknown;

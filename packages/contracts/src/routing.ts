@@ -7,9 +7,9 @@ export interface PublicRoute {
   /** The prefix to remove from the path. */
   stripPrefix?: string;
   /** True when the gateway passes bodies of any size: the service limits them itself. */
-  boundsBodies?: boolean;
+  limitsBodies?: boolean;
   /** True when requests prove their rights themselves: the gateway checks no key and passes every header on. */
-  carriesProof?: boolean;
+  isSelfAuthenticating?: boolean;
 }
 
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -20,9 +20,9 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/login', service: 'org-access' },
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
-  { prefix: '/v2/uploads', service: 'control-plane', carriesProof: true },
+  { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true },
   // Image tools accept registries only at the root of a host; a layer may have gigabytes.
-  { prefix: '/v2/registry', service: 'control-plane', boundsBodies: true },
+  { prefix: '/v2/registry', service: 'control-plane', limitsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
 ];

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { arrangeQuery, conforms, validatorOf } from './validation.ts';
+import { conforms, normalizeQuery, validatorOf } from './validation.ts';
 import { formatPath } from './validation-issue.ts';
 
 const Named = Type.Object({ name: Type.String() }, { $id: 'Named' });
@@ -88,18 +88,18 @@ describe('query parameters', () => {
   });
 
   it('become lists where the schema has lists, and the last one wins elsewhere', () => {
-    expect(arrangeQuery(schema, { select: 'a', limit: ['1', '2'], modes: 'm', unknown: 'x' })).toEqual({
+    expect(normalizeQuery(schema, { select: 'a', limit: ['1', '2'], modes: 'm', unknown: 'x' })).toEqual({
       select: ['a'],
       limit: '2',
       modes: 'm',
     });
-    expect(arrangeQuery(schema, { select: ['a', 'b'], modes: ['m', 'n'] })).toEqual({
+    expect(normalizeQuery(schema, { select: ['a', 'b'], modes: ['m', 'n'] })).toEqual({
       select: ['a', 'b'],
       modes: ['m', 'n'],
     });
   });
 
   it('cannot reach into prototypes', () => {
-    expect(arrangeQuery(schema, JSON.parse('{"__proto__":"x","constructor":"y"}'))).toEqual({});
+    expect(normalizeQuery(schema, JSON.parse('{"__proto__":"x","constructor":"y"}'))).toEqual({});
   });
 });

@@ -54,14 +54,14 @@ export function conforms<T extends TSchema>(schema: T, value: unknown): value is
 }
 
 /** Returns which query parameters may be repeated; of any other the last one wins. */
-export function repeatable(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
+export function classifyRepetition(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
   const { type, anyOf } = (schema ?? {}) as { type?: string; anyOf?: TSchema[] };
   if (type === 'array') return 'always';
-  return anyOf?.some((branch) => repeatable(branch) !== 'never') ? 'sometimes' : 'never';
+  return anyOf?.some((branch) => classifyRepetition(branch) !== 'never') ? 'sometimes' : 'never';
 }
 
 /** Converts parsed query parameters to the form of their schema: lists where it has lists, single values elsewhere. */
-export function arrangeQuery(
+export function normalizeQuery(
   schema: TObject | undefined,
   query: Record<string, string | string[] | undefined>,
 ): Record<string, unknown> {
@@ -69,7 +69,7 @@ export function arrangeQuery(
   const arranged: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || !Object.hasOwn(properties, name)) continue;
-    const lists = repeatable(properties[name]);
+    const lists = classifyRepetition(properties[name]);
     if (Array.isArray(value)) arranged[name] = lists === 'never' ? value.at(-1) : value;
     else arranged[name] = lists === 'always' ? [value] : value;
   }

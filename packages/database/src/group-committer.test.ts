@@ -186,7 +186,7 @@ describe('GroupCommitter order and limits', () => {
 
   it('keeps items of one key in order and never in two flushes at once, and lets others overtake them', async () => {
     const { flights, flush, turn } = heldFlush();
-    const committer = new GroupCommitter({ name: 'test', flush, keyOf: ({ key }) => key, lanes: 3 });
+    const committer = new GroupCommitter({ name: 'test', flush, keyOf: ({ key }) => key, maxConcurrentFlushes: 3 });
     void committer.submit(row('a', '1'));
     await turn();
     void committer.submit(row('a', '2'));
@@ -208,7 +208,7 @@ describe('GroupCommitter order and limits', () => {
     const committer = new GroupCommitter({
       name: 'test',
       keyOf: ({ key }: Row) => key,
-      lanes: 4,
+      maxConcurrentFlushes: 4,
       maxItems: 16,
       flush: async (rows: Row[]) => {
         const keys = new Set(rows.map(({ key }) => key));
@@ -259,7 +259,7 @@ describe('GroupCommitter order and limits', () => {
     await turn();
     taken.push(committer.submit(row('b')), committer.submit(row('c')));
     await expect(committer.submit(row('d'))).rejects.toMatchObject({ name: 'CommitRefusedError', reason: 'full' });
-    const room = committer.whenRoom();
+    const room = committer.waitForRoom();
     flights[0]!.letGo();
     await turn();
     await turn();

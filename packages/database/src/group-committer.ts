@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
-import { isRetryable, isUnavailable, mayBeOfOneItem, wasTooMuch } from './sql-errors.ts';
+import { isRetryable, isTimeoutOrOutOfMemory, isUnavailable, mayBeFaultOfOneItem } from './sql-errors.ts';
 
 export interface GroupCommitterOptions<Item, Result> {
   /** Appears in messages and metrics. */
@@ -29,7 +29,7 @@ export interface GroupCommitterOptions<Item, Result> {
    */
   onItemFailure?: 'alone' | 'restOfKey';
   /** Maximum number of concurrent flushes; each takes a connection. Default 1. */
-  lanes?: number;
+  maxConcurrentFlushes?: number;
   /** Limits of waiting items, beyond which `submit` refuses. Default 10,000 items, 64 MiB. */
   maxWaitingItems?: number;
   maxWaitingBytes?: number;
@@ -110,7 +110,7 @@ export class GroupCommitter<Item, Result = void> {
   }
 
   /** Resolves when `submit` would accept an item, for producers that can pause instead of failing. */
-  async whenRoom(): Promise<void> {
+  async waitForRoom(): Promise<void> {
     while (!this.hasRoom) await new Promise<void>((resolve) => this.#room.push(resolve));
   }
 
@@ -123,7 +123,7 @@ export class GroupCommitter<Item, Result = void> {
 
   /** Waits for the end of this turn of the event loop: items from other sockets in the same turn join the flush. */
   #schedule(): void {
-    if (this.#isScheduled || this.#flushesInFlight >= (this.#options.lanes ?? 1)) return;
+    if (this.#isScheduled || this.#flushesInFlight >= (this.#options.maxConcurrentFlushes ?? 1)) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -132,7 +132,7 @@ export class GroupCommitter<Item, Result = void> {
   }
 
   #start(): void {
-    if (this.#flushesInFlight >= (this.#options.lanes ?? 1) || !this.#queue.hasReady) return;
+    if (this.#flushesInFlight >= (this.#options.maxConcurrentFlushes ?? 1) || !this.#queue.hasReady) return;
     const batch = this.#queue.take(this.#limits);
     this.#flushesInFlight += 1;
     void this.#write(batch).then(() => {
@@ -176,7 +176,7 @@ export class GroupCommitter<Item, Result = void> {
         else queued.resolve(result);
       }
     } catch (error) {
-      if (part.length > 1 && mayBeOfOneItem(error)) {
+      if (part.length > 1 && mayBeFaultOfOneItem(error)) {
         report('split');
         const middle = part.length >> 1;
         await this.#writePart(part.slice(0, middle), failedKeys);
@@ -185,7 +185,7 @@ export class GroupCommitter<Item, Result = void> {
       }
       report('failed');
       for (const queued of part) this.#fail(queued, error, failedKeys);
-      if (isUnavailable(error) && !wasTooMuch(error))
+      if (isUnavailable(error) && !isTimeoutOrOutOfMemory(error))
         for (const waiting of this.#queue.dropWaitingSince(startedAt)) waiting.reject(error);
     }
   }

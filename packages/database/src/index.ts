@@ -6,27 +6,32 @@
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
- * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, with its Prisma client and beside it.
- * - `tellingOutages`: an unavailable database as a 503 that a caller can act on.
- * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasLocked`, `wasCutOff`,
- * `mayBeOfOneItem`, `isPoolBusy`: the kind of failure of an error.
+ * - `openServiceDatabase`, `takeAdvisoryLock`: a service's own database, migrated, with its Prisma client and beside it.
+ * - `mapDatabaseOutages`: an unavailable database as a 503 that a caller can act on.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`, `isConnectionLost`,
+ * `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
-export { outageOf, tellingOutages } from './outages.ts';
-export { isPoolBusy, openPool, PoolBusyError, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
-export { observeDeploymentPools, observePool } from './pool-metrics.ts';
-export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
+export { mapDatabaseOutages, toUnavailableError } from './outages.ts';
+export { isPoolBusy, openPool, PoolBusyError, type PoolOptions, type PoolStats, readPoolStats } from './pool.ts';
+export { reportDeploymentPoolMetrics, reportPoolMetrics } from './pool-metrics.ts';
+export * from './retry-start-step.ts';
 export {
+  openServiceDatabase,
+  type ServiceDatabase,
+  type ServiceDatabaseOptions,
+  takeAdvisoryLock,
+} from './service-database.ts';
+export {
+  isConnectionLost,
   isDataError,
+  isLockTimeout,
   isRetryable,
+  isTimeoutOrOutOfMemory,
   isUnavailable,
-  mayBeOfOneItem,
+  mayBeFaultOfOneItem,
   sqlState,
-  wasCutOff,
-  wasLocked,
-  wasTooMuch,
 } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
-export * from './until-available.ts';

@@ -1,21 +1,21 @@
 import { type BoundOperation, UnavailableError } from '@runyard/service-kit';
 import { CommitRefusedError } from './group-committer.ts';
 import { isPoolBusy } from './pool.ts';
-import { isUnavailable, wasLocked, wasTooMuch } from './sql-errors.ts';
+import { isLockTimeout, isTimeoutOrOutOfMemory, isUnavailable } from './sql-errors.ts';
 
 /** Maps database outages of an operation: the caller gets 503 and when to retry, not a fault of the service. */
-export function tellingOutages({ operation, handler }: BoundOperation): BoundOperation {
+export function mapDatabaseOutages({ operation, handler }: BoundOperation): BoundOperation {
   return {
     operation,
     handler: (request) =>
       handler(request).catch((error: unknown) => {
-        throw outageOf(error) ?? error;
+        throw toUnavailableError(error) ?? error;
       }),
   };
 }
 
 /** Returns the error for the caller when a database is unavailable or overloaded; undefined for other errors. */
-export function outageOf(error: unknown): UnavailableError | undefined {
+export function toUnavailableError(error: unknown): UnavailableError | undefined {
   if (error instanceof CommitRefusedError) {
     return new UnavailableError('Too much is waiting to be written', {
       ...{ cause: error, retryAfterSeconds: 1 },
@@ -32,7 +32,7 @@ export function outageOf(error: unknown): UnavailableError | undefined {
 
 function messageOf(error: unknown): string | undefined {
   if (isPoolBusy(error)) return 'Too many requests wait for the database';
-  if (wasLocked(error)) return 'Another operation holds what this one needs';
-  if (wasTooMuch(error)) return 'The database did not get this done in time';
+  if (isLockTimeout(error)) return 'Another operation holds what this one needs';
+  if (isTimeoutOrOutOfMemory(error)) return 'The database did not get this done in time';
   return isUnavailable(error) ? 'The database is not available' : undefined;
 }

@@ -8,11 +8,11 @@ import {
   isPoolBusy,
   isRetryable,
   isUnavailable,
-  observePool,
   openPool,
-  outageOf,
-  poolUse,
+  readPoolStats,
+  reportPoolMetrics,
   sqlState,
+  toUnavailableError,
   withTransaction,
 } from './index.ts';
 
@@ -72,7 +72,7 @@ describe('openPool', () => {
     const error = await failing.catch((caught: unknown) => caught);
     expect(isUnavailable(error)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-    expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4, queued: 0, failed: 0 });
+    expect(readPoolStats(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4, queued: 0, failed: 0 });
   });
 
   it('reports that the pool is busy, not that the database is unavailable, when no connection becomes free', async () => {
@@ -82,8 +82,8 @@ describe('openPool', () => {
     const wrapped = new Error('failed', { cause: await pool.connect().catch((caught: unknown) => caught) });
     client.release();
     expect([isPoolBusy(error), isPoolBusy(wrapped), isUnavailable(error)]).toEqual([true, true, false]);
-    expect(outageOf(error)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-    expect(poolUse(pool)).toMatchObject({ queued: 2, failed: 2 });
+    expect(toUnavailableError(error)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(readPoolStats(pool)).toMatchObject({ queued: 2, failed: 2 });
   });
 
   it('lets a caller wait for its turn while the pool is busy, however long that takes', async () => {
@@ -98,7 +98,7 @@ describe('openPool', () => {
     client.release();
     (await connect).release();
     expect((await query).rows).toEqual([{ one: 1 }]);
-    expect(poolUse(pool)).toMatchObject({ failed: 0 });
+    expect(readPoolStats(pool)).toMatchObject({ failed: 0 });
   });
 
   it('reports that the database is unavailable when a connection to an unresponsive server cannot be opened', async () => {
@@ -118,11 +118,11 @@ describe('openPool', () => {
   });
 });
 
-describe('observePool', () => {
+describe('reportPoolMetrics', () => {
   it('reports busy and waiting in the metrics', async () => {
     const pool = open({ max: 1 });
     const metrics = new Metrics();
-    observePool(pool, metrics);
+    reportPoolMetrics(pool, metrics);
     const client = await pool.connect();
     const waiting = pool.query('SELECT 1');
     const text = await metrics.text();
@@ -233,7 +233,7 @@ describe('a server without support for the client check', () => {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
     for (const client of clients) client.release();
     expect(refused).toBe(1);
-    expect(poolUse(pool).failed).toBe(0);
+    expect(readPoolStats(pool).failed).toBe(0);
   });
 });
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { SilentConnections } from './silent-connections.ts';
 import { causesOf, sqlState } from './sql-errors.ts';
+import { UnresponsiveConnections } from './unresponsive-connections.ts';
 
 export interface PoolOptions {
   connectionString: string;
@@ -36,7 +36,7 @@ export interface PoolOptions {
    * Milliseconds without data during a statement after which the server is asked whether it executes it; if not, the
    * connection is lost. Default 3 s.
    */
-  silentMs?: number;
+  unresponsiveMs?: number;
   /** Is called when an idle connection is lost. The pool replaces it by itself. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -65,8 +65,8 @@ const CLOSE_MS = 3_000;
  * the statements in flight and never the process: the pool recovers by itself once the server is back.
  */
 export function openPool(options: PoolOptions): pg.Pool {
-  const { connectionString, applicationName, silentMs = 3_000 } = options;
-  const unresponsive = new SilentConnections({ connectionString, applicationName, silentMs });
+  const { connectionString, applicationName, unresponsiveMs = 3_000 } = options;
+  const unresponsive = new UnresponsiveConnections({ connectionString, applicationName, unresponsiveMs });
   const pool = new CountingPool(unresponsive, options.waitsWhileBusy ?? false, {
     connectionString,
     max: options.max,
@@ -128,12 +128,12 @@ const QUEUED_TOO_LONG = 'timeout exceeded when trying to connect';
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
-  readonly #unresponsive: SilentConnections;
+  readonly #unresponsive: UnresponsiveConnections;
   readonly #waitsWhileBusy: boolean;
   /** Number of open connections; others of the pool are being opened. */
   #connected = 0;
 
-  constructor(unresponsive: SilentConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
+  constructor(unresponsive: UnresponsiveConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
     super(config);
     this.#unresponsive = unresponsive;
     this.#waitsWhileBusy = waitsWhileBusy;
@@ -192,7 +192,7 @@ class CountingPool extends pg.Pool {
 }
 
 /** The use of a pool at the moment, for gauges. */
-export interface PoolUse {
+export interface PoolStats {
   open: number;
   idle: number;
   /** Number of callers that wait for a connection. */
@@ -204,7 +204,7 @@ export interface PoolUse {
   failed: number;
 }
 
-export function poolUse(pool: pg.Pool): PoolUse {
+export function readPoolStats(pool: pg.Pool): PoolStats {
   const { queued, failed } = pool instanceof CountingPool ? pool : { queued: 0, failed: 0 };
   const { totalCount: open, idleCount: idle, waitingCount: waiting, options } = pool;
   return { open, idle, waiting, max: options.max, queued, failed };

@@ -19,9 +19,9 @@ export interface ServiceDatabase<Client, Transaction> {
   prisma: Client;
   /** The pool that Prisma uses too: for work that Prisma cannot do, such as relaying the outbox. */
   pool: pg.Pool;
-  /** Runs a transaction that writes events, and calls `onChange` after its commit. */
-  change<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  onChange(listener: () => void): void;
+  /** Runs a transaction that writes events, and calls `onCommit` after its commit. */
+  transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  onCommit(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -52,12 +52,12 @@ export async function openServiceDatabase<Client extends TransactionalClient<Tra
   return {
     prisma,
     pool,
-    async change(work) {
+    async transact(work) {
       const result = await prisma.$transaction(work);
       for (const listener of listeners) listener();
       return result;
     },
-    onChange: (listener) => void listeners.push(listener),
+    onCommit: (listener) => void listeners.push(listener),
     async close() {
       await prisma.$disconnect();
       await pool.end();
@@ -66,7 +66,7 @@ export async function openServiceDatabase<Client extends TransactionalClient<Tra
 }
 
 /** Takes a lock until the transaction ends: of several processes that want to do the same thing once, one does it. */
-export async function lockFor(
+export async function takeAdvisoryLock(
   transaction: { $executeRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<number> },
   purpose: string,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isConnectionLost,
   isDataError,
+  isLockTimeout,
   isRetryable,
+  isTimeoutOrOutOfMemory,
   isUnavailable,
-  mayBeOfOneItem,
+  mayBeFaultOfOneItem,
   sqlState,
-  wasCutOff,
-  wasLocked,
-  wasTooMuch,
 } from './sql-errors.ts';
 
 /** Makes Prisma's error over `pg`, with its own code and the driver's inside. */
@@ -50,8 +50,8 @@ describe('an unavailable database', () => {
 });
 
 it('a statement that exceeded its time or the memory was too much; one that met an outage was not', () => {
-  expect(['57014', '53200'].map((code) => wasTooMuch(driverError(code)))).toEqual([true, true]);
-  expect(['57P01', '53300', 'ECONNREFUSED'].map((code) => wasTooMuch(driverError(code)))).toEqual([
+  expect(['57014', '53200'].map((code) => isTimeoutOrOutOfMemory(driverError(code)))).toEqual([true, true]);
+  expect(['57P01', '53300', 'ECONNREFUSED'].map((code) => isTimeoutOrOutOfMemory(driverError(code)))).toEqual([
     false,
     false,
     false,
@@ -61,12 +61,14 @@ it('a statement that exceeded its time or the memory was too much; one that met 
 it('a statement timeout, a lock timeout and a deadlock are no outage of the database', () => {
   const states = ['57014', '55P03', '40P01', '40001'].map(driverError);
   expect(states.map(isUnavailable)).not.toContain(true);
-  expect(states.map(wasLocked)).toEqual([false, true, false, false]);
-  expect(states.map(mayBeOfOneItem)).toEqual([true, true, false, false]);
+  expect(states.map(isLockTimeout)).toEqual([false, true, false, false]);
+  expect(states.map(mayBeFaultOfOneItem)).toEqual([true, true, false, false]);
 });
 
 it('a connection that was lost because of its statement is distinguished from a server that restarts', () => {
   const cutOff = new Error('failed', { cause: new Error('Connection terminated unexpectedly') });
-  expect([cutOff, driverError('ECONNRESET')].map(wasCutOff)).toEqual([true, true]);
-  expect(['57P01', '57P02', '57P03', 'ECONNREFUSED'].map((code) => wasCutOff(driverError(code)))).not.toContain(true);
+  expect([cutOff, driverError('ECONNRESET')].map(isConnectionLost)).toEqual([true, true]);
+  expect(['57P01', '57P02', '57P03', 'ECONNREFUSED'].map((code) => isConnectionLost(driverError(code)))).not.toContain(
+    true,
+  );
 });

@@ -93,19 +93,19 @@ function isUnavailableInPrisma(error: unknown): boolean {
  * Returns whether Postgres was available and did not finish a statement: it reached its time limit, or there was no
  * memory for it. The request may be too much, and may fail again.
  */
-export function wasTooMuch(error: unknown): boolean {
+export function isTimeoutOrOutOfMemory(error: unknown): boolean {
   const state = sqlState(error);
   return state === '57014' || state === '53200';
 }
 
 /** Returns whether a lock was not available in time: another transaction holds it, and nothing was changed. */
-export function wasLocked(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';
 }
 
 /** Returns whether one of several items in a write may be the cause: the others may succeed without it. */
-export function mayBeOfOneItem(error: unknown): boolean {
-  return isDataError(error) || wasTooMuch(error) || wasLocked(error);
+export function mayBeFaultOfOneItem(error: unknown): boolean {
+  return isDataError(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error);
 }
 
 /**
@@ -114,7 +114,7 @@ export function mayBeOfOneItem(error: unknown): boolean {
  * looks the same (no answer in time, a proxy whose server is unavailable), so check that the database is available
  * before blaming the statement.
  */
-export function wasCutOff(error: unknown): boolean {
+export function isConnectionLost(error: unknown): boolean {
   for (const current of causesOf(error)) {
     const { code } = current as { code?: unknown };
     if (code === 'ECONNRESET' || current.message.includes('Connection terminated unexpectedly')) return true;

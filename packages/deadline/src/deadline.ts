@@ -14,7 +14,7 @@ export function withDeadline<T>(
     const timer = setTimeout(() => end(new DOMException(`not done within ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
     return () => clearTimeout(timer);
   };
-  return withEnd(outer, watch, work);
+  return withWatcher(outer, watch, work);
 }
 
 /**
@@ -22,7 +22,7 @@ export function withDeadline<T>(
  *
  * @param watch starts watching, and returns a function that stops it
  */
-export async function withEnd<T>(
+export async function withWatcher<T>(
   outer: AbortSignal | undefined,
   watch: (end: (reason: Error) => void) => () => void,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CloudEvent, KeyIssued, KeyRevoked, RunFinished } from '@runyard/contracts';
-import { kafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
+import { isKafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createEventBus,
@@ -31,7 +31,7 @@ const issued = (keyId = randomUUID(), key = organization): KeyedEvent => ({
   event: makeEvent(KeyIssued, { source: '/test', subject: key, data: { organization_id: key, key_id: keyId } }),
 });
 
-describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAvailable()))(
+describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || isKafkaAvailable()))(
   'event bus on %s',
   (name) => {
     let config: EventBusConfig;

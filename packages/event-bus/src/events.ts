@@ -30,10 +30,10 @@ export function makeEvent<T extends TSchema>(schema: T, parts: EventParts<EventD
 }
 
 /** The reason why a received value is not delivered. */
-export type Unacceptable = 'not JSON' | 'unknown type' | 'invalid';
+export type EventRejection = 'not JSON' | 'unknown type' | 'invalid';
 
 /** Parses a message: returns an event of the topic, or the reason why it is none. */
-export function readEvent(topic: TopicName, text: string): CloudEvent | Unacceptable {
+export function readEvent(topic: TopicName, text: string): CloudEvent | EventRejection {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -47,7 +47,7 @@ export function readEvent(topic: TopicName, text: string): CloudEvent | Unaccept
 }
 
 /** Returns the topic of a stored name, which may be the short name (`runs`) or the full one (`runyard.runs`). */
-export function topicOf(name: string): TopicName | undefined {
+export function findTopic(name: string): TopicName | undefined {
   return topicNames.find((topic) => topic === name || TOPICS[topic].name === name);
 }
 

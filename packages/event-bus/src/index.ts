@@ -5,7 +5,7 @@
  * order per key; a consumer's position advances after the effect. Both adapters pass one conformance suite
  * (`conformance.test.ts`).
  * - `makeEvent`: an event of a schema in `@runyard/contracts`, validated.
- * - `outboxInsert` and `OutboxRelay`: events written in the transaction that makes them true, and published after it.
+ * - `insertIntoOutbox` and `OutboxRelay`: events written in the transaction that makes them true, and published after it.
  *
  * A message that is no valid event is logged and skipped.
  */
@@ -23,5 +23,5 @@ export {
   type Subscription,
 } from './event-bus.ts';
 export { type EventParts, makeEvent } from './events.ts';
-export { type OutboxRow, outboxInsert } from './outbox/outbox.ts';
+export { insertIntoOutbox, type OutboxRow } from './outbox/outbox.ts';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.ts';

@@ -6,7 +6,7 @@ export class OpenSubscriptions {
   #isClosed = false;
 
   /** @throws BusClosedError */
-  refuseWhenClosed(): void {
+  assertOpen(): void {
     if (this.#isClosed) throw new BusClosedError();
   }
 

@@ -28,7 +28,7 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /** Returns the IPv4 address that an IPv6 address stands for (mapped, or behind NAT64), or the address itself. */
-export function unwrapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
+export function unwrapAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
   const address = ipaddr.process(text.replace(/%.*$/, ''));
   if (address.kind() === 'ipv6' && (address as ipaddr.IPv6).match(NAT64)) {
     return new ipaddr.IPv4(address.toByteArray().slice(12));
@@ -37,8 +37,8 @@ export function unwrapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
 }
 
 /** Returns the kind of an address in the form of `net.isIP`, without brackets. */
-export function kindOfAddress(text: string): AddressKind {
-  const address = unwrapped(text);
+export function classifyAddress(text: string): AddressKind {
+  const address = unwrapAddress(text);
   const name = address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString();
   if (METADATA.has(name) || METADATA_LINK_LOCAL.has(name)) return 'metadata';
   const range = address.range();

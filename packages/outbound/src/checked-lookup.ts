@@ -14,7 +14,7 @@ export type Lookup = (
  * does not resolve again, so a name cannot mean one address when checked and another when connected to. One forbidden
  * address among several refuses the name, because a host that mixes them is suspicious.
  */
-export function checkedLookup(policy: OutboundPolicy, lookup: Lookup): LookupFunction {
+export function createCheckedLookup(policy: OutboundPolicy, lookup: Lookup): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);

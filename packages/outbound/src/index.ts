@@ -1,12 +1,12 @@
-export { type AddressKind, kindOfAddress } from './address-kind.ts';
+export { type AddressKind, classifyAddress } from './address-kind.ts';
 export type { Lookup } from './checked-lookup.ts';
 export { OutboundRefusedError } from './errors.ts';
+export { HostnameChecker } from './hostname-checker.ts';
 export {
-  type OutboundAnswer,
+  type DownloadOptions,
   OutboundClient,
-  type OutboundDownload,
   type OutboundRequest,
-  type OutboundStream,
+  type OutboundResponse,
+  type OutboundStreamResponse,
 } from './outbound-client.ts';
 export { OutboundPolicy, type OutboundRules } from './outbound-policy.ts';
-export { ResolvedNames } from './resolved-names.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { withDeadline } from '@runyard/deadline';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { checkedLookup, type Lookup } from './checked-lookup.ts';
+import { createCheckedLookup, type Lookup } from './checked-lookup.ts';
 import { OutboundRefusedError } from './errors.ts';
 import type { OutboundPolicy } from './outbound-policy.ts';
 import { systemLookup } from './system-lookup.ts';
@@ -18,13 +18,13 @@ export interface OutboundRequest {
   signal?: AbortSignal;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
   body: Buffer;
 }
 
-export interface OutboundDownload {
+export interface DownloadOptions {
   headers?: Record<string, string>;
   /** Milliseconds without data after which the answer fails. */
   idleMs: number;
@@ -32,7 +32,7 @@ export interface OutboundDownload {
 }
 
 /** An answer of any size, read as it comes. */
-export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
+export interface OutboundStreamResponse extends Omit<OutboundResponse, 'body'> {
   /** The body must be read to its end, or discarded, because it holds a connection. */
   body: Readable;
   discard(): void;
@@ -49,7 +49,7 @@ export class OutboundClient {
   constructor(policy: OutboundPolicy, options: { lookup?: Lookup; connectTimeoutMs?: number } = {}) {
     this.#policy = policy;
     const connect = buildConnector({
-      lookup: checkedLookup(policy, options.lookup ?? systemLookup),
+      lookup: createCheckedLookup(policy, options.lookup ?? systemLookup),
       timeout: options.connectTimeoutMs ?? 10_000,
     });
     this.#agent = new Agent({
@@ -72,7 +72,7 @@ export class OutboundClient {
   }
 
   /** @throws OutboundRefusedError, and errors of `fetch` on network failures; `TimeoutError` after `timeoutMs`. */
-  async request(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
+  async request(url: string, request: OutboundRequest): Promise<OutboundResponse> {
     const target = this.#policy.checkUrl(url);
     try {
       return await withDeadline(request.signal, request.timeoutMs, async (signal) => {
@@ -93,7 +93,7 @@ export class OutboundClient {
   }
 
   /** Requests an answer that need not fit into memory. @throws like `request`, without its time limit */
-  async download(url: string, { headers = {}, idleMs, signal }: OutboundDownload): Promise<OutboundStream> {
+  async download(url: string, { headers = {}, idleMs, signal }: DownloadOptions): Promise<OutboundStreamResponse> {
     const target = this.#policy.checkUrl(url);
     try {
       const response = await this.#agent.request({

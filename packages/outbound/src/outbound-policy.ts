@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type AddressKind, kindOfAddress, unwrapped } from './address-kind.ts';
+import { type AddressKind, classifyAddress, unwrapAddress } from './address-kind.ts';
 import { OutboundRefusedError } from './errors.ts';
 
 export interface OutboundRules {
@@ -70,7 +70,7 @@ export class OutboundPolicy {
 
   /** @throws OutboundRefusedError for an address (in the form of `net.isIP`) that is not permitted. */
   checkAddress(address: string): void {
-    const kind = kindOfAddress(address);
+    const kind = classifyAddress(address);
     if (kind === 'public' || this.#isAllowed(address, kind)) return;
     throw this.#blocked(kind);
   }
@@ -88,7 +88,7 @@ export class OutboundPolicy {
   #isAllowed(text: string, kind: AddressKind): boolean {
     const { loopback } = this.#rules;
     if (kind === 'localhost' && loopback !== undefined) return loopback;
-    const address = unwrapped(text);
+    const address = unwrapAddress(text);
     return this.#networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
   }
 

@@ -5,7 +5,7 @@ import type { Lookup } from './checked-lookup.ts';
  * Limits the machine's resolver to a few queries at a time. Each occupies one of the four threads that Node has for
  * files and names together, for as long as a name server takes: names chosen by callers must not occupy them all.
  */
-export function limitedLookup(ask: Lookup, atOnce: number): Lookup {
+export function limitLookups(ask: Lookup, atOnce: number): Lookup {
   const waiting: (() => void)[] = [];
   let inFlight = 0;
   return (host, options, callback) => {
@@ -23,4 +23,4 @@ export function limitedLookup(ask: Lookup, atOnce: number): Lookup {
 }
 
 /** The resolver of the process, shared because its threads are. */
-export const systemLookup = limitedLookup(lookup, 2);
+export const systemLookup = limitLookups(lookup, 2);

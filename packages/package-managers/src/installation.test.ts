@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectInstallation, toolOfCommand } from './installation.ts';
-import { workspaceOf } from './workspaces.ts';
+import { detectCommandTool, detectInstallation } from './installation.ts';
+import { findWorkspace } from './workspaces.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -51,7 +51,9 @@ describe('packages are installed', () => {
   ])('by a release that reads the format of its %s (%j)', async (name, lock, expected) => {
     await files({ 'package.json': {}, [name]: lock });
     expect((await detected())?.[0]).toBe(expected);
-    expect((await toolOfCommand(`${name.startsWith('pnpm') ? 'pnpm' : 'yarn'} install`, root))?.package).toBe(expected);
+    expect((await detectCommandTool(`${name.startsWith('pnpm') ? 'pnpm' : 'yarn'} install`, root))?.package).toBe(
+      expected,
+    );
   });
 
   it('by no unknown package manager', async () => {
@@ -143,12 +145,12 @@ describe("an author's own command", () => {
     ['npm ci', null],
     ['make packages', null],
   ])('%s is run after its package manager was fetched', async (command, expected) => {
-    expect((await toolOfCommand(command, root))?.package ?? null).toBe(expected);
+    expect((await detectCommandTool(command, root))?.package ?? null).toBe(expected);
   });
 
   it('gets the version the project names', async () => {
     await files({ 'package.json': { packageManager: 'pnpm@9.15.0' } });
-    expect((await toolOfCommand('pnpm i', root))?.package).toBe('pnpm@9.15.0');
+    expect((await detectCommandTool('pnpm i', root))?.package).toBe('pnpm@9.15.0');
   });
 });
 
@@ -159,8 +161,8 @@ describe('the workspace of a folder', () => {
       'apps/package.json': '{',
       'apps/agent/package.json': {},
     });
-    expect(await workspaceOf(join(root, 'apps/agent'))).toBe(root);
-    expect(await workspaceOf(join(root, 'libs'))).toBeNull();
-    expect(await workspaceOf(root)).toBeNull();
+    expect(await findWorkspace(join(root, 'apps/agent'))).toBe(root);
+    expect(await findWorkspace(join(root, 'libs'))).toBeNull();
+    expect(await findWorkspace(root)).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
 import { dirname, relative } from 'node:path';
 import { type Agent, detect, resolveCommand } from 'package-manager-detector';
-import { type Manifest, namesPackages, readManifest } from './manifest.ts';
-import { lockOf, type PackageAgent, type PackageTool, toolOf } from './package-tools.ts';
+import { declaresPackages, type Manifest, readManifest } from './manifest.ts';
+import { chooseTool, type PackageAgent, type PackageTool, readLockFile } from './package-tools.ts';
 import { ProjectError } from './project-error.ts';
-import { hasMember } from './workspaces.ts';
+import { isWorkspaceMember } from './workspaces.ts';
 
 /** The installation of a project's packages. */
 export interface Installation {
@@ -28,38 +28,38 @@ const LOCKING = ['npm', 'pnpm', 'yarn', 'bun'] as const;
  */
 export async function detectInstallation(root: string, projectFolder: string): Promise<Installation | null> {
   const folders = foldersBetween(projectFolder, root);
-  const owner = await ownerAmong(folders);
+  const owner = await findOwner(folders);
   for (const folder of folders) {
-    if (!(await counts(folder, owner))) continue;
-    const agent = await lockedBy(folder);
-    if (agent) return installation(folder, agent);
+    if (!(await installsOwner(folder, owner))) continue;
+    const agent = await detectLockingAgent(folder);
+    if (agent) return createInstallation(folder, agent);
   }
   if (owner === null) return null;
-  const folder = await rootOf(owner.folder, folders);
+  const folder = await findInstallRoot(owner.folder, folders);
   const named = await detect({
     cwd: folder,
     stopDir: folder,
     strategies: ['packageManager-field', 'devEngines-field'],
   });
-  return installation(folder, named?.agent ?? 'npm');
+  return createInstallation(folder, named?.agent ?? 'npm');
 }
 
 /**
  * Returns the package manager with which a command of the project's author begins, if it is one that must be fetched.
  */
-export async function toolOfCommand(command: string, folder: string): Promise<PackageTool | null> {
+export async function detectCommandTool(command: string, folder: string): Promise<PackageTool | null> {
   const [, name] = /^\s*(?:\w+=\S*\s+)*(pnpm|pnpx|yarn|bun|bunx)\b/.exec(command) ?? [];
   if (name === undefined) return null;
   const agent = name.startsWith('pnp') ? 'pnpm' : name === 'yarn' ? 'yarn' : 'bun';
-  return toolOf(agent, await readManifest(folder), await lockOf(folder, agent));
+  return chooseTool(agent, await readManifest(folder), await readLockFile(folder, agent));
 }
 
-async function installation(folder: string, agent: Agent): Promise<Installation> {
-  if (!isKnown(agent)) throw unknown(agent);
-  const lock = await lockOf(folder, agent);
-  const tool = toolOf(agent, await readManifest(folder), lock);
+async function createInstallation(folder: string, agent: Agent): Promise<Installation> {
+  if (!isSupported(agent)) throw unsupportedAgentError(agent);
+  const lock = await readLockFile(folder, agent);
+  const tool = chooseTool(agent, await readManifest(folder), lock);
   const resolved = resolveCommand(tool?.agent ?? 'npm', lock ? 'frozen' : 'install', []);
-  if (!resolved) throw unknown(agent);
+  if (!resolved) throw unsupportedAgentError(agent);
   const quiet = tool === null ? ['--no-audit', '--no-fund'] : [];
   return { tool, folder, command: [resolved.command, ...resolved.args, ...quiet].join(' ') };
 }
@@ -68,10 +68,10 @@ async function installation(folder: string, agent: Agent): Promise<Installation>
  * Returns the package manager of a folder with a lock file. When a known and an unknown one lock the folder, the known
  * one wins.
  */
-async function lockedBy(folder: string): Promise<Agent | null> {
+async function detectLockingAgent(folder: string): Promise<Agent | null> {
   const found = await detect({ cwd: folder, stopDir: folder, strategies: ['lockfile'] });
-  if (!found || isKnown(found.agent)) return found?.agent ?? null;
-  for (const agent of LOCKING) if (await lockOf(folder, agent)) return agent;
+  if (!found || isSupported(found.agent)) return found?.agent ?? null;
+  for (const agent of LOCKING) if (await readLockFile(folder, agent)) return agent;
   return found.agent;
 }
 
@@ -90,35 +90,35 @@ interface Owner {
 /**
  * Returns the folder and the `package.json` with the project's packages: the nearest that names any, else the nearest.
  */
-async function ownerAmong(folders: string[]): Promise<Owner | null> {
+async function findOwner(folders: string[]): Promise<Owner | null> {
   let nearest: Owner | null = null;
   for (const folder of folders) {
     const manifest = await readManifest(folder);
-    if (manifest && namesPackages(manifest)) return { folder, manifest };
+    if (manifest && declaresPackages(manifest)) return { folder, manifest };
     if (manifest) nearest ??= { folder, manifest };
   }
   return nearest;
 }
 
 /** Returns whether installing the folder installs the owner's packages. */
-async function counts(folder: string, owner: Owner | null): Promise<boolean> {
+async function installsOwner(folder: string, owner: Owner | null): Promise<boolean> {
   const isAbove = owner !== null && folder !== owner.folder && !relative(folder, owner.folder).startsWith('..');
-  return !isAbove || !namesPackages(owner.manifest) || hasMember(folder, owner.folder);
+  return !isAbove || !declaresPackages(owner.manifest) || isWorkspaceMember(folder, owner.folder);
 }
 
 /**
  * Returns the folder to install without a lock file: the root of the workspace that the folder is a member of, else the
  * folder.
  */
-async function rootOf(owner: string, folders: string[]): Promise<string> {
-  for (const folder of folders.slice(folders.indexOf(owner))) if (await hasMember(folder, owner)) return folder;
+async function findInstallRoot(owner: string, folders: string[]): Promise<string> {
+  for (const folder of folders.slice(folders.indexOf(owner))) if (await isWorkspaceMember(folder, owner)) return folder;
   return owner;
 }
 
-function isKnown(agent: Agent): agent is PackageAgent {
+function isSupported(agent: Agent): agent is PackageAgent {
   return AGENTS.has(agent);
 }
 
-function unknown(agent: Agent): ProjectError {
+function unsupportedAgentError(agent: Agent): ProjectError {
   return new ProjectError(`Projects of ${agent} cannot be built here: npm, pnpm, yarn and bun install packages`);
 }

@@ -27,7 +27,7 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
 /**
  * Returns whether the file names packages. One that only declares its files as modules leaves them to a folder above.
  */
-export function namesPackages(manifest: Manifest): boolean {
+export function declaresPackages(manifest: Manifest): boolean {
   return SECTIONS.some((section) => {
     const packages = (manifest as Record<string, unknown>)[section];
     return typeof packages === 'object' && packages !== null && Object.keys(packages).length > 0;

@@ -18,12 +18,12 @@ export interface PackageTool {
 export const YARN_VARIABLES = { YARN_NODE_LINKER: 'node-modules', YARN_ENABLE_TELEMETRY: '0' } as const;
 
 /** Returns the environment variables that a package manager needs. */
-export function variablesOf(tool: PackageTool | null): Record<string, string> {
+export function toolEnvironment(tool: PackageTool | null): Record<string, string> {
   return tool?.agent === 'yarn@berry' ? YARN_VARIABLES : {};
 }
 
 /** A file with the installed release of each package. */
-export interface Lock {
+export interface LockFile {
   /** The version of the format; null where all releases of the manager read it. */
   format: number | null;
 }
@@ -64,7 +64,7 @@ const RELEASES: Record<PackageTool['agent'], [belowFormat: number, release: stri
 };
 
 /** Returns the lock file of a package manager in the folder; null when there is none. */
-export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock | null> {
+export async function readLockFile(folder: string, agent: PackageAgent): Promise<LockFile | null> {
   for (const file of LOCK_FILES[agent]) {
     const text = await readFile(join(folder, file), 'utf8').catch(() => null);
     if (text === null) continue;
@@ -79,37 +79,38 @@ export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock 
  * (`packageManager`, or `devEngines` with an exact version), else the one for its lock file. Null for npm, which comes
  * with Node.js.
  */
-export function toolOf(agent: PackageAgent, manifest: Manifest | null, lock: Lock | null): PackageTool | null {
+export function chooseTool(agent: PackageAgent, manifest: Manifest | null, lock: LockFile | null): PackageTool | null {
   if (agent === 'npm') return null;
   const name = agent === 'yarn@berry' ? 'yarn' : agent;
-  const named = releaseNamed(manifest, name);
+  const named = findNamedRelease(manifest, name);
   const isBerry =
     name === 'yarn' && (named ? Number.parseInt(named, 10) > 1 : agent !== 'yarn' || lock?.format != null);
   const known = isBerry ? 'yarn@berry' : name;
-  return { name, agent: known, package: `${PACKAGES[known]}@${named ?? usualRelease(known, lock)}` };
+  return { name, agent: known, package: `${PACKAGES[known]}@${named ?? defaultRelease(known, lock)}` };
 }
 
-function usualRelease(agent: PackageTool['agent'], lock: Lock | null): string {
+function defaultRelease(agent: PackageTool['agent'], lock: LockFile | null): string {
   const format = lock?.format ?? Number.MAX_SAFE_INTEGER;
   return RELEASES[agent].find(([below]) => format < below)?.[1] as string;
 }
 
 const RELEASE = /^\d+(?:\.\d+){0,2}(?:-[\w.]+)?$/;
 
-function releaseNamed(manifest: Manifest | null, name: AgentName): string | undefined {
-  const [field, version] = fieldOf(manifest?.packageManager) ?? engineOf(manifest?.devEngines) ?? [];
+function findNamedRelease(manifest: Manifest | null, name: AgentName): string | undefined {
+  const [field, version] =
+    parsePackageManagerField(manifest?.packageManager) ?? parseDevEngines(manifest?.devEngines) ?? [];
   return field === name && version !== undefined && RELEASE.test(version) ? version : undefined;
 }
 
 /** Parses `<name>@<version>`, optionally with a digest after `+`; npm checks the registry's own digest. */
-function fieldOf(packageManager: unknown): [name: string, version: string | undefined] | undefined {
+function parsePackageManagerField(packageManager: unknown): [name: string, version: string | undefined] | undefined {
   if (typeof packageManager !== 'string') return undefined;
   const [name = '', version] = packageManager.replace(/\+.*$/, '').split('@');
   return [name, version];
 }
 
 /** Parses `devEngines`. Its version is mostly a range: it then names the package manager, and no release. */
-function engineOf(devEngines: unknown): [name: string, version: string | undefined] | undefined {
+function parseDevEngines(devEngines: unknown): [name: string, version: string | undefined] | undefined {
   const { name, version } =
     (devEngines as { packageManager?: Record<string, unknown> } | undefined)?.packageManager ?? {};
   return typeof name === 'string' ? [name, typeof version === 'string' ? version : undefined] : undefined;

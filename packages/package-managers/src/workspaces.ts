@@ -9,9 +9,9 @@ import { ProjectError } from './project-error.ts';
  * Returns the root of the workspace that the folder is a member of, but not its root; null when there is none that can
  * be read.
  */
-export async function workspaceOf(folder: string): Promise<string | null> {
+export async function findWorkspace(folder: string): Promise<string | null> {
   for (let root = dirname(folder), below = folder; root !== below; below = root, root = dirname(root)) {
-    const isMember = await hasMember(root, folder).catch((error: unknown) => {
+    const isMember = await isWorkspaceMember(root, folder).catch((error: unknown) => {
       if (error instanceof ProjectError) return false;
       throw error;
     });
@@ -24,7 +24,7 @@ export async function workspaceOf(folder: string): Promise<string | null> {
  * Returns whether the folder, at or below the root, is installed with it: it is the root itself or a member of its
  * workspace.
  */
-export async function hasMember(root: string, folder: string): Promise<boolean> {
+export async function isWorkspaceMember(root: string, folder: string): Promise<boolean> {
   const patterns = await memberPatterns(root);
   if (patterns === null) return false;
   const path = relative(root, folder).split(sep).join('/');

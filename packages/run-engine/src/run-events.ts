@@ -1,5 +1,5 @@
 import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type TopicName } from '@runyard/contracts';
-import { makeEvent, outboxInsert } from '@runyard/event-bus';
+import { insertIntoOutbox, makeEvent } from '@runyard/event-bus';
 import type pg from 'pg';
 import type { CancelAction } from './types.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
@@ -112,7 +112,7 @@ export class RunEvents {
 
   async #insert(client: pg.ClientBase, events: ReturnType<typeof makeEvent>[]): Promise<void> {
     if (events.length === 0) return;
-    await outboxInsert(
+    await insertIntoOutbox(
       client,
       events.map((event) => ({ topic: 'runs' as const, key: event.subject, event })),
     );

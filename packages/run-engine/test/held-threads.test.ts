@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { outageOf, wasTooMuch } from '@runyard/database';
+import { isTimeoutOrOutOfMemory, toUnavailableError } from '@runyard/database';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -127,7 +127,7 @@ describe('a write that waits for its thread', () => {
     expect([begun, writes.has('t')]).toEqual([[5_000], true]);
     vi.advanceTimersByTime(5_000);
     fail(Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }));
-    const refusals = (await results).map((result) => outageOf((result as PromiseRejectedResult).reason));
+    const refusals = (await results).map((result) => toUnavailableError((result as PromiseRejectedResult).reason));
     expect(refusals).toMatchObject([1, 2].map(() => ({ status: 503, headers: { 'retry-after': '1' } })));
     expect(refusals[1]).toBeInstanceOf(ThreadHeldError);
     expect([begun.length, writes.has('t')]).toEqual([1, false]);
@@ -143,7 +143,7 @@ describe('a run for which the database takes too long', () => {
     const [failed, ...ended] = await Promise.allSettled(
       [slow, ...others].map(({ run }) => fixture.engine.finishRun(success(run))),
     );
-    expect(wasTooMuch((failed as PromiseRejectedResult).reason)).toBe(true);
+    expect(isTimeoutOrOutOfMemory((failed as PromiseRejectedResult).reason)).toBe(true);
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
 

@@ -1,4 +1,4 @@
-import { keepAlive } from '@runyard/service-kit';
+import { startRedisHeartbeat } from '@runyard/service-kit';
 import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,11 +81,11 @@ describe('during a partition', () => {
     const heard: string[] = [];
     const listening = new Redis(line.url);
     const speaking = new Redis(redis.url);
-    keepAlive(listening, { everyMs: 50, timeoutMs: 100 });
+    startRedisHeartbeat(listening, { everyMs: 50, timeoutMs: 100 });
     const closed = new Promise((resolve) => listening.once('close', resolve));
     listening.on('message', (_, message) => heard.push(message)).on('error', () => undefined);
     await listening.subscribe(redis.prefix);
-    line.swallow();
+    line.partition();
     await closed;
     await line.heal();
     await waitFor(async () => (await speaking.publish(redis.prefix, 'again')) === 1 && heard.length > 0);
@@ -96,7 +96,7 @@ describe('during a partition', () => {
   it('delayed wake-ups that cannot be sent do not pile up, and closing does not wait for them', async () => {
     const away = new RunWakeups({ redis: line.url, keyPrefix: redis.prefix });
     await away.complaints();
-    line.swallow();
+    line.partition();
     for (let index = 0; index < 50; index += 1) {
       away.kick('created');
       away.kickAfter(3_600);

@@ -31,7 +31,7 @@ const appendUntilItWorks = (data: unknown[]) =>
     )
     .toBe(true);
 
-describe.each(['refuse', 'swallow'] as const)('while Redis is unavailable (%s)', (failure) => {
+describe.each(['refuse', 'partition'] as const)('while Redis is unavailable (%s)', (failure) => {
   it('an append fails with its error within the time limit, the next one marks the gap, and ids go on', async () => {
     const ids = await fixture.append([1], { by: streams });
     await proxy[failure]();

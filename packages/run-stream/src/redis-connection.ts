@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { keepAlive, resetConnection } from '@runyard/service-kit';
+import { resetConnection, startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 import { StreamUnavailableError } from './errors.ts';
 
@@ -22,7 +22,7 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
   });
   // Losses show in the commands that fail; an error event without a listener would end the process.
   redis.on('error', () => undefined);
-  keepAlive(redis, { timeoutMs: options.timeoutMs });
+  startRedisHeartbeat(redis, { timeoutMs: options.timeoutMs });
   return redis;
 }
 

@@ -97,7 +97,7 @@ export const deploymentMetricsVariables = {
 };
 
 /** Sets the names and labels by which operators distinguish the metrics of deployments. */
-export function deploymentMetricsOf(config: {
+export function deploymentMetricIdentity(config: {
   METRIC_PREFIX: string;
   LSD_DEPLOYMENT_TYPE: string;
   DEPLOYMENT_ID: string;
@@ -114,7 +114,7 @@ export function deploymentMetricsOf(config: {
 }
 
 /** Variables of a platform service that stores data and secrets. */
-export const ownDataVariables = {
+export const statefulServiceVariables = {
   DATABASE_URI: ConnectionUri('postgres', "The Postgres database of this service's own."),
   DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
   INTERNAL_TOKEN: Type.String({
@@ -133,7 +133,7 @@ export interface ConfigSources {
 }
 
 /** Returns the process's environment, overridden by the variables of the secrets file descriptor. */
-export function givenEnvironment(): Record<string, string | undefined> {
+export function readEnvironment(): Record<string, string | undefined> {
   return { ...process.env, ...readSecrets(process.env) };
 }
 
@@ -144,7 +144,7 @@ export function givenEnvironment(): Record<string, string | undefined> {
  * @throws ConfigError
  */
 export function readConfig<T extends TObject>(schema: T, sources: ConfigSources = {}): Static<T> {
-  const environment = sources.environment ?? givenEnvironment();
+  const environment = sources.environment ?? readEnvironment();
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, variable] of Object.entries(schema.properties as Record<string, TSchema>)) {

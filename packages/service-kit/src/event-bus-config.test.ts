@@ -3,10 +3,10 @@ import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { eventBusConfig, eventBusVariables } from './event-bus-config.ts';
+import { eventBusVariables, toEventBusConfig } from './event-bus-config.ts';
 
 const read = (environment: Record<string, string>) =>
-  eventBusConfig(readConfig(Type.Object(eventBusVariables), { environment }), 'x');
+  toEventBusConfig(readConfig(Type.Object(eventBusVariables), { environment }), 'x');
 const onKafka = (environment: Record<string, string> = {}) => read({ KAFKA_BROKERS: 'a:1, b:2', ...environment });
 
 describe('the variables of the event bus', () => {

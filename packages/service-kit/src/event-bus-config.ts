@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ConfigError } from './config-error.ts';
 import { ConnectionUri } from './connection-uri.ts';
-import { kafkaLogin, kafkaTls } from './kafka-access.ts';
+import { readKafkaLogin, readKafkaTls } from './kafka-access.ts';
 
 /** Variables of a service that uses the event bus. */
 export const eventBusVariables = {
@@ -37,7 +37,7 @@ export const eventBusVariables = {
  *
  * @throws ConfigError when the address of the chosen bus is missing, or its login is incomplete.
  */
-export function eventBusConfig(
+export function toEventBusConfig(
   variables: {
     EVENT_BUS: 'kafka' | 'redis';
     KAFKA_BROKERS?: string;
@@ -60,10 +60,10 @@ export function eventBusConfig(
   }
   if (!KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is required with EVENT_BUS=kafka.']);
   const brokers = KAFKA_BROKERS.split(',').map((broker) => broker.trim());
-  const sasl = kafkaLogin(variables);
+  const sasl = readKafkaLogin(variables);
   if (!sasl && variables.KAFKA_SASL_MECHANISM)
     throw new ConfigError(['KAFKA_SASL_USERNAME is required with KAFKA_SASL_MECHANISM.']);
-  const tls = kafkaTls(variables);
+  const tls = readKafkaTls(variables);
   return {
     kind: 'kafka' as const,
     brokers,

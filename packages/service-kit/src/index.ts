@@ -5,19 +5,19 @@ export * from './config-error.ts';
 export { ConnectionUri } from './connection-uri.ts';
 export * from './errors.ts';
 export * from './event-bus-config.ts';
-export { Admission, leaveInFlight, Refusals, type RequestLimits } from './http/admission.ts';
+export { excludeFromInFlight, RefusalCounter, RequestAdmission, type RequestLimits } from './http/admission.ts';
+export * from './http/admitted-body.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';
 export * from './http/body.ts';
 export { healthOperation, metricsOperation } from './http/built-in.ts';
 export * from './http/cors.ts';
-export { answerError, breakOff } from './http/error-answer.ts';
-export { health, type ReadinessChecks } from './http/health.ts';
-export * from './http/held-body.ts';
+export { abortResponse, answerError } from './http/error-answer.ts';
+export { answerHealth, type ReadinessChecks } from './http/health.ts';
+export { isResponsive } from './http/is-responsive.ts';
 export * from './http/listen.ts';
-export { lives } from './http/lives.ts';
-export { loggedPath } from './http/logged-path.ts';
 export { listenForMetrics } from './http/metrics-port.ts';
+export { redactPath } from './http/redact-path.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
@@ -32,8 +32,13 @@ export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 export { freePort } from './ports.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';
-export { type HeartbeatOptions, keepAlive, type RedisConnection, resetConnection } from './redis-heartbeat.ts';
+export {
+  type HeartbeatOptions,
+  type RedisConnection,
+  resetConnection,
+  startRedisHeartbeat,
+} from './redis-heartbeat.ts';
 export { reportReady } from './report-ready.ts';
 export * from './sanitize.ts';
-export { scrapeLookup } from './scrape-lookup.ts';
+export { cacheForScrape } from './scrape-cache.ts';
 export { createContext, runService, type ServiceContext, type ServiceDefinition } from './service.ts';

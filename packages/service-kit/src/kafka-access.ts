@@ -24,7 +24,7 @@ type Variables = Record<string, unknown>;
  *
  * @throws ConfigError when one is set without the other, or the mechanism is not known
  */
-export function kafkaLogin(variables: Variables, prefix = '', mechanismPrefix = prefix): KafkaLogin | undefined {
+export function readKafkaLogin(variables: Variables, prefix = '', mechanismPrefix = prefix): KafkaLogin | undefined {
   const names = { username: `${prefix}KAFKA_SASL_USERNAME`, password: `${prefix}KAFKA_SASL_PASSWORD` };
   const mechanismName = `${mechanismPrefix}KAFKA_SASL_MECHANISM`;
   const username = textOf(variables[names.username]);
@@ -38,7 +38,7 @@ export function kafkaLogin(variables: Variables, prefix = '', mechanismPrefix = 
   return undefined;
 }
 
-/** Returns the variables that `kafkaLogin` reads with the same prefix, without the mechanism; none without a login. */
+/** Returns the variables that `readKafkaLogin` reads with the same prefix, without the mechanism; none without a login. */
 export function kafkaLoginVariables(login: KafkaLogin | undefined, prefix = ''): Record<string, string> {
   return login
     ? { [`${prefix}KAFKA_SASL_USERNAME`]: login.username, [`${prefix}KAFKA_SASL_PASSWORD`]: login.password }
@@ -51,7 +51,7 @@ export function kafkaLoginVariables(login: KafkaLogin | undefined, prefix = ''):
  *
  * @throws ConfigError when certificates are named for unencrypted connections, twice, or cannot be read
  */
-export function kafkaTls(variables: Variables, prefix = ''): KafkaTls | undefined {
+export function readKafkaTls(variables: Variables, prefix = ''): KafkaTls | undefined {
   const names = { ssl: `${prefix}KAFKA_SSL`, text: `${prefix}KAFKA_SSL_CA`, file: `${prefix}KAFKA_SSL_CA_FILE` };
   const text = textOf(variables[names.text]);
   const file = textOf(variables[names.file]);
@@ -66,7 +66,7 @@ export function kafkaTls(variables: Variables, prefix = ''): KafkaTls | undefine
   return ca === undefined ? {} : { ca };
 }
 
-/** Returns the variables that `kafkaTls` reads without a prefix; none without encryption. */
+/** Returns the variables that `readKafkaTls` reads without a prefix; none without encryption. */
 export function kafkaTlsVariables(tls: KafkaTls | undefined): Record<string, string> {
   return tls ? { KAFKA_SSL: 'true', ...(tls.ca && { KAFKA_SSL_CA: tls.ca }) } : {};
 }

@@ -8,7 +8,7 @@ export interface MetricValues {
 
 export type Samples = ReadonlyMap<string, number>;
 
-export interface SummedMetric {
+export interface AggregatedMetric {
   name: string;
   help: string;
   type: 'counter' | 'histogram';
@@ -48,7 +48,7 @@ export class Metrics {
   }
 
   /** Creates a counter whose value is read from elsewhere at each scrape. */
-  countedElsewhere(plainName: string, help: string, read: () => number): void {
+  collectCounter(plainName: string, help: string, read: () => number): void {
     const name = this.#named(plainName);
     if (this.registry.getSingleMetric(name)) return;
     new Counter({
@@ -100,7 +100,10 @@ export class Metrics {
    * Creates a counter or histogram for the sums of several processes, whose samples are read at each scrape in the form
    * of `samplesOf`. When they are unavailable, the scrape lacks it.
    */
-  summed({ name: plainName, help, type, buckets = [] }: SummedMetric, read: () => Promise<Samples | undefined>): void {
+  collectAggregate(
+    { name: plainName, help, type, buckets = [] }: AggregatedMetric,
+    read: () => Promise<Samples | undefined>,
+  ): void {
     const name = this.#named(plainName);
     if (this.registry.getSingleMetric(name)) return;
     const get = async () => {

@@ -31,7 +31,7 @@ export function countConnectionsTo(
 }
 
 /** The connections of this process to Redis. */
-export interface RedisUse {
+export interface RedisConnectionStats {
   /** Maximum number of connections. */
   max: number;
   open: () => number;
@@ -41,7 +41,7 @@ export interface RedisUse {
  * Reports the connections under the names that operators of agent servers know. Commands share connections: an open one
  * is available.
  */
-export function observeRedis(metrics: Metrics, { max, open }: RedisUse): void {
+export function reportRedisMetrics(metrics: Metrics, { max, open }: RedisConnectionStats): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`lg_api_redis_pool_${name}`, help, [], (each) => each.set(read()));
   gauge('max', 'Connections to Redis at most.', () => max);

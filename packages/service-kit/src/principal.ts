@@ -30,7 +30,7 @@ export const INTERNAL: Principal = { kind: 'internal', identity: '', organizatio
  *
  * @throws ForbiddenError for a key that only reads
  */
-export function requireWritingKey({ isReadOnly }: Principal): void {
+export function refuseReadOnlyKey({ isReadOnly }: Principal): void {
   if (isReadOnly) throw new ForbiddenError('This key only reads');
 }
 

@@ -17,7 +17,10 @@ export interface HeartbeatOptions {
  * Detects an unresponsive peer and reconnects. A network that drops packets gives no error, and a connection that only
  * listens would wait for ever. Ends with the connection.
  */
-export function keepAlive(redis: RedisConnection, { everyMs = 5_000, timeoutMs = 3_000 }: HeartbeatOptions = {}): void {
+export function startRedisHeartbeat(
+  redis: RedisConnection,
+  { everyMs = 5_000, timeoutMs = 3_000 }: HeartbeatOptions = {},
+): void {
   let isAsking = false;
   let greeting: unknown;
   const beat = async () => {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
-import { givenEnvironment, readConfig } from './config.ts';
+import { readConfig, readEnvironment } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
@@ -43,7 +43,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
   let config: Static<T>;
   let warnings: string[] = [];
   try {
-    const given = givenEnvironment();
+    const given = readEnvironment();
     const translated = definition.translate?.(given) ?? { environment: given, warnings };
     config = readConfig(definition.schema, { environment: translated.environment });
     warnings = translated.warnings;

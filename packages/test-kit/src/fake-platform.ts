@@ -11,7 +11,9 @@ export interface FakeServer {
   close(): Promise<void>;
 }
 
-export async function serve(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<FakeServer> {
+export async function startFakeServer(
+  handler: (req: IncomingMessage, res: ServerResponse) => void,
+): Promise<FakeServer> {
   const server = createServer({ keepAliveTimeout: 75_000 }, handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -25,13 +27,13 @@ export async function serve(handler: (req: IncomingMessage, res: ServerResponse)
   };
 }
 
-export async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+export async function readRequestBody(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of req) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-export function json(res: ServerResponse, status: number, body: unknown): void {
+export function sendJson(res: ServerResponse, status: number, body: unknown): void {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -45,9 +47,9 @@ export interface FakeKey {
 /** A fake org-access with what the gateway uses. */
 export class FakeOrgAccess {
   readonly keys = new Map<string, FakeKey>();
-  readonly questions: VerifyKeyRequest[] = [];
+  readonly verifyRequests: VerifyKeyRequest[] = [];
   /** Makes every answer a 500. */
-  isAway = false;
+  isUnavailable = false;
   tokenSeconds = 60;
   readonly #server: FakeServer;
 
@@ -57,7 +59,7 @@ export class FakeOrgAccess {
 
   static async start(): Promise<FakeOrgAccess> {
     let self: FakeOrgAccess | undefined;
-    const server = await serve((req, res) => void self!.#answer(req, res));
+    const server = await startFakeServer((req, res) => void self!.#answer(req, res));
     self = new FakeOrgAccess(server);
     return self;
   }
@@ -79,14 +81,14 @@ export class FakeOrgAccess {
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (req.url !== '/internal/keys/verify') return this.#echo(req, res);
-    const question = JSON.parse((await bodyOf(req)).toString()) as VerifyKeyRequest;
-    this.questions.push(question);
-    if (this.isAway) return json(res, 500, { detail: 'Internal Server Error' });
-    if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) return json(res, 401, { detail: 'Unauthorized' });
+    const question = JSON.parse((await readRequestBody(req)).toString()) as VerifyKeyRequest;
+    this.verifyRequests.push(question);
+    if (this.isUnavailable) return sendJson(res, 500, { detail: 'Internal Server Error' });
+    if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) return sendJson(res, 401, { detail: 'Unauthorized' });
     const known = this.keys.get(question.key);
-    if (!known) return json(res, 401, { detail: 'Invalid API key' });
+    if (!known) return sendJson(res, 401, { detail: 'Invalid API key' });
     const workspaceId = question.workspace_id ?? known.workspaceIds[0]!;
-    if (!known.workspaceIds.includes(workspaceId)) return json(res, 403, { detail: 'Forbidden workspace' });
+    if (!known.workspaceIds.includes(workspaceId)) return sendJson(res, 403, { detail: 'Forbidden workspace' });
     const exp = Math.floor(Date.now() / 1000) + this.tokenSeconds;
     const claims = {
       sub: known.keyId,
@@ -99,21 +101,21 @@ export class FakeOrgAccess {
       organization_role: 'user',
       permissions: [],
     };
-    json(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims });
+    sendJson(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims });
   }
 
   async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    json(res, 200, { service: 'org-access', url: req.url, headers: req.headers });
+    sendJson(res, 200, { service: 'org-access', url: req.url, headers: req.headers });
   }
 }
 
 /** A fake control-plane with what the gateway uses. */
 export class FakeControlPlane {
   readonly routes: DeploymentRoute[] = [];
-  isAway = false;
+  isUnavailable = false;
   /** The status of its public answers. */
-  answersWith = 200;
-  snapshots = 0;
+  answerStatus = 200;
+  snapshotRequests = 0;
   readonly #server: FakeServer;
 
   private constructor(server: FakeServer) {
@@ -122,7 +124,7 @@ export class FakeControlPlane {
 
   static async start(): Promise<FakeControlPlane> {
     let self: FakeControlPlane | undefined;
-    const server = await serve((req, res) => self!.#answer(req, res));
+    const server = await startFakeServer((req, res) => self!.#answer(req, res));
     self = new FakeControlPlane(server);
     return self;
   }
@@ -140,16 +142,16 @@ export class FakeControlPlane {
       void this.#echo(req, res);
       return;
     }
-    this.snapshots += 1;
-    if (this.isAway) json(res, 503, { detail: 'away' });
-    else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) json(res, 401, { detail: 'Unauthorized' });
-    else json(res, 200, { routes: this.routes });
+    this.snapshotRequests += 1;
+    if (this.isUnavailable) sendJson(res, 503, { detail: 'away' });
+    else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) sendJson(res, 401, { detail: 'Unauthorized' });
+    else sendJson(res, 200, { routes: this.routes });
   }
 
   async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { url, headers } = req;
-    const { length } = await bodyOf(req);
-    json(res, this.answersWith, { service: 'control-plane', url, headers, length });
+    const { length } = await readRequestBody(req);
+    sendJson(res, this.answerStatus, { service: 'control-plane', url, headers, length });
   }
 }
 

@@ -55,7 +55,7 @@ test('data that a partition swallowed arrives when it heals, and so does the end
   const socket = await connected(line);
   socket.write('one');
   expect(await said(socket)).toBe('one');
-  line.swallow('down');
+  line.partition('down');
   socket.end('two');
   let isTold = false;
   socket.once('data', () => {

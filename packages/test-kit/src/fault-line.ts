@@ -23,7 +23,7 @@ const PIECES_PER_SECOND = 20;
 export class FaultLine {
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
-  readonly #swallowed = { up: false, down: false };
+  readonly #isPartitioned = { up: false, down: false };
   #slowness: Slowness = {};
   #healed: (() => void)[] = [];
   #server: Server | undefined;
@@ -72,9 +72,9 @@ export class FaultLine {
    * Simulates a partition: bytes are accepted and not passed on, and neither side sees an end or a reset. In one
    * direction, it makes connections half open.
    */
-  swallow(direction: Direction = 'both'): void {
+  partition(direction: Direction = 'both'): void {
     for (const way of ['up', 'down'] as const) {
-      if (direction === 'both' || direction === way) this.#swallowed[way] = true;
+      if (direction === 'both' || direction === way) this.#isPartitioned[way] = true;
     }
   }
 
@@ -85,8 +85,8 @@ export class FaultLine {
   /** Works again. Swallowed data arrives late on connections that still exist, because TCP retransmits it. */
   async heal(): Promise<void> {
     this.#slowness = {};
-    this.#swallowed.up = false;
-    this.#swallowed.down = false;
+    this.#isPartitioned.up = false;
+    this.#isPartitioned.down = false;
     for (const resolve of this.#healed.splice(0)) resolve();
     if (!this.#server) await this.#listen();
   }
@@ -138,7 +138,7 @@ export class FaultLine {
   }
 
   async #untilPassing(way: 'up' | 'down'): Promise<void> {
-    while (this.#swallowed[way]) await new Promise<void>((resolve) => this.#healed.push(resolve));
+    while (this.#isPartitioned[way]) await new Promise<void>((resolve) => this.#healed.push(resolve));
   }
 
   async #deliver(chunk: Buffer, to: Socket): Promise<void> {

@@ -11,9 +11,9 @@ export {
   manifestOf,
   referrerOf,
 } from './image-client.ts';
-export { kafkaAvailable, type TestKafka, testKafka, testKafkaDeployments } from './kafka.ts';
+export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
 export { percentile } from './percentile.ts';
-export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';
+export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './service-process.ts';
 export { waitFor } from './wait-for.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type KafkaLogin, kafkaLogin } from '@runyard/service-kit';
+import { type KafkaLogin, readKafkaLogin } from '@runyard/service-kit';
 import { kafkaLoginPrefixes, testServerAddress, testServerVariables } from './environment.ts';
 
 export interface TestKafka {
@@ -11,7 +11,7 @@ export interface TestKafka {
 }
 
 export function testKafka(): TestKafka {
-  const sasl = kafkaLogin(process.env, kafkaLoginPrefixes.platform);
+  const sasl = readKafkaLogin(process.env, kafkaLoginPrefixes.platform);
   return {
     brokers: testServerAddress('kafka').split(','),
     topicPrefix: `test-${randomBytes(6).toString('hex')}.`,
@@ -23,13 +23,13 @@ export function testKafka(): TestKafka {
  * Returns the user of deployments' processes, who may do nothing with the topics of a `testKafka` until a test permits
  * it.
  */
-export function testKafkaDeployments(): KafkaLogin | undefined {
-  return kafkaLogin(process.env, kafkaLoginPrefixes.deployments, kafkaLoginPrefixes.platform);
+export function testKafkaDeploymentLogin(): KafkaLogin | undefined {
+  return readKafkaLogin(process.env, kafkaLoginPrefixes.deployments, kafkaLoginPrefixes.platform);
 }
 
 /**
  * Returns whether there is a broker to test with. Only Kafka may be absent, and never where infrastructure is required.
  */
-export function kafkaAvailable(): boolean {
+export function isKafkaAvailable(): boolean {
   return Boolean(process.env[testServerVariables.kafka]);
 }

@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSequencerConstructor, type TestSpecification } 
  *
  * @param names of files, without `.test.ts`, the longest first
  */
-export function longestFirst(names: string[]): TestSequencerConstructor {
+export function createLongestFirstSequencer(names: string[]): TestSequencerConstructor {
   const place = ({ moduleId }: TestSpecification) => {
     const index = names.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
     return index === -1 ? names.length : index;

@@ -27,7 +27,7 @@ export class TestOAuthServer {
   /** Requests to `/token`, by grant type. */
   readonly tokenRequests: string[] = [];
   /** Handlers that answer requests instead of the server, by path. */
-  readonly instead = new Map<string, Handler>();
+  readonly overrides = new Map<string, Handler>();
   readonly #server: Server;
   #provider: Provider;
 
@@ -53,7 +53,7 @@ export class TestOAuthServer {
   }
 
   /** Returns whether an access token is valid here. */
-  async knows(accessToken: string): Promise<boolean> {
+  async isValidToken(accessToken: string): Promise<boolean> {
     return (await this.#provider.AccessToken.find(accessToken)) !== undefined;
   }
 
@@ -87,7 +87,7 @@ export class TestOAuthServer {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = (req.url ?? '/').split('?', 1)[0]!;
-    const instead = this.instead.get(path);
+    const instead = this.overrides.get(path);
     if (instead) return instead(req, res);
     if (path.startsWith('/interaction/')) {
       await this.#provider.interactionFinished(req, res, { login: { accountId: 'alice' } });

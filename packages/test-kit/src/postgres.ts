@@ -76,11 +76,11 @@ function databaseUrl(database: string): string {
 }
 
 function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  return onDatabase(testServerAddress('postgres'), work);
+  return withDatabaseClient(testServerAddress('postgres'), work);
 }
 
 /** Runs work on a database with a separate connection. */
-export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withDatabaseClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'runyard-test-kit' });
   client.on('error', () => {}); // The statement in flight reports it; without a listener it would end the process.
   await client.connect();
@@ -93,7 +93,7 @@ export async function onDatabase<T>(url: string, work: (client: pg.Client) => Pr
 
 /** Returns everything in a database as text, to show what is not in it. */
 export function dumpDatabase(url: string): Promise<string> {
-  return onDatabase(url, async (client) => {
+  return withDatabaseClient(url, async (client) => {
     const tables = await client.query<{ name: string }>(
       "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
     );

@@ -1,14 +1,14 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
-import { untilAvailable } from '@runyard/database';
+import { retryStartStep } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
 import {
-  deploymentMetricsOf,
+  deploymentMetricIdentity,
   listenForMetrics,
-  openDoorway,
+  openEarlyListener,
   type ReadinessChecks,
-  Refusals,
+  RefusalCounter,
   reportReady,
   type ServiceContext,
 } from '@runyard/service-kit';
@@ -44,9 +44,9 @@ import { openWebhooks } from './webhooks/open-webhooks.ts';
 /** Runs one process of a deployment's API. Its state is in Postgres; others like it may run beside it. */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
-  metrics.identify(deploymentMetricsOf(config));
+  metrics.identify(deploymentMetricIdentity(config));
   const callers = createCallerVerifier(config, logger);
-  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, cipher, loopback, host } = served;
   const ui = openUi(served, context);
@@ -110,7 +110,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     configurableHeaders: http.configurableHeaders,
     keys,
   };
-  const assistants = await untilAvailable(() => openAssistants(assistantParts), context);
+  const assistants = await retryStartStep(() => openAssistants(assistantParts), context);
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
   const webhooks = openWebhooks({
     config,
@@ -141,9 +141,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
-  const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);
+  const feedback = await retryStartStep(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch, ends } = readers;
-  const refusals = new Refusals(metrics, 'lg_api_');
+  const refusals = new RefusalCounter(metrics, 'lg_api_');
   const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT, refusals });
   results.observe(metrics);
   const answers = new RunAnswers(runs, { engine, streams, watch, ends, open, results }, feedback.tokens);
@@ -153,13 +153,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   await served.loaded;
   await ui.bundled;
-  await untilAvailable(() => store.start(), context);
+  await retryStartStep(() => store.start(), context);
   const readiness: ReadinessChecks = http.skipsChecks
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const reports: MetaParts['reports'] = http.skipsChecks ? {} : { js_runtime: () => host.state, core_api: () => 'ok' };
   const projectApp = await serveRequests({
-    doorway,
+    earlyListener,
     open,
     config,
     context,
@@ -181,7 +181,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const registration = new ServerRegistration({
     servers: new ApiServers(pool),
-    url: reachableUrl(doorway.url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
+    url: reachableUrl(earlyListener.url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
     token: loopback.workerToken,
     revisionId: config.REVISION_ID ?? null,
     logger,

@@ -142,7 +142,7 @@ describe('while its connections to its servers are unresponsive, the service', (
 
   it('reports within the time limits that the database is not available, and works at once when it is back', async () => {
     const { thread_id } = await deployment.client.threads.create();
-    deployment.lines.postgres.swallow();
+    deployment.lines.postgres.partition();
     const startedAt = performance.now();
     await expectOutages([...askingTheDatabase(), ask(`${deployment.url}/threads/${thread_id}/state`)]);
     // A request may wait for a connection, and then for a statement until its heartbeat is missed.
@@ -154,7 +154,7 @@ describe('while its connections to its servers are unresponsive, the service', (
   }, 60_000);
 
   it('creates, reports and cancels runs within the time limits while Redis is unresponsive', async () => {
-    deployment.lines.redis.swallow();
+    deployment.lines.redis.partition();
     const { thread_id } = await deployment.client.threads.create();
     const startedAt = performance.now();
     const { run_id } = await deployment.client.runs.create(thread_id, 'echo', { input: {}, afterSeconds: 60 });

@@ -7,7 +7,7 @@ import type { GraphHost } from '@runyard/graph-host';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { createContext, Refusals, silentLogger } from '@runyard/service-kit';
+import { createContext, RefusalCounter, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
@@ -88,7 +88,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     keys,
     onUpdated: async () => undefined,
   });
-  const refusals = new Refusals(
+  const refusals = new RefusalCounter(
     createContext('test', { LOG_LEVEL: 'silent', processMetrics: false }).metrics,
     'lg_api_',
   );

@@ -1,5 +1,10 @@
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
-import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
+import {
+  eventBusVariables,
+  idempotencyVariables,
+  serviceVariables,
+  statefulServiceVariables,
+} from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
@@ -10,7 +15,7 @@ import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
-  ...ownDataVariables,
+  ...statefulServiceVariables,
   ...idempotencyVariables,
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
   PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),

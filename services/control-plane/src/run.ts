@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages, untilAvailable } from '@runyard/database';
+import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import {
   createApp,
   createPrincipalVerifier,
-  eventBusConfig,
-  openDoorway,
+  openEarlyListener,
   type ServiceContext,
+  toEventBusConfig,
 } from '@runyard/service-kit';
 import { openBuildUser } from './builds/build-user.ts';
 import { Builds } from './builds/builds.ts';
@@ -74,20 +74,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const secrets = new SecretSets(cipher);
   const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
-  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
   const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
-  const database = await untilAvailable(open, context);
+  const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool, prisma } = database;
 
-  const bus = createEventBus(eventBusConfig(config, 'runyard-control-plane'), context);
+  const bus = createEventBus(toEventBusConfig(config, 'runyard-control-plane'), context);
   lifecycle.onStop('event bus', () => bus.close());
   const leaseOwner = await registerLeaseOwner({ dataDir: config.DATA_DIR, pool, logger });
   lifecycle.onStop('lease owner', () => leaseOwner.forget());
   const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, leaseOwner: leaseOwner.id });
   relay.start();
-  database.onChange(() => relay.kick());
+  database.onCommit(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const view = new DeploymentView({ hosts, secrets });
@@ -228,8 +228,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...pushTokenRoutes(database, registry, keys),
       ...integrationRoutes(integrations, keys),
       ...webhookRoutes(webhooks),
-    ].map(tellingOutages),
+    ].map(mapDatabaseOutages),
   });
-  doorway.serve(app);
+  earlyListener.serve(app);
   lifecycle.ready();
 }

@@ -1,4 +1,4 @@
-import { keepAlive, type Logger } from '@runyard/service-kit';
+import { type Logger, startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 /**
@@ -28,7 +28,7 @@ export class Signals {
       }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
     this.#publisher = open('publisher');
     this.#subscriber = open('subscriber');
-    for (const connection of [this.#publisher, this.#subscriber]) keepAlive(connection);
+    for (const connection of [this.#publisher, this.#subscriber]) startRedisHeartbeat(connection);
     this.#subscriber.on('ready', () => void this.#subscribe());
     this.#subscriber.on('message', (_channel, name) => this.#wake(name));
   }

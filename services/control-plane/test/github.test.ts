@@ -11,7 +11,7 @@ import type {
   GithubWebhook,
   Revision,
 } from '@runyard/contracts';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { GitServer } from './support/git-server.ts';
@@ -264,7 +264,7 @@ describe('a webhook', () => {
 
   it('builds a push that is delivered again after its control-plane was killed', async () => {
     const event = push();
-    await onDatabase(platform.database.url, async (client) => {
+    await withDatabaseClient(platform.database.url, async (client) => {
       await client.query('BEGIN');
       await client.query('LOCK TABLE revision IN EXCLUSIVE MODE');
       const unheard = deliver(event).catch(() => undefined);

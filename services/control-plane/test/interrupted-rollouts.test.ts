@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Revision } from '@runyard/contracts';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 import { processesOf } from './support/processes.ts';
@@ -18,7 +18,7 @@ const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
 /** Interrupts the revision like another control-plane: this one only sees the row. */
 const interrupt = (revisionId: string) =>
-  onDatabase(platform.database.url, (client) =>
+  withDatabaseClient(platform.database.url, (client) =>
     client.query("UPDATE revision SET status = 'INTERRUPTED' WHERE id = $1", [revisionId]),
   );
 const statusOf = async (id: string, revisionId: string) =>
@@ -27,7 +27,7 @@ const statusOf = async (id: string, revisionId: string) =>
 async function untilWorkersOf(id: string, revisionId: string): Promise<void> {
   const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
   const { secrets } = (await answer.json()) as { secrets: { DATABASE_URI: string } };
-  await onDatabase(secrets.DATABASE_URI, (client) =>
+  await withDatabaseClient(secrets.DATABASE_URI, (client) =>
     waitFor(
       async () =>
         (await client.query('SELECT active_revision FROM deployment')).rows[0]?.active_revision === revisionId,
@@ -77,7 +77,7 @@ describe('a revision that is interrupted', () => {
 
   it('while it cannot be activated leaves the runs to the active revision', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
-    await onDatabase(platform.database.url, async (client) => {
+    await withDatabaseClient(platform.database.url, async (client) => {
       await client.query(`CREATE FUNCTION refuse() RETURNS trigger AS $$
         BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '57P01'; END $$ LANGUAGE plpgsql`);
       await client.query(`CREATE TRIGGER refuse BEFORE UPDATE ON revision FOR EACH ROW
@@ -89,7 +89,7 @@ describe('a revision that is interrupted', () => {
     await untilWorkersOf(id, body.latest_revision_id);
     await interrupt(body.latest_revision_id);
     await untilWorkersOf(id, active_revision_id!);
-    await onDatabase(platform.database.url, (client) => client.query('DROP TRIGGER refuse ON revision'));
+    await withDatabaseClient(platform.database.url, (client) => client.query('DROP TRIGGER refuse ON revision'));
   });
 });
 
@@ -100,7 +100,7 @@ describe('a revision that another process activated', () => {
       body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
     });
     await platform.untilStatus(id, body.latest_revision_id, 'DEPLOYED');
-    await onDatabase(platform.database.url, (client) =>
+    await withDatabaseClient(platform.database.url, (client) =>
       client.query('UPDATE deployment SET active_revision_id = $1 WHERE id = $2', [first, id]),
     );
     await untilWorkersOf(id, first!);

@@ -42,8 +42,9 @@ async function put(...keys: string[]): Promise<void> {
     objects.add(key);
   }
 }
-const keep = (...keys: string[]) => database.change((transaction) => pendingObjects.assignOwner(transaction, keys));
-const release = (...keys: string[]) => database.change((transaction) => pendingObjects.removeOwner(transaction, keys));
+const keep = (...keys: string[]) => database.transact((transaction) => pendingObjects.assignOwner(transaction, keys));
+const release = (...keys: string[]) =>
+  database.transact((transaction) => pendingObjects.removeOwner(transaction, keys));
 const noted = async () => {
   const rows = await database.prisma.$queryRaw<{ key: string }[]>`SELECT key FROM object_removal ORDER BY key`;
   return rows.map(({ key }) => key);
@@ -98,7 +99,7 @@ it('an object whose removal has begun gets no owner', async () => {
 it('an object that is about to get an owner is not removed', async () => {
   await put('a');
   await removals.abandon(['a']);
-  await database.change(async (transaction) => {
+  await database.transact(async (transaction) => {
     await pendingObjects.assignOwner(transaction, ['a']);
     await removals.sweep();
   });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type CloudEvent, conforms, type Deployment, DeploymentAuthModeChanged } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 
@@ -37,11 +37,11 @@ describe('control-plane', () => {
     const pid = await pidsOf(id);
     // The previous release activates a revision this way: the row keeps the prefix of the revision before.
     const before = `UPDATE deployment SET mount_prefix = '/before', mount_prefix_revision_id = gen_random_uuid()`;
-    await onDatabase(platform.database.url, (client) => client.query(before));
+    await withDatabaseClient(platform.database.url, (client) => client.query(before));
     expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: null });
     expect(await platform.service.stop()).toMatchObject({ code: 0 });
     expect(isAlive(pid)).toBe(false);
-    const written = await onDatabase(platform.database.url, (client) =>
+    const written = await withDatabaseClient(platform.database.url, (client) =>
       client.query('SELECT upstreams FROM deployment WHERE id = $1', [id]),
     );
     expect(written.rows).toEqual([{ upstreams: [] }]);

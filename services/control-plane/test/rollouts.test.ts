@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployment, Revision } from '@runyard/contracts';
-import { onDatabase, waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
@@ -64,7 +64,9 @@ describe('a revision', () => {
     expect(uriOfOne.pathname).not.toBe(uriOfTwo.pathname);
     const trespass = new URL(uriOfOne);
     trespass.pathname = uriOfTwo.pathname;
-    await expect(onDatabase(trespass.href, (client) => client.query('SELECT 1'))).rejects.toThrow(/permission denied/);
+    await expect(withDatabaseClient(trespass.href, (client) => client.query('SELECT 1'))).rejects.toThrow(
+      /permission denied/,
+    );
   });
 
   it('replaces its predecessor once it is healthy, and the old one ends', async () => {
@@ -78,7 +80,7 @@ describe('a revision', () => {
     const fresh = await startedWith(id);
     expect(JSON.parse(fresh.secrets.PROJECT_ENV!)).toEqual({ COLOR: 'blue' });
     expect(fresh.env.REVISION_ID).toBe(body.latest_revision_id);
-    const active = await onDatabase(fresh.secrets.DATABASE_URI!, (client) =>
+    const active = await withDatabaseClient(fresh.secrets.DATABASE_URI!, (client) =>
       client.query('SELECT active_revision FROM deployment'),
     );
     expect(active.rows).toEqual([{ active_revision: body.latest_revision_id }]);
@@ -221,7 +223,7 @@ describe('a deleted deployment', () => {
     expect(await platform.routeOf(id)).toBeUndefined();
     expect(isAlive(pid)).toBe(false);
     const name = new URL(secrets.DATABASE_URI!).pathname.slice(1);
-    const left = await onDatabase(platform.database.url, (client) =>
+    const left = await withDatabaseClient(platform.database.url, (client) =>
       client.query(
         'SELECT datname FROM pg_database WHERE datname = $1 UNION SELECT rolname FROM pg_roles WHERE rolname = $1',
         [name],

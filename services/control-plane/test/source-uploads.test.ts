@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, UploadUrl } from '@runyard/contracts';
-import { onDatabase } from '@runyard/test-kit';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -141,7 +141,7 @@ it('expired archives without a revision are removed, and those with one stay', a
   const unused = await upload(platform, id, PROJECT);
   const used = await upload(platform, id, PROJECT);
   expect((await patched(id, used)).status).toBe(200);
-  await onDatabase(platform.database.url, (client) =>
+  await withDatabaseClient(platform.database.url, (client) =>
     client.query("UPDATE source_upload SET expires_at = now() - '1 s'::interval"),
   );
   await platform.service.stop();

@@ -130,7 +130,7 @@ describe('a revision that is created while its archive expires', () => {
 
   it('keeps the archive if it was first', async () => {
     const deploymentId = await deploymentWith(['named', 'not named']);
-    await database.change(async (transaction) => {
+    await database.transact(async (transaction) => {
       await checkUploaded(transaction, deploymentId, 'named');
       await makeRevision(transaction, deploymentId, 'named');
       await uploads.removeUnused();
@@ -148,10 +148,10 @@ describe('a revision that is created while its archive expires', () => {
       return rowCount === 1;
     };
     let naming: Promise<unknown> | undefined;
-    await database.change(async (transaction) => {
+    await database.transact(async (transaction) => {
       expect(await uploadStore.withdrawUnused(transaction, { newest: 2, limit: 10 })).toEqual(['going']);
       naming = database
-        .change((other) => checkUploaded(other, deploymentId, 'going'))
+        .transact((other) => checkUploaded(other, deploymentId, 'going'))
         .catch((error: unknown) => (error as Error).message);
       await waitFor(isWaiting, { what: 'a revision that waits for the archive' });
     });

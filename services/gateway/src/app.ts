@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
-  Admission,
   AppError,
   allowAnyOrigin,
   answerError,
   BadGatewayError,
-  ClientGoneError,
-  Refusals,
+  ClientDisconnectedError,
+  RefusalCounter,
+  RequestAdmission,
   requestIdOf,
   type ServiceContext,
   UnavailableError,
@@ -54,16 +54,16 @@ const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #records: RequestRecords;
-  readonly #admission: Admission;
-  readonly #refusals: Refusals;
+  readonly #admission: RequestAdmission;
+  readonly #refusals: RefusalCounter;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
     const { metrics, limits } = parts.context;
     this.#records = new RequestRecords(parts.context);
-    this.#refusals = new Refusals(metrics, 'runyard_');
-    this.#admission = new Admission(limits, this.#refusals);
+    this.#refusals = new RefusalCounter(metrics, 'runyard_');
+    this.#admission = new RequestAdmission(limits, this.#refusals);
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
@@ -116,11 +116,11 @@ export class Gateway {
       release = this.#track(routePlan, () => res.destroy());
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
-      const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
+      const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
       const body = await openRequestBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
       await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders }).catch((error: unknown) => {
-        throw error instanceof ClientGoneError || res.destroyed
-          ? new ClientGoneError(error)
+        throw error instanceof ClientDisconnectedError || res.destroyed
+          ? new ClientDisconnectedError(error)
           : upstreamFailure(error, routePlan.name);
       });
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Logger, loggedPath, RequestMetrics, type ServiceContext } from '@runyard/service-kit';
+import { type Logger, RequestMetrics, redactPath, type ServiceContext } from '@runyard/service-kit';
 import type { Destination } from './routing/resolve-path.ts';
 
 /** Counts each request and logs it when its answer is closed. */
@@ -24,7 +24,7 @@ export class RequestRecords {
       const status = res.writableFinished ? res.statusCode : 499;
       const method = req.method ?? 'GET';
       this.#metrics.finished(method, labelOf(destination), status, elapsedMs);
-      const path = loggedPath((req.url ?? '/').split('?', 1)[0] as string);
+      const path = redactPath((req.url ?? '/').split('?', 1)[0] as string);
       this.#logger.http('request', { requestId, method, path, status, ms: Math.round(elapsedMs * 10) / 10 });
     });
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RouteSnapshot } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
-import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import { createApp, listen, type ServiceContext, toEventBusConfig } from '@runyard/service-kit';
 import { Agent } from 'undici';
 import { Gateway } from './app.ts';
 import { GuessGuard } from './authentication/guess-guard.ts';
@@ -103,7 +103,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
 
   const hints = new BusHints({ keys, exchanges, feed });
   lifecycle.onStop('bus hints', () => hints.stop());
-  const bus = createEventBus(eventBusConfig(config, 'runyard-gateway'), context);
+  const bus = createEventBus(toEventBusConfig(config, 'runyard-gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
   // The start does not wait for this: without the bus the gateway works on, and the subscription begins when the bus is
   // there.

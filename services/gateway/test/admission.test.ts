@@ -211,7 +211,7 @@ describe('the admission of a request', () => {
       expect(url).toBe('/v2/deployments?limit=1');
       expect(headers['x-runyard-principal']).toBe(`token for control-plane of ${key.keyId}`);
       expect(headers['x-tenant-id']).toBe(route.workspace_id);
-      expect(gateway.orgAccess.questions.at(-1)).toMatchObject({ workspace_id: route.workspace_id });
+      expect(gateway.orgAccess.verifyRequests.at(-1)).toMatchObject({ workspace_id: route.workspace_id });
     });
 
     it('passes requests without a key, for the service to judge', async () => {
@@ -221,12 +221,12 @@ describe('the admission of a request', () => {
     });
 
     it('passes a signed upload with all its headers and checks no key, also while org-access is away', async () => {
-      gateway.orgAccess.isAway = true;
+      gateway.orgAccess.isUnavailable = true;
       const { headers, url } = await echo(`${gateway.url}/v2/uploads/some?signature=a`, { 'x-api-key': 'not a key' });
       expect(url).toBe('/v2/uploads/some?signature=a');
       expect(headers['x-api-key']).toBe('not a key');
       expect(headers['x-runyard-principal']).toBeUndefined();
-      expect(gateway.orgAccess.questions).toEqual([]);
+      expect(gateway.orgAccess.verifyRequests).toEqual([]);
     });
 
     it("answers 403 with org-access's words for a workspace the key does not reach", async () => {
@@ -261,7 +261,7 @@ describe('the admission of a request', () => {
   });
 
   it('is live but not ready, and answers 503 for deployments, until control-plane gave it routes', async () => {
-    gateway.controlPlane.isAway = true;
+    gateway.controlPlane.isUnavailable = true;
     await gateway.stop();
     const starting = await startGateway({ orgAccess: gateway.orgAccess, controlPlane: gateway.controlPlane });
     expect((await get(`${starting.url}/ok`)).status).toBe(200);
@@ -269,14 +269,14 @@ describe('the admission of a request', () => {
     expect([ready.status, await ready.json()]).toEqual([503, { detail: 'Not available: routes' }]);
     const early = await get(`${starting.url}/deployments/hello/threads`, { 'x-api-key': key.key });
     expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
-    gateway.controlPlane.isAway = false;
+    gateway.controlPlane.isUnavailable = false;
     await starting.untilReady();
     expect((await get(`${starting.url}/deployments/hello/threads`, { 'x-api-key': key.key })).status).toBe(200);
     await starting.stop();
   });
 
   it('answers 503 for keys it never saw while org-access is away', async () => {
-    gateway.orgAccess.isAway = true;
+    gateway.orgAccess.isUnavailable = true;
     const response = await get(at(route), { 'x-api-key': key.key });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
   });

@@ -1,13 +1,13 @@
 import { DeploymentDeleted, type DeploymentRoute, DeploymentRouteChanged, KeyRevoked } from '@runyard/contracts';
 import { createEventBus, type EventBus, type EventBusConfig, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { kafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
+import { isKafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
 import {
   deploymentRoute,
   FakeControlPlane,
   type FakeKey,
   type FakeServer,
-  serve,
+  startFakeServer,
 } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEchoDeployment } from './echo-deployment.ts';
@@ -20,7 +20,7 @@ const buses: [string, () => EventBusConfig][] = [
   ['redis', () => ({ kind: 'redis', ...testRedis() })],
 ];
 
-describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('over %s', (_kind, address) => {
+describe.each(buses.filter(([kind]) => kind !== 'kafka' || isKafkaAvailable()))('over %s', (_kind, address) => {
   let config: EventBusConfig;
   let bus: EventBus;
   let gateway: TestGateway;
@@ -72,7 +72,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     bus = createEventBus(config, { logger: silentLogger });
     [upstream, streaming] = await Promise.all([
       startEchoDeployment(),
-      serve((_req, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()),
+      startFakeServer((_req, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()),
     ]);
     route = deploymentRoute({ upstreams: [upstream.url] });
     const controlPlane = await FakeControlPlane.start();
@@ -110,14 +110,14 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
 
   it('an event that names an upstream and a huge version moves no traffic: control-plane is asked', async () => {
     const taken: string[] = [];
-    const thief = await serve((req, res) => {
+    const thief = await startFakeServer((req, res) => {
       taken.push(req.url!);
       res.end();
     });
     try {
-      const asked = gateway.controlPlane.snapshots;
+      const asked = gateway.controlPlane.snapshotRequests;
       await forge({ ...route, version: Number.MAX_SAFE_INTEGER, upstreams: [thief.url] });
-      await waitFor(() => gateway.controlPlane.snapshots > asked);
+      await waitFor(() => gateway.controlPlane.snapshotRequests > asked);
       expect((await request(gateway)).status).toBe(200);
       await announce({ ...route, version: 2, upstreams: [] });
       await waitFor(async () => (await request(gateway)).status === 503);
@@ -128,7 +128,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
   });
 
   it('a flood of forged events costs control-plane a few snapshots, and the last change still arrives', async () => {
-    const asked = gateway.controlPlane.snapshots;
+    const asked = gateway.controlPlane.snapshotRequests;
     const startedAt = performance.now();
     for (let each = 0; each < 20; each += 1) {
       const event = () => makeEvent(DeploymentRouteChanged, { source, subject: route.deployment_id, data: route });
@@ -141,7 +141,7 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     await waitFor(async () => (await request(gateway)).status === 503);
     const seconds = (performance.now() - startedAt) / 1000;
     // Five a second at most, and the one that was in flight.
-    expect(gateway.controlPlane.snapshots - asked).toBeLessThanOrEqual(5 * seconds + 2);
+    expect(gateway.controlPlane.snapshotRequests - asked).toBeLessThanOrEqual(5 * seconds + 2);
   });
 
   it('an event that calls a good key revoked refuses nobody and cuts nothing: org-access is asked', async () => {
@@ -150,9 +150,9 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
       const response = await request(gateway);
       return response.headers.get('content-type') === 'text/event-stream' && response;
     });
-    const asked = gateway.orgAccess.questions.length;
+    const asked = gateway.orgAccess.verifyRequests.length;
     await forgeRevocation(key);
-    await waitFor(() => gateway.orgAccess.questions.length > asked);
+    await waitFor(() => gateway.orgAccess.verifyRequests.length > asked);
     expect((await request(gateway)).status).toBe(200);
     const reading = stream.text().then(
       () => 'ended',
@@ -206,7 +206,7 @@ describe('without an event bus', () => {
   let key: FakeKey;
 
   beforeEach(async () => {
-    upstream = await serve((req, res) => {
+    upstream = await startFakeServer((req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       if (req.url === '/stream') res.flushHeaders();
       else res.end();
@@ -237,10 +237,10 @@ describe('without an event bus', () => {
 
   it('streams continue while org-access is away', async () => {
     const stream = await request(route, '/stream');
-    gateway.orgAccess.isAway = true;
-    const asked = gateway.orgAccess.questions.length;
+    gateway.orgAccess.isUnavailable = true;
+    const asked = gateway.orgAccess.verifyRequests.length;
     // Two rounds of checks of the stream's key fail.
-    await waitFor(() => gateway.orgAccess.questions.length >= asked + 2);
+    await waitFor(() => gateway.orgAccess.verifyRequests.length >= asked + 2);
     const reader = stream.body!.getReader();
     const outcome = await Promise.race([
       reader.read().then(
@@ -280,7 +280,7 @@ describe('without an event bus', () => {
       }
       await waitFor(async () => (await status()) === 200);
       // Once a second at most, however many ask.
-      expect(controlPlane.snapshots).toBeLessThan(8);
+      expect(controlPlane.snapshotRequests).toBeLessThan(8);
     } finally {
       await patient.close();
     }

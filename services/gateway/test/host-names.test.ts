@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import {
-  bodyOf,
   deploymentRoute,
   FakeControlPlane,
   type FakeKey,
   type FakeServer,
-  json,
-  serve,
+  readRequestBody,
+  sendJson,
+  startFakeServer,
 } from '@runyard/test-kit/fake-platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
@@ -30,7 +30,7 @@ describe('the host name of a deployment', () => {
   const chat = deploymentRoute({ upstreams: [], slug: 'chat', custom_host: 'chat.acme.test' });
 
   beforeAll(async () => {
-    upstream = await serve((req, res) => answer(req, res));
+    upstream = await startFakeServer((req, res) => answer(req, res));
     for (const route of [hello, chat]) route.upstreams = [upstream.url];
     const controlPlane = await FakeControlPlane.start();
     controlPlane.routes.push(hello, chat);
@@ -48,7 +48,7 @@ describe('the host name of a deployment', () => {
     if (req.url === '/stream') {
       res.writeHead(200, { 'content-type': 'text/event-stream', location: '/threads/T/runs/R/stream' });
       res.write('event: a\n\n', () => res.end('event: b\n\n'));
-    } else json(res, 200, { path: req.url, headers: req.headers });
+    } else sendJson(res, 200, { path: req.url, headers: req.headers });
   }
 
   /** Sends `host` as it is: no name of these tests can be resolved. */
@@ -60,7 +60,7 @@ describe('the host name of a deployment', () => {
     const { hostname, port } = new URL(gateway.url);
     const req = request({ hostname, port, path, method, headers: { host, ...headers } }).end();
     const [response] = (await once(req, 'response')) as [IncomingMessage];
-    const body = JSON.parse((await bodyOf(response)).toString()) as Answer['body'];
+    const body = JSON.parse((await readRequestBody(response)).toString()) as Answer['body'];
     return { status: response.statusCode as number, headers: response.headers, body };
   }
 
@@ -174,7 +174,7 @@ describe('the host name of a deployment', () => {
     const [response] = (await once(req, 'response')) as [IncomingMessage];
     const location = new URL(response.headers.location as string, `http://hello.${DOMAIN}/runs/stream`);
     expect(location.pathname).toBe('/threads/T/runs/R/stream');
-    expect((await bodyOf(response)).toString()).toBe('event: a\n\nevent: b\n\n');
+    expect((await readRequestBody(response)).toString()).toBe('event: a\n\nevent: b\n\n');
   });
 
   it('takes websockets', async () => {
@@ -187,7 +187,7 @@ describe('the host name of a deployment', () => {
     const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     const head = ['GET /ws?x=1 HTTP/1.1', `Host: hello.${DOMAIN}:1`, `X-Api-Key: ${key.key}`, 'Connection: Upgrade'];
     client.write(`${[...head, 'Upgrade: echo'].join('\r\n')}\r\n\r\nearly`);
-    const received = (await bodyOf(client as unknown as IncomingMessage)).toString();
+    const received = (await readRequestBody(client as unknown as IncomingMessage)).toString();
     expect(received).toMatch(/^HTTP\/1\.1 101 [\s\S]*you said early$/);
     expect([forwarded?.url, forwarded?.headers['x-forwarded-host']]).toEqual(['/ws?x=1', `hello.${DOMAIN}:1`]);
   });
@@ -213,13 +213,13 @@ describe('the host name of a deployment', () => {
 
   it('is not known before the routes are, and gets the same answer as the path', async () => {
     const controlPlane = await FakeControlPlane.start();
-    controlPlane.isAway = true;
+    controlPlane.isUnavailable = true;
     const starting = await startGateway({ controlPlane, env: { DEPLOYMENTS_DOMAIN: DOMAIN } });
     const { hostname, port } = new URL(starting.url);
     try {
       const req = request({ hostname, port, path: '/ok', headers: { host: `hello.${DOMAIN}` } }).end();
       const [response] = (await once(req, 'response')) as [IncomingMessage];
-      expect([response.statusCode, (await bodyOf(response)).toString()]).toEqual([
+      expect([response.statusCode, (await readRequestBody(response)).toString()]).toEqual([
         503,
         '{"detail":"Deployments are not known yet"}',
       ]);

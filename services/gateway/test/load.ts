@@ -12,7 +12,7 @@ import {
   FakeControlPlane,
   FakeOrgAccess,
   INTERNAL_TOKEN,
-  serve,
+  startFakeServer,
 } from '@runyard/test-kit/fake-platform';
 
 if (process.argv[2] === 'upstream') await answerRequests();
@@ -21,7 +21,7 @@ else await measure(Number(process.argv[2] ?? 32), Number(process.argv[3] ?? 5));
 async function answerRequests(): Promise<void> {
   const body = JSON.stringify({ thread_id: '0199f0a4-3b50-7a11-8c3e-4b6d7e8f9a05', status: 'idle' });
   const headers = { 'content-type': 'application/json', 'content-length': body.length };
-  const { url } = await serve((req, res) => {
+  const { url } = await startFakeServer((req, res) => {
     req.resume();
     res.writeHead(200, headers).end(body);
   });

@@ -1,6 +1,12 @@
 import { connect } from 'node:net';
 import { type DeploymentRoute, MOUNT_PREFIX_HEADER } from '@runyard/contracts';
-import { deploymentRoute, FakeControlPlane, type FakeServer, json, serve } from '@runyard/test-kit/fake-platform';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  type FakeServer,
+  sendJson,
+  startFakeServer,
+} from '@runyard/test-kit/fake-platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -13,10 +19,10 @@ describe('a deployment that serves everything below a mount prefix', () => {
   const reached: string[] = [];
 
   beforeAll(async () => {
-    upstream = await serve((req, res) => {
+    upstream = await startFakeServer((req, res) => {
       reached.push(req.url ?? '');
       res.setHeader(MOUNT_PREFIX_HEADER, '/agents');
-      json(res, 200, { url: req.url, headers: req.headers });
+      sendJson(res, 200, { url: req.url, headers: req.headers });
     });
     const upstreams = [upstream.url];
     mounted = deploymentRoute({ upstreams, slug: 'mounted', mount_prefix: '/agents' });

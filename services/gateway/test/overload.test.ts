@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
-import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
+import { deploymentRoute, FakeControlPlane, type FakeServer, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { afterEach, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -24,7 +24,7 @@ async function startHolding(env: Record<string, string>, { processes = 1 } = {})
     if (req.headers.accept === 'text/event-stream') res.flushHeaders();
     held.push(() => res.end('{}'));
   };
-  upstreams = await Promise.all(sent.map((_, process) => serve(hold(process))));
+  upstreams = await Promise.all(sent.map((_, process) => startFakeServer(hold(process))));
   const route = deploymentRoute({ upstreams: upstreams.map(({ url }) => url) });
   const controlPlane = await FakeControlPlane.start();
   controlPlane.routes.push(route);
@@ -40,7 +40,7 @@ async function startHolding(env: Record<string, string>, { processes = 1 } = {})
 
 it('requests that waited too long to be read get 503 before anything is done for them, and those after the storm are served', async () => {
   let asked = 0;
-  const upstream = await serve((req, res) => {
+  const upstream = await startFakeServer((req, res) => {
     asked += 1;
     req.resume();
     res.end('{}');
@@ -168,13 +168,13 @@ it('the process with the fewest unanswered requests gets the next one, which is 
 it('many requests with one unknown key ask about it once, and those with many keys once for each', async () => {
   const { route, release, untilArrived, post } = await startHolding({});
   const { key } = gateway.orgAccess.issue(route.workspace_id);
-  const before = gateway.orgAccess.questions.length;
+  const before = gateway.orgAccess.verifyRequests.length;
   const crowd = Array.from({ length: 100 }, () => post(key));
   await untilArrived(100);
-  expect(gateway.orgAccess.questions.length - before).toBe(1);
+  expect(gateway.orgAccess.verifyRequests.length - before).toBe(1);
   release();
   expect(new Set((await Promise.all(crowd)).map(({ status }) => status))).toEqual(new Set([200]));
   const strangers = await Promise.all(Array.from({ length: 100 }, () => post(`lsv2_sk_${randomUUID()}`)));
   expect(new Set(strangers.map(({ status }) => status))).toEqual(new Set([401]));
-  expect(gateway.orgAccess.questions.length - before).toBe(101);
+  expect(gateway.orgAccess.verifyRequests.length - before).toBe(101);
 });

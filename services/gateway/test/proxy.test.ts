@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@runyard/test-kit';
-import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  type FakeServer,
+  readRequestBody,
+  startFakeServer,
+} from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -15,7 +21,7 @@ describe('the gateway as a proxy', () => {
   let key: string;
 
   beforeEach(async () => {
-    upstream = await serve((req, res) => answer(req, res));
+    upstream = await startFakeServer((req, res) => answer(req, res));
     const route = deploymentRoute({ upstreams: [upstream.url] });
     const controlPlane = await FakeControlPlane.start();
     controlPlane.routes.push(route);
@@ -132,7 +138,7 @@ describe('the gateway as a proxy', () => {
     await waitFor(() => seen.reduce((sum, length) => sum + length, 0) === 70_000);
     req.end(Buffer.alloc(30_000));
     const [response] = await answered;
-    expect((await bodyOf(response)).toString()).toBe('100000');
+    expect((await readRequestBody(response)).toString()).toBe('100000');
   });
 
   it('gives the client an answer that comes before its body is complete', async () => {
@@ -208,7 +214,7 @@ describe('the gateway as a proxy', () => {
     for (let sent = 0; sent < 5; sent += 1) req.write(Buffer.alloc(50_000));
     const [response] = await answered;
     expect(response.statusCode).toBe(413);
-    expect(JSON.parse((await bodyOf(response)).toString())).toEqual({
+    expect(JSON.parse((await readRequestBody(response)).toString())).toEqual({
       detail: 'Request body is larger than 200000 bytes',
     });
     req.destroy();
@@ -256,7 +262,7 @@ describe('the gateway as a proxy', () => {
     client.write(
       `GET ${new URL(base).pathname}/ws HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
     );
-    const received = (await bodyOf(client as never)).toString();
+    const received = (await readRequestBody(client as never)).toString();
     expect(received).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
     expect(received).toMatch(/\{"detail":"Missing authentication headers"\}$/);
   });

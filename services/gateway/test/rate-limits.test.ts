@@ -99,14 +99,14 @@ describe('the rate limits of callers', () => {
       const gateway = await start(FEW_FAILURES);
       expect((await ask(gateway)).status).toBe(200);
       expect(await statuses(2, () => guess(gateway))).toEqual([401, 401]);
-      const asked = gateway.orgAccess.questions.length;
+      const asked = gateway.orgAccess.verifyRequests.length;
       const refused = await guess(gateway);
       expect([refused.status, await refused.json()]).toEqual([
         429,
         { detail: 'Too many failures to authenticate from this address' },
       ]);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(gateway.orgAccess.questions.length).toBe(asked);
+      expect(gateway.orgAccess.verifyRequests.length).toBe(asked);
       expect((await ask(gateway)).status).toBe(200);
       expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(200);
     });
@@ -127,7 +127,7 @@ describe('the rate limits of callers', () => {
 
     it('count the answers of a service too, as sign-ins are, and then keep it from the service without a key', async () => {
       const gateway = await start(FEW_FAILURES);
-      gateway.controlPlane.answersWith = 401;
+      gateway.controlPlane.answerStatus = 401;
       const signIn = () => fetch(`${gateway.url}/v2/deployments`, { headers: { authorization: 'Bearer a.session' } });
       expect(await statuses(3, signIn)).toEqual([401, 401, 429]);
     });
@@ -188,7 +188,7 @@ describe('the rate limits of callers', () => {
       try {
         const gateway = await start({ ...sharedVariables(line.url), RATE_LIMIT_BURST: '50' });
         await ask(gateway);
-        line.swallow();
+        line.partition();
         const startedAt = performance.now();
         const answers = await Promise.all(Array.from({ length: 51 }, () => ask(gateway)));
         // Less than the time after which an unresponsive Redis is given up.

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { FaultLine, waitFor } from '@runyard/test-kit';
 import {
-  bodyOf,
   deploymentRoute,
   FakeControlPlane,
   FakeOrgAccess,
   type FakeServer,
-  serve,
+  readRequestBody,
+  startFakeServer,
 } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
@@ -31,7 +31,7 @@ describe('a deployment whose processes stop and start', () => {
     answers = [];
     upstreams = await Promise.all(
       [0, 1].map((number) =>
-        serve((req, res) => {
+        startFakeServer((req, res) => {
           asked.push(`${number} ${req.method} ${req.url}`);
           answers[number]!(req, res);
         }),
@@ -50,7 +50,7 @@ describe('a deployment whose processes stop and start', () => {
     await Promise.all(upstreams.map((upstream) => upstream.close()));
   });
 
-  const well: Answer = (req, res) => void bodyOf(req).then((body) => res.end(`well: ${body}`));
+  const well: Answer = (req, res) => void readRequestBody(req).then((body) => res.end(`well: ${body}`));
   const breaksOff: Answer = (_req, res) => res.destroy();
   const post = (further: Record<string, string> = {}) =>
     fetch(`${base}/x`, { method: 'POST', body: 'ab', headers: { ...headers, ...further } });

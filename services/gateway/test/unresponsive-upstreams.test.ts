@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FaultLine } from '@runyard/test-kit';
-import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
+import { deploymentRoute, FakeControlPlane, type FakeServer, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
@@ -15,7 +15,7 @@ let answer: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) =>
 let base: string;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  upstream = await serve((req, res) => (req.url === '/ok' ? res.end('{}') : answer(req, res)));
+  upstream = await startFakeServer((req, res) => (req.url === '/ok' ? res.end('{}') : answer(req, res)));
   line = await FaultLine.to(upstream.url);
   const route = deploymentRoute({ upstreams: [line.url.replace(/\/$/, '')] });
   const controlPlane = await FakeControlPlane.start();
@@ -38,7 +38,7 @@ it.each(['GET', 'POST'])(
     answer = (_req, res) => res.end('{}');
     const ask = () => fetch(`${base}/threads/x`, { method, headers, ...(method === 'POST' && { body: '{}' }) });
     expect((await ask()).status).toBe(200);
-    line.swallow();
+    line.partition();
     const startedAt = performance.now();
     const refused = await ask();
     expect(performance.now() - startedAt).toBeLessThan(NOTICED_WITHIN_MS);
@@ -53,7 +53,7 @@ it('an open stream is broken off when its upstream becomes unresponsive', async 
   answer = (_req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: a\n\n');
   const reader = (await fetch(`${base}/runs/stream`, { headers })).body!.getReader();
   await reader.read();
-  line.swallow();
+  line.partition();
   await expect(reader.read()).rejects.toThrow();
 });
 

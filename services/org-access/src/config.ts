@@ -1,11 +1,16 @@
 import { OrganizationPlan } from '@runyard/contracts';
-import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
+import {
+  eventBusVariables,
+  idempotencyVariables,
+  serviceVariables,
+  statefulServiceVariables,
+} from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
-  ...ownDataVariables,
+  ...statefulServiceVariables,
   ...idempotencyVariables,
   DEFAULT_ORGANIZATION_PLAN: Type.Union(OrganizationPlan.anyOf, {
     default: 'enterprise',

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages, untilAvailable } from '@runyard/database';
+import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import {
   createApp,
   createPrincipalVerifier,
-  eventBusConfig,
-  openDoorway,
+  openEarlyListener,
   type ServiceContext,
+  toEventBusConfig,
 } from '@runyard/service-kit';
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
@@ -35,22 +35,22 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const cipher = new Cipher(config.ENCRYPTION_KEY);
-  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
   const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
-  const database = await untilAvailable(open, context);
+  const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { prisma, pool } = database;
 
-  const bus = createEventBus(eventBusConfig(config, 'runyard-org-access'), context);
+  const bus = createEventBus(toEventBusConfig(config, 'runyard-org-access'), context);
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
   relay.start();
-  database.onChange(() => relay.kick());
+  database.onCommit(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
-  await untilAvailable(() => signingKeys.start(), context);
+  await retryStartStep(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
   const lastUse = new LastUseRecorder({ prisma, logger });
   lastUse.start();
@@ -91,8 +91,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
         signingKeys,
       }),
-    ].map(tellingOutages),
+    ].map(mapDatabaseOutages),
   });
-  doorway.serve(app);
+  earlyListener.serve(app);
   lifecycle.ready();
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiKey, BootstrapResponse, CloudEvent, IssuedApiKey, Workspace } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { onDatabase } from '@runyard/test-kit';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -89,7 +89,7 @@ describe('a key', () => {
     expect(issued.expires_at).toBe(expiresAt);
     const good = await platform.verify(issued.key);
     expect(good.body.claims.exp * 1000).toBeLessThanOrEqual(Date.parse(expiresAt));
-    await onDatabase(platform.database.url, (client) =>
+    await withDatabaseClient(platform.database.url, (client) =>
       client.query("UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = $1", [issued.id]),
     );
     expect(await platform.verify(issued.key)).toEqual({ status: 401, body: { detail: 'API key has expired' } });
@@ -387,7 +387,7 @@ describe('the signing keys', () => {
     await platform.restart();
     expect(decodeProtectedHeader(await newToken()).kid).toBe(decodeProtectedHeader(before).kid);
     expect(JSON.stringify(await publicKeys())).not.toContain('"d"');
-    const { rows } = await onDatabase(platform.database.url, (client) =>
+    const { rows } = await withDatabaseClient(platform.database.url, (client) =>
       client.query('SELECT sealed_private_jwk FROM signing_key'),
     );
     expect(rows.every((row) => /^s1\.[0-9a-f]{8}\./.test(row.sealed_private_jwk))).toBe(true);
@@ -395,7 +395,7 @@ describe('the signing keys', () => {
 
   it('are replaced when they are old, while tokens of the old one stay valid', async () => {
     const before = await newToken();
-    await onDatabase(platform.database.url, (client) =>
+    await withDatabaseClient(platform.database.url, (client) =>
       client.query("UPDATE signing_key SET created_at = now() - interval '91 days'"),
     );
     await platform.restart();
@@ -446,7 +446,7 @@ describe('the check whether an identity reaches a workspace', () => {
 
 /** Lets a key expire. */
 const expire = ({ id }: IssuedApiKey) =>
-  onDatabase(platform.database.url, (client) =>
+  withDatabaseClient(platform.database.url, (client) =>
     client.query("UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = $1", [id]),
   );
 

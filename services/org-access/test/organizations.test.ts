@@ -1,5 +1,5 @@
 import type { OrganizationInfo, Workspace } from '@runyard/contracts';
-import { onDatabase } from '@runyard/test-kit';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -147,7 +147,7 @@ async function anotherOrganization(): Promise<{ organizationId: string; key: str
   const { makeKey, hashKey } = await import('../src/api-keys/key-format.ts');
   const [organizationId, identityId, keyId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const key = makeKey('service_key');
-  await onDatabase(platform.database.url, async (client) => {
+  await withDatabaseClient(platform.database.url, async (client) => {
     await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Another')", [organizationId]);
     await client.query(
       "INSERT INTO identity (id, organization_id, kind, name, organization_role_id) VALUES ($1, $2, 'service_account', 'x', $3)",

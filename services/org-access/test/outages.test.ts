@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const ready = () => fetch(`${platform.service.url}/ok?check_db=1`).then((answer) => answer.status);
 
-it.each(['refuse', 'swallow'] as const)(
+it.each(['refuse', 'partition'] as const)(
   'while Postgres is unavailable (%s) org-access stays up and answers in time, and works again afterwards',
   async (failure) => {
     const key = platform.bootstrap.api_key;

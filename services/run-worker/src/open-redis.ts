@@ -1,6 +1,6 @@
 import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { countConnectionsTo, type RedisUse, type ServiceContext } from '@runyard/service-kit';
+import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
 import type { Config } from './config.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -12,7 +12,7 @@ export interface WorkerRedis {
   receiver: WakeupReceiver;
   /** Notifies the processes of agent-api that webhooks are due. */
   webhookSignals: Signals;
-  use: RedisUse;
+  use: RedisConnectionStats;
 }
 
 /** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */

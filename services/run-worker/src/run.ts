@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { untilAvailable } from '@runyard/database';
+import { retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
 import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {
   createApp,
-  deploymentMetricsOf,
+  deploymentMetricIdentity,
   listen,
   listenForMetrics,
   reportReady,
@@ -49,7 +49,7 @@ const REPORT_EVERY_MS = 5_000;
  */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { logger, lifecycle } = context;
-  context.metrics.identify(deploymentMetricsOf(config));
+  context.metrics.identify(deploymentMetricIdentity(config));
   const workerId = randomUUID();
   const leaseMs = config.WORKER_LEASE_SECONDS * 1000;
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
@@ -201,7 +201,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       },
     },
   });
-  await listen(app, { host: config.HOST, port: config.PORT, context, isAside: true });
+  await listen(app, { host: config.HOST, port: config.PORT, context, isAuxiliary: true });
   await listenForMetrics(context, config);
 
   // The hooks below stand in the order of a stop, read upwards: claims end first, runs end or are handed back, the
@@ -226,7 +226,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   await hosts.start();
   // Any failure is retried: the tables may be created after the worker has started.
-  await untilAvailable(
+  await retryStartStep(
     () => lease.start(),
     context,
     () => true,

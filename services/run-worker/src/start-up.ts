@@ -1,4 +1,4 @@
-import { poolUse } from '@runyard/database';
+import { readPoolStats } from '@runyard/database';
 import type { RunWakeups } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -8,7 +8,7 @@ export function warnAboutServers(
   { wakeups, pools }: { wakeups: Pick<RunWakeups, 'complaints'>; pools: [pg.Pool, ...pg.Pool[]] },
   { logger }: ServiceContext,
 ): void {
-  const ofThisWorkerMax = pools.reduce((sum, pool) => sum + poolUse(pool).max, 0);
+  const ofThisWorkerMax = pools.reduce((sum, pool) => sum + readPoolStats(pool).max, 0);
   // The start does not wait for this: either server may be away.
   pools[0].query<{ max: string }>(`SELECT current_setting('max_connections') AS max`).then(
     ({ rows }) => {

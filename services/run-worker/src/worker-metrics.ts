@@ -1,4 +1,4 @@
-import { observeDeploymentPools } from '@runyard/database';
+import { reportDeploymentPoolMetrics } from '@runyard/database';
 import {
   cancelLatency,
   RUN_COUNTERS,
@@ -8,7 +8,7 @@ import {
   staleWrites,
   sweptCounter,
 } from '@runyard/run-engine';
-import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
+import { type Metrics, type RedisConnectionStats, reportRedisMetrics } from '@runyard/service-kit';
 import type pg from 'pg';
 
 const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
@@ -101,7 +101,7 @@ export class WorkerMetrics {
 /** Reports what the worker has in use right now. */
 export function reportWorkerGauges(
   metrics: Metrics,
-  worker: { pools: pg.Pool[]; redis: RedisUse; slots: number; active: () => number; free: () => number },
+  worker: { pools: pg.Pool[]; redis: RedisConnectionStats; slots: number; active: () => number; free: () => number },
 ): void {
   const gauge = (name: string, help: string, value: () => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], (each) => each.set(value()));
@@ -112,6 +112,6 @@ export function reportWorkerGauges(
     worker.active,
   );
   gauge('workers_available', 'Free slots', worker.free);
-  observeDeploymentPools(worker.pools, metrics);
-  observeRedis(metrics, worker.redis);
+  reportDeploymentPoolMetrics(worker.pools, metrics);
+  reportRedisMetrics(metrics, worker.redis);
 }

@@ -21,7 +21,7 @@ async function workerWithRun() {
 
 it('a worker cut off from Postgres alone stops its runs when its lease has ended, and takes others when it is back', async () => {
   const { lines, run, ledger, gate } = await workerWithRun();
-  lines.DATABASE_URI.swallow();
+  lines.DATABASE_URI.partition();
   await waitFor(async () => (await ledger.lines()).includes('told to stop'), { what: 'the run to be stopped' });
   await deployment.startWorkerProcess();
   await waitFor(async () => (await ledger.lines()).filter((line) => line === 'one').length === 2, {
@@ -45,7 +45,7 @@ it('a worker cut off from Postgres alone stops its runs when its lease has ended
 
 it('a worker cut off from Redis alone ends its runs, takes others, and publishes their ends when it is back', async () => {
   const { lines, run, gate } = await workerWithRun();
-  lines.REDIS_URI.swallow();
+  lines.REDIS_URI.partition();
   await gate.write('one');
   expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 1 });
   const next = await deployment.create('echo');

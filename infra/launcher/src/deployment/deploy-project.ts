@@ -39,24 +39,28 @@ async function create(existing: Deployment[], options: DeployOptions): Promise<D
     source_revision_config: { langgraph_config_path: 'langgraph.json' },
   });
   options.progress.step(`Deploying ${deployment.name}`);
-  await untilDeployed(deployment, deployment.latest_revision_id, options);
-  await untilAnswers(deployment, options, resumeMs);
+  await waitUntilDeployed(deployment, deployment.latest_revision_id, options);
+  await waitUntilAnswering(deployment, options, resumeMs);
   return deployment;
 }
 
 async function resume(deployment: Deployment, options: DeployOptions): Promise<Deployment> {
   options.progress.step(`Starting ${deployment.name} again`);
   if (deployment.active_revision_id && deployment.active_revision_id === deployment.latest_revision_id) {
-    if (await answers(deployment, options, resumeMs)) return deployment;
+    if (await isAnswering(deployment, options, resumeMs)) return deployment;
   }
   // The latest revision never served, or serves no more: a new one shows what is wrong with the project as it is now.
   const revision = await options.client.call<Revision>('POST', `/v2/deployments/${deployment.id}/revisions`, {});
-  await untilDeployed(deployment, revision.id, options);
-  await untilAnswers(deployment, options, resumeMs);
+  await waitUntilDeployed(deployment, revision.id, options);
+  await waitUntilAnswering(deployment, options, resumeMs);
   return deployment;
 }
 
-async function untilDeployed(deployment: Deployment, revisionId: string | null, options: DeployOptions): Promise<void> {
+async function waitUntilDeployed(
+  deployment: Deployment,
+  revisionId: string | null,
+  options: DeployOptions,
+): Promise<void> {
   const path = `/v2/deployments/${deployment.id}/revisions/${revisionId}`;
   let shown = '';
   for (;;) {
@@ -75,12 +79,12 @@ async function untilDeployed(deployment: Deployment, revisionId: string | null, 
 }
 
 /** Waits for the gateway, which gets the route to a new revision a moment after the revision is deployed. */
-async function untilAnswers(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<void> {
-  if (await answers(deployment, options, timeoutMs)) return;
+async function waitUntilAnswering(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<void> {
+  if (await isAnswering(deployment, options, timeoutMs)) return;
   throw new InfrastructureError(`${deployment.name} is deployed but does not answer through the gateway.`);
 }
 
-async function answers(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<boolean> {
+async function isAnswering(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while ((await options.client.status(`/deployments/${deployment.id}/ok?check_db=1`)) !== 200) {
     options.stopping.throwIfAborted();

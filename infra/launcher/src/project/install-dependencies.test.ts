@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { installProjectDependencies, missingInstallation } from './install-dependencies.ts';
+import { findMissingInstallation, installProjectDependencies } from './install-dependencies.ts';
 
 const work = realpathSync(mkdtempSync(join(tmpdir(), 'runyard-project-')));
 afterAll(() => rmSync(work, { recursive: true }));
@@ -25,25 +25,25 @@ describe('a missing dependency is installed', () => {
       'apps/agent/package.json': manifest,
       'examples/agent/package.json': manifest,
     });
-    expect(await missingInstallation(join(workspace, 'apps/agent'))).toMatchObject({
+    expect(await findMissingInstallation(join(workspace, 'apps/agent'))).toMatchObject({
       tool: { package: 'pnpm@10.34.8' },
       folder: workspace,
       command: 'pnpm i --frozen-lockfile',
     });
     const apart = join(workspace, 'examples/agent');
-    expect(await missingInstallation(apart)).toMatchObject({ tool: null, folder: apart });
+    expect(await findMissingInstallation(apart)).toMatchObject({ tool: null, folder: apart });
   });
 
   it('not when everything is there, be it further up as in a workspace, or no dependency is declared', async () => {
     const workspace = folderWith({ 'app/package.json': manifest, 'node_modules/local/package.json': '{}' });
-    expect(await missingInstallation(join(workspace, 'app'))).toBeNull();
-    expect(await missingInstallation(folderWith({}))).toBeNull();
+    expect(await findMissingInstallation(join(workspace, 'app'))).toBeNull();
+    expect(await findMissingInstallation(folderWith({}))).toBeNull();
   });
 
   it('not by an unknown package manager, which is reported', async () => {
     const folder = folderWith({ 'package.json': manifest, 'deno.lock': '' });
-    await expect(missingInstallation(folder)).rejects.toThrow('npm, pnpm, yarn and bun install packages');
-    await expect(missingInstallation(folderWith({ 'package.json': '{' }))).rejects.toThrow('is not valid JSON');
+    await expect(findMissingInstallation(folder)).rejects.toThrow('npm, pnpm, yarn and bun install packages');
+    await expect(findMissingInstallation(folderWith({ 'package.json': '{' }))).rejects.toThrow('is not valid JSON');
   });
 });
 
@@ -64,7 +64,7 @@ describe('installProjectDependencies', () => {
   it('installs missing dependencies', async () => {
     const folder = folderWith({ 'package.json': manifest, 'local/package.json': '{"name":"local","version":"1.0.0"}' });
     await installProjectDependencies(projectIn(folder), options);
-    expect(await missingInstallation(folder)).toBeNull();
+    expect(await findMissingInstallation(folder)).toBeNull();
   });
 
   it('shows the end of the output when that fails', async () => {

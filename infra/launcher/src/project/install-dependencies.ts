@@ -4,16 +4,22 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join, parse } from 'node:path';
 import { InfrastructureError } from '@runyard/local-infra';
-import { detectInstallation, fetchTool, type Installation, ProjectError, variablesOf } from '@runyard/package-managers';
+import {
+  detectInstallation,
+  fetchTool,
+  type Installation,
+  ProjectError,
+  toolEnvironment,
+} from '@runyard/package-managers';
 import type { Progress } from '../progress.ts';
 import type { Project } from './read-project.ts';
 
 /** Returns how to install a project's dependencies, or null when all of them are there. @throws InfrastructureError */
-export async function missingInstallation(folder: string): Promise<Installation | null> {
+export async function findMissingInstallation(folder: string): Promise<Installation | null> {
   const manifest = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
   try {
     const dependencies = Object.keys((JSON.parse(manifest) as { dependencies?: object }).dependencies ?? {});
-    if (dependencies.every((name) => resolves(name, folder))) return null;
+    if (dependencies.every((name) => isResolvable(name, folder))) return null;
     return await detectInstallation(parse(folder).root, folder);
   } catch (error) {
     if (error instanceof ProjectError) throw new InfrastructureError(error.message);
@@ -29,7 +35,7 @@ export async function installProjectDependencies(
   project: Project,
   { cache, progress, stopping }: { cache: string; progress: Progress; stopping: AbortSignal },
 ): Promise<void> {
-  const installation = await missingInstallation(project.folder);
+  const installation = await findMissingInstallation(project.folder);
   if (!installation) return;
   const { tool, command, folder } = installation;
   const where = folder === project.folder ? '' : ` (in ${folder})`;
@@ -38,7 +44,7 @@ export async function installProjectDependencies(
     runToItsEnd(line, { cwd, env, stopping, failed: `The dependencies of ${project.folder} could not be installed` });
   const programs = tool ? [await fetchTool(tool, cache, run)] : [];
   const path = [...programs, process.env.PATH ?? ''].join(delimiter);
-  await run(command, folder, { PATH: path, ...variablesOf(tool) });
+  await run(command, folder, { PATH: path, ...toolEnvironment(tool) });
 }
 
 async function runToItsEnd(
@@ -69,7 +75,7 @@ async function runToItsEnd(
 }
 
 /** Returns whether a package is found from a folder the way Node looks for it; workspaces keep theirs further up. */
-function resolves(name: string, folder: string): boolean {
+function isResolvable(name: string, folder: string): boolean {
   for (let parent = folder; ; parent = dirname(parent)) {
     if (existsSync(join(parent, 'node_modules', name, 'package.json'))) return true;
     if (parent === dirname(parent)) return false;

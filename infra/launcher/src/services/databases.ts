@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keptSecret } from '@runyard/local-infra';
+import { readOrCreateSecret } from '@runyard/local-infra';
 import pg from 'pg';
 
 /**
@@ -31,7 +31,7 @@ async function createDatabase(
   options: { adminUrl: string; dataDir: string; prefix: string },
 ): Promise<string> {
   const database = `${options.prefix}${name.replaceAll('-', '_')}`;
-  const password = await keptSecret(join(options.dataDir, 'secrets', `${name}.database-password`));
+  const password = await readOrCreateSecret(join(options.dataDir, 'secrets', `${name}.database-password`));
   const identifier = pg.escapeIdentifier(database);
   const exists = async (catalog: string, column: string) =>
     Boolean((await client.query(`SELECT 1 FROM ${catalog} WHERE ${column} = $1`, [database])).rowCount);

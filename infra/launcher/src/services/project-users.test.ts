@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { closeDataFolder, decideProjectUsers } from './project-users.ts';
+import { chooseProjectUsers, closeDataFolder } from './project-users.ts';
 
 const isRoot = process.geteuid?.() === 0;
 let work: string;
@@ -27,7 +27,7 @@ afterEach(() => {
 
 function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data')) {
   const project = { folder: inWork('project'), name: 'p', distinctName: 'p-1', graphs: ['g'] as [string] };
-  return decideProjectUsers({
+  return chooseProjectUsers({
     repository: inWork('repository'),
     dataDir,
     project: { ...project, envFile: inWork('project/prod.env') },

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { InfrastructureError } from '@runyard/local-infra';
 import type { Project } from '../project/read-project.ts';
-import { findClosed, findClosedBelow } from './closed-paths.ts';
+import { findInaccessible, findInaccessibleBelow } from './inaccessible-paths.ts';
 
 /** Variables of control-plane with the users that run the code of projects and builds. */
 export interface ProjectUserSettings {
@@ -38,7 +38,7 @@ const ADVICE = 'run code that you trust (docs/security.md)';
  *
  * @throws InfrastructureError when RUNYARD_PROJECT_USERS is neither left out nor `off`
  */
-export async function decideProjectUsers(options: {
+export async function chooseProjectUsers(options: {
   repository: string;
   dataDir: string;
   project: Project;
@@ -87,11 +87,11 @@ async function findObstacle(options: {
   if (certificates) files.push(certificates);
   return (
     // closeDataFolder opens the folder itself.
-    (await findClosed([dataDir], 'reach')) ??
-    (await findClosed([tmpdir()], 'pass')) ??
-    (await findClosed([...files, project.folder], 'read')) ??
+    (await findInaccessible([dataDir], 'reach')) ??
+    (await findInaccessible([tmpdir()], 'pass')) ??
+    (await findInaccessible([...files, project.folder], 'read')) ??
     // The services read its `env` file, and pass the variables on.
-    (await findClosedBelow(project.folder, { except: [dataDir, project.envFile ?? dataDir] }))
+    (await findInaccessibleBelow(project.folder, { except: [dataDir, project.envFile ?? dataDir] }))
   );
 }
 

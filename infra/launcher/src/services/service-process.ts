@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     args: ['--enable-source-maps', join(folder, 'dist/main.js')],
     cwd: folder,
     env: {
-      ...inherited(),
+      ...inheritedEnvironment(),
       ...options.env,
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -79,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   };
   try {
     await Promise.race([
-      untilAnswers(new PlatformClient(`http://127.0.0.1:${port}`, {}), options, logFile),
+      waitUntilReady(new PlatformClient(`http://127.0.0.1:${port}`, {}), options, logFile),
       unexpectedEnd,
     ]);
   } catch (error) {
@@ -89,7 +89,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   return { name, pid: running.pid, unexpectedEnd, stop };
 }
 
-async function untilAnswers(client: PlatformClient, options: ServiceOptions, logFile: string): Promise<void> {
+async function waitUntilReady(client: PlatformClient, options: ServiceOptions, logFile: string): Promise<void> {
   const { name, stopping } = options;
   const deadline = Date.now() + startMs;
   // `/ok` alone answers as soon as the process lives.
@@ -109,7 +109,7 @@ async function untilAnswers(client: PlatformClient, options: ServiceOptions, log
  * Returns what a service sees of the caller's environment: the machine's variables and how to log, and nothing that
  * configures it by accident.
  */
-function inherited(): NodeJS.ProcessEnv {
+function inheritedEnvironment(): NodeJS.ProcessEnv {
   const { LOG_LEVEL, LOG_JSON } = process.env;
   return { ...machineEnvironment(process.env), LOG_LEVEL, LOG_JSON };
 }

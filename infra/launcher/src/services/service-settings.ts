@@ -4,12 +4,12 @@ import {
   freePort,
   kafkaLoginVariables,
   kafkaTlsVariables,
-  keptSecret,
+  readOrCreateSecret,
   type Servers,
   type StartedServer,
 } from '@runyard/local-infra';
 import { createDatabases } from './databases.ts';
-import { passedOn } from './passed-on.ts';
+import { selectPassedVariables } from './passed-variables.ts';
 import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
@@ -33,7 +33,7 @@ const graceSeconds = 5;
 const deploymentsDomain = 'localhost';
 
 /** Returns the settings of all services, and creates their databases and secrets where they do not exist. */
-export async function serviceSettings(options: {
+export async function createServiceSettings(options: {
   repository: string;
   dataDir: string;
   servers: Servers;
@@ -45,7 +45,7 @@ export async function serviceSettings(options: {
 }): Promise<{ settings: ServiceSettings[]; internalToken: string }> {
   const { dataDir, servers } = options;
   await mkdir(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
-  const secret = (name: string) => keptSecret(join(dataDir, 'secrets', name));
+  const secret = (name: string) => readOrCreateSecret(join(dataDir, 'secrets', name));
   // Servers of our own have this platform alone; on those the user named, others may be beside it.
   const installation = (await secret('installation')).slice(0, 8);
   const apart = (server: StartedServer, name: string) => (server.origin === 'environment' ? name : '');
@@ -62,7 +62,7 @@ export async function serviceSettings(options: {
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
   const internalToken = await secret('internal-token');
-  const bus = eventBus(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
+  const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const bundle = (service: string) => join(options.repository, 'services', service, 'dist/main.js');
 
   const orgAccess: ServiceSettings = {
@@ -93,7 +93,7 @@ export async function serviceSettings(options: {
       ...options.projectUsers,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
       DRAIN_WINDOW_SECONDS: '1',
-      ...passedOn('control-plane', options.environment),
+      ...selectPassedVariables('control-plane', options.environment),
     },
     secrets: {
       ...bus.secrets,
@@ -117,7 +117,7 @@ export async function serviceSettings(options: {
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
       DRAIN_WINDOW_SECONDS: '0',
-      ...passedOn('gateway', options.environment),
+      ...selectPassedVariables('gateway', options.environment),
       REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
     secrets: { ...bus.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
@@ -125,7 +125,7 @@ export async function serviceSettings(options: {
   return { settings: [orgAccess, controlPlane, gateway], internalToken };
 }
 
-function eventBus({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {
+function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {
   if (!kafka)
     return { env: { EVENT_BUS: 'redis', TOPIC_PREFIX: topicPrefix }, secrets: { EVENT_BUS_REDIS_URI: redis.url } };
   const { brokers, logins, tls } = kafka;

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
-import { keepService } from './kept-service.ts';
 import type { ProjectUserSettings } from './project-users.ts';
-import { type ServiceSettings, serviceSettings } from './service-settings.ts';
+import { createServiceSettings, type ServiceSettings } from './service-settings.ts';
+import { superviseService } from './supervised-service.ts';
 
 export interface Services {
   /** The URL of the gateway, which is all that clients see. */
   url: string;
   orgAccess: PlatformClient;
   /** Rejects when a service ended again and again and is given up. */
-  firstEnd: Promise<never>;
+  firstFailure: Promise<never>;
   stop(): Promise<void>;
 }
 
@@ -29,8 +29,8 @@ export async function startServices(options: {
 }): Promise<Services> {
   const logDir = join(options.dataDir, 'logs');
   await mkdir(logDir, { recursive: true, mode: 0o700 });
-  const { settings, internalToken } = await serviceSettings({ ...options, environment: process.env });
-  const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
+  const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
+  const starting = settings.map((service) => superviseService({ ...options, ...service, logDir }));
   const stop = async () => {
     const started = await Promise.allSettled(starting);
     // The edge stops first, then the deployments with the service that runs them, then org-access, which authenticates
@@ -40,12 +40,12 @@ export async function startServices(options: {
   try {
     const services = await Promise.all(starting);
     options.progress.step(`Services: ${services.map((service) => service.name).join(', ')}`);
-    const firstEnd = Promise.race(services.map((service) => service.unexpectedEnd));
-    firstEnd.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
+    const firstFailure = Promise.race(services.map((service) => service.unexpectedEnd));
+    firstFailure.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {
       url: urlOf('gateway', settings),
       orgAccess: new PlatformClient(urlOf('org-access', settings), { authorization: `Bearer ${internalToken}` }),
-      firstEnd,
+      firstFailure,
       stop,
     };
   } catch (error) {

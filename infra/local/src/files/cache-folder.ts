@@ -9,7 +9,7 @@ import { takeExclusiveFile } from './exclusive-file.ts';
  * Returns a folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It
  * appears complete or not at all, and two processes that need it at once fill it once.
  */
-export async function cachedFolder(
+export async function ensureCachedFolder(
   name: string,
   identity: string,
   environment: NodeJS.ProcessEnv,
@@ -20,7 +20,7 @@ export async function cachedFolder(
   if (await exists(folder)) return folder;
   await mkdir(cache, { recursive: true });
   // One lock covers all folders: they are filled by the same tool, whose own cache two at once may spoil.
-  const lock = await lockOf(join(cache, 'fill.lock'));
+  const lock = await acquireLock(join(cache, 'fill.lock'));
   try {
     if (await exists(folder)) return folder;
     const unfinished = await mkdtemp(`${folder}.`);
@@ -36,7 +36,7 @@ export async function cachedFolder(
   }
 }
 
-async function lockOf(path: string): Promise<{ release(): Promise<void> }> {
+async function acquireLock(path: string): Promise<{ release(): Promise<void> }> {
   for (;;) {
     const lock = await takeExclusiveFile(path);
     if ('release' in lock) return lock;

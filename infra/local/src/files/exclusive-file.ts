@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { identify, isAlive, type ProcessIdentity } from '../supervision/process-identity.ts';
+import { isAlive, type ProcessIdentity, readProcessIdentity } from '../supervision/process-identity.ts';
 
 /**
  * Takes a lock by creating a file that names this process. A file left by an ended process does not count. Returns the
@@ -10,7 +10,7 @@ export async function takeExclusiveFile(
   path: string,
 ): Promise<{ release(): Promise<void> } | { holder: ProcessIdentity }> {
   await mkdir(dirname(path), { recursive: true });
-  const self = await identify(process.pid);
+  const self = await readProcessIdentity(process.pid);
   for (;;) {
     try {
       const file = await open(path, 'wx', 0o600);

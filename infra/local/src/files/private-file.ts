@@ -10,7 +10,7 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /** Returns the secret kept in a file: 32 random bytes in hex, created the first time. */
-export async function keptSecret(path: string): Promise<string> {
+export async function readOrCreateSecret(path: string): Promise<string> {
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;

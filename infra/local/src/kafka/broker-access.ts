@@ -11,7 +11,7 @@ export interface BrokerAccess {
 const RUNS_TOPIC = 'runyard.runs';
 
 /** Succeeds once the broker serves requests of this user; its port is open well before. */
-export function askBroker(access: BrokerAccess): Promise<void> {
+export function checkBroker(access: BrokerAccess): Promise<void> {
   return withAdmin(access, async (admin) => void (await admin.describeCluster()));
 }
 
@@ -19,7 +19,7 @@ export function askBroker(access: BrokerAccess): Promise<void> {
  * Lets a user publish to the topic of runs and create it, and nothing else: neither read, nor list, nor delete, nor
  * join a group. Does nothing where the rights exist already.
  */
-export function permitDeployments(access: BrokerAccess, { username }: KafkaLogin): Promise<void> {
+export function grantDeploymentRights(access: BrokerAccess, { username }: KafkaLogin): Promise<void> {
   const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
   const acl = [AclOperationTypes.WRITE, AclOperationTypes.CREATE].map((operation) => ({
     principal: `User:${username}`,

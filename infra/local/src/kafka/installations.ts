@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findOnPath } from '../find-binary.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { mavenLibraries } from '../maven.ts';
+import { downloadLibraries } from '../maven.ts';
 import { runProgram } from '../run-program.ts';
 import type { Origin, ServerContext } from '../server-context.ts';
 
@@ -22,10 +22,10 @@ const oldestJava = 17;
 export async function findKafka(context: ServerContext): Promise<KafkaInstallation | { missing: string }> {
   const java = await findJava(context.environment);
   if ('missing' in java) return java;
-  const installed = await installedLibraries(context.environment);
+  const installed = await findInstalledLibraries(context.environment);
   if (installed) return { origin: 'machine', java: java.program, libraries: installed };
   try {
-    const libraries = await mavenLibraries({ ...context, name: 'Kafka', pom: 'kafka/pom.xml' });
+    const libraries = await downloadLibraries({ ...context, name: 'Kafka', pom: 'kafka/pom.xml' });
     return { origin: 'registry', java: java.program, libraries };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
@@ -45,7 +45,7 @@ async function findJava(environment: NodeJS.ProcessEnv): Promise<{ program: stri
 }
 
 /** Returns the `libs` folder beside a `kafka-server-start.sh` on the PATH, when it is Kafka 4. */
-async function installedLibraries(environment: NodeJS.ProcessEnv): Promise<string | null> {
+async function findInstalledLibraries(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const script =
     (await findOnPath('kafka-server-start.sh', environment)) ?? (await findOnPath('kafka-server-start', environment));
   if (!script) return null;

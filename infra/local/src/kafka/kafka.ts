@@ -2,16 +2,16 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KafkaLogin, KafkaTls } from '@runyard/service-kit/kafka-access';
 import { findDocker, ImageUnavailableError, startContainer } from '../docker.ts';
-import { keptSecret, writePrivateFile } from '../files/private-file.ts';
+import { readOrCreateSecret, writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { portFor } from '../ports.ts';
+import { choosePort } from '../ports.ts';
 import { runProgram } from '../run-program.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
 import type { SupervisedProcess } from '../supervision/supervised-process.ts';
-import { untilAnswers } from '../until-answers.ts';
-import { askBroker, permitDeployments } from './broker-access.ts';
+import { waitForServer } from '../wait-for-server.ts';
+import { checkBroker, grantDeploymentRights } from './broker-access.ts';
+import { BROKERS_VARIABLE, findExternalBroker } from './external-broker.ts';
 import { findKafka, type KafkaInstallation } from './installations.ts';
-import { BROKERS_VARIABLE, namedBroker } from './named-broker.ts';
 import { imageVariables, type KafkaLogins, propertiesFile, serverProperties } from './server-properties.ts';
 
 export interface KafkaServer extends StartedServer {
@@ -27,7 +27,7 @@ const javaOptions = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopA
 
 /** Finds or starts a broker; when there is none, returns the reason, and the caller decides what to do without it. */
 export async function startKafka(context: ServerContext): Promise<KafkaServer | { missing: string }> {
-  const named = await namedBroker(context.environment);
+  const named = await findExternalBroker(context.environment);
   if (named) {
     context.progress(`Kafka: the one at ${BROKERS_VARIABLE}`);
     return { origin: 'environment', ...named, stop: async () => {} };
@@ -38,13 +38,13 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   const docker = 'missing' in found ? await findDocker(context.environment) : null;
   if ('missing' in found && !docker) return found;
 
-  const port = await portFor(dataDir, 'kafka');
-  const logins = context.isKafkaOpen ? undefined : await keptLogins(dataDir);
+  const port = await choosePort(dataDir, 'kafka');
+  const logins = context.isKafkaOpen ? undefined : await readOrCreateLogins(dataDir);
   const launch: Launch = { context, port, logins, logFile };
   const start = () =>
     'java' in found
       ? startInstalled(found, launch)
-      : startContainer(context.supervisor, docker ?? '', containerOf(launch));
+      : startContainer(context.supervisor, docker ?? '', containerOptions(launch));
   const server = await start().catch((error: unknown) => {
     if (error instanceof ImageUnavailableError && 'missing' in found)
       return { missing: `${found.missing}, and ${error.message}` };
@@ -53,8 +53,8 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   if ('missing' in server) return server;
   const brokers = [`127.0.0.1:${port}`];
   const ask = () =>
-    logins ? permitDeployments({ brokers, login: logins.platform }, logins.deployments) : askBroker({ brokers });
-  await untilAnswers({ server, logFile, timeoutMs: 60_000, ask });
+    logins ? grantDeploymentRights({ brokers, login: logins.platform }, logins.deployments) : checkBroker({ brokers });
+  await waitForServer({ server, logFile, timeoutMs: 60_000, ask });
   const origin = 'java' in found ? found.origin : 'docker';
   context.progress(`Kafka (${origin}) on port ${port}`);
   return { origin, brokers, ...(logins && { logins }), stop: async () => void (await server.stop(8_000)) };
@@ -73,7 +73,7 @@ async function startInstalled(installation: KafkaInstallation, launch: Launch): 
   const folder = join(dataDir, 'kafka');
   await mkdir(folder, { recursive: true });
   const configFile = join(dataDir, 'kafka.properties');
-  const controllerPort = await portFor(dataDir, 'kafka-controller');
+  const controllerPort = await choosePort(dataDir, 'kafka-controller');
   const properties = serverProperties({ port, controllerPort, logins, folder, host: '127.0.0.1' });
   // The passwords are in a private file because everybody can read a command line.
   await writePrivateFile(configFile, propertiesFile(properties));
@@ -107,11 +107,11 @@ async function isFormatted(folder: string): Promise<boolean> {
 }
 
 /** Returns the users of this data folder, each with a password that is kept there. */
-async function keptLogins(dataDir: string): Promise<KafkaLogins> {
+async function readOrCreateLogins(dataDir: string): Promise<KafkaLogins> {
   const login = async (username: string, file: string): Promise<KafkaLogin> => ({
     mechanism: 'plain',
     username,
-    password: await keptSecret(join(dataDir, file)),
+    password: await readOrCreateSecret(join(dataDir, file)),
   });
   return {
     platform: await login('runyard', 'kafka.password'),
@@ -119,7 +119,7 @@ async function keptLogins(dataDir: string): Promise<KafkaLogins> {
   };
 }
 
-function containerOf({ context, port, logins, logFile }: Launch) {
+function containerOptions({ context, port, logins, logFile }: Launch) {
   return {
     name: 'kafka',
     image: 'apache/kafka:4.1.1',

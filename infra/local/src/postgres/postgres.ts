@@ -1,16 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findDocker, startContainer } from '../docker.ts';
-import { keptSecret } from '../files/private-file.ts';
+import { readOrCreateSecret } from '../files/private-file.ts';
 import { InfrastructureError } from '../infrastructure-error.ts';
-import { portFor } from '../ports.ts';
+import { choosePort } from '../ports.ts';
 import { runProgram } from '../run-program.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
 import type { SupervisedProcess } from '../supervision/supervised-process.ts';
-import { untilAnswers } from '../until-answers.ts';
-import { accountFor, giveTo, type RunAs } from './account.ts';
+import { waitForServer } from '../wait-for-server.ts';
+import { changeOwner, chooseAccount, type RunAs } from './account.ts';
 import { checkPostgres, queryPostgres } from './connection.ts';
-import { type PostgresInstallation, postgresInstallations } from './installations.ts';
+import { findPostgresInstallations, type PostgresInstallation } from './installations.ts';
 
 export interface PostgresServer extends StartedServer {
   /** The connection string of an account that may create databases and roles. */
@@ -42,14 +42,14 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   }
   const folder = join(context.supervisor.dataDir, 'postgres');
   await mkdir(folder, { recursive: true });
-  const port = await portFor(context.supervisor.dataDir, 'postgres');
-  const password = await keptSecret(join(context.supervisor.dataDir, 'postgres.password'));
+  const port = await choosePort(context.supervisor.dataDir, 'postgres');
+  const password = await readOrCreateSecret(join(context.supervisor.dataDir, 'postgres.password'));
   const adminUrl = `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`;
   const launch = { context, folder, port, password, logFile: join(context.supervisor.dataDir, 'postgres.log') };
 
   const installation = await chooseInstallation(context, join(folder, 'data'));
   const server = installation ? await startInstalled(installation, launch) : await startInDocker(launch);
-  await untilAnswers({
+  await waitForServer({
     server,
     logFile: launch.logFile,
     // The time is long, because after a crash the server first replays its log.
@@ -68,7 +68,7 @@ async function chooseInstallation(context: ServerContext, dataFolder: string): P
     () => null,
   );
   const seen: number[] = [];
-  for await (const installation of postgresInstallations(context.environment)) {
+  for await (const installation of findPostgresInstallations(context.environment)) {
     if (made === null || installation.major === made) return installation;
     seen.push(installation.major);
   }
@@ -88,10 +88,10 @@ interface Launch {
 
 async function startInstalled(installation: PostgresInstallation, launch: Launch): Promise<SupervisedProcess> {
   const data = join(launch.folder, 'data');
-  const account = await accountFor([data, join(installation.bin, 'postgres')]);
-  await giveTo(account.owner, launch.folder);
+  const account = await chooseAccount([data, join(installation.bin, 'postgres')]);
+  await changeOwner(account.owner, launch.folder);
   if (!(await hasData(data))) await initialise(installation, launch, account, data);
-  await forgetDeadOwner(data);
+  await removeStalePidFile(data);
   const options = Object.entries({ ...settings, port: String(launch.port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
@@ -118,7 +118,7 @@ async function initialise(
   await rm(data, { recursive: true, force: true });
   const passwordFile = join(launch.folder, 'initial-password');
   await writeFile(passwordFile, launch.password, { mode: 0o600 });
-  await giveTo(account.owner, passwordFile);
+  await changeOwner(account.owner, passwordFile);
   const { command, args, ...ids } = account.command(join(installation.bin, 'initdb'), [
     ...['-D', data],
     ...['-U', superuser],
@@ -151,7 +151,7 @@ async function hasData(data: string): Promise<boolean> {
  * Removes the `postmaster.pid` of a killed server. Postgres ignores it unless another process has the number now; as
  * this folder has one owner, and that one has stopped its leftovers, the file cannot belong to a live server.
  */
-async function forgetDeadOwner(data: string): Promise<void> {
+async function removeStalePidFile(data: string): Promise<void> {
   await rm(join(data, 'postmaster.pid'), { force: true });
 }
 

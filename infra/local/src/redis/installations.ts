@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { findOnPath } from '../find-binary.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { mavenLibraries } from '../maven.ts';
+import { downloadLibraries } from '../maven.ts';
 import type { Origin, ServerContext } from '../server-context.ts';
 
 export interface RedisInstallation {
@@ -31,15 +31,15 @@ export async function findRedis(context: ServerContext): Promise<RedisInstallati
   const pattern = binaryNames[`${process.platform}-${process.arch}`];
   if (!pattern) return { missing: `no redis-server is published for ${process.platform} on ${process.arch}` };
   try {
-    const folder = await mavenLibraries({ ...context, name: 'Redis', pom: 'redis/pom.xml' });
-    return { origin: 'registry', program: await unpacked(folder, pattern) };
+    const folder = await downloadLibraries({ ...context, name: 'Redis', pom: 'redis/pom.xml' });
+    return { origin: 'registry', program: await unpackBinary(folder, pattern) };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
     throw error;
   }
 }
 
-async function unpacked(folder: string, pattern: RegExp): Promise<string> {
+async function unpackBinary(folder: string, pattern: RegExp): Promise<string> {
   const names = await readdir(folder);
   const present = names.find((name) => pattern.test(name));
   if (present) return join(folder, present);

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { findDocker, startContainer } from '../docker.ts';
-import { keptSecret, writePrivateFile } from '../files/private-file.ts';
+import { readOrCreateSecret, writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { portFor } from '../ports.ts';
+import { choosePort } from '../ports.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
-import { untilAnswers } from '../until-answers.ts';
+import { waitForServer } from '../wait-for-server.ts';
 import { findRedis } from './installations.ts';
 
 export interface RedisServer extends StartedServer {
@@ -25,8 +25,8 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   const { dataDir } = context.supervisor;
   const folder = join(dataDir, 'redis');
   await mkdir(folder, { recursive: true });
-  const port = await portFor(dataDir, 'redis');
-  const password = await keptSecret(join(dataDir, 'redis.password'));
+  const port = await choosePort(dataDir, 'redis');
+  const password = await readOrCreateSecret(join(dataDir, 'redis.password'));
   const configFile = join(dataDir, 'redis.conf');
   const logFile = join(dataDir, 'redis.log');
   const url = `redis://:${password}@127.0.0.1:${port}`;
@@ -60,7 +60,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
           progress: context.progress,
         });
   let version = '';
-  await untilAnswers({
+  await waitForServer({
     server,
     logFile,
     timeoutMs: 60_000,

@@ -9,13 +9,13 @@ export interface ProcessIdentity {
 }
 
 /** Returns the process that has this id now, or null. */
-export async function identify(pid: number): Promise<ProcessIdentity | null> {
+export async function readProcessIdentity(pid: number): Promise<ProcessIdentity | null> {
   const startedAt = process.platform === 'linux' ? await startTicks(pid) : await startDate(pid);
   return startedAt ? { pid, startedAt } : null;
 }
 
 export async function isAlive(process: ProcessIdentity): Promise<boolean> {
-  return (await identify(process.pid))?.startedAt === process.startedAt;
+  return (await readProcessIdentity(process.pid))?.startedAt === process.startedAt;
 }
 
 async function startTicks(pid: number): Promise<string | null> {

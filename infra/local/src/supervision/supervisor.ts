@@ -8,7 +8,7 @@ import { takeExclusiveFile } from '../files/exclusive-file.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError } from '../infrastructure-error.ts';
 import { startGuard } from './guard.ts';
-import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { isAlive, type ProcessIdentity, readProcessIdentity } from './process-identity.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 
 /**
@@ -86,7 +86,7 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
       }
       guard.add(child.pid, stopSignal);
       const supervised = new SupervisedProcess(options.name, child, child.pid, stopSignal);
-      const identity = await identify(child.pid);
+      const identity = await readProcessIdentity(child.pid);
       if (identity && !supervised.ended) running.set(supervised, { ...identity, name: options.name, stopSignal });
       void supervised.exited.then(() => {
         guard.drop(supervised.pid);

@@ -1,23 +1,32 @@
-import { CommitRefusedError, isPoolBusy, isUnavailable, sqlState, wasLocked, wasTooMuch } from '@runyard/database';
+import {
+  CommitRefusedError,
+  isLockTimeout,
+  isPoolBusy,
+  isTimeoutOrOutOfMemory,
+  isUnavailable,
+  sqlState,
+} from '@runyard/database';
 import { BackendError } from '../backend.ts';
 
 /** Larger state may overload a small server, or make it crash. */
 export const LARGE_STATE_BYTES = 32 * 1024 * 1024;
 
 /** The database became unavailable during a write that is large enough to be the cause. */
-class LostOverLargeWrite extends BackendError {}
+class LostDuringLargeWriteError extends BackendError {}
 
 /**
  * Returns whether the request may have been too much for the database: it did not finish although the database was
  * available, or the database became unavailable during a large write. The attempt then counts as failed, because
  * otherwise the same request would be repeated without end.
  */
-export function wasTooSlow(error: BackendError): boolean {
-  return error.reason === 'unavailable' && (error instanceof LostOverLargeWrite || wasTooMuch(error));
+export function mayOverloadDatabase(error: BackendError): boolean {
+  return (
+    error.reason === 'unavailable' && (error instanceof LostDuringLargeWriteError || isTimeoutOrOutOfMemory(error))
+  );
 }
 
 /** Maps a failure of the database to the error for the caller. The cause has the details, which name stored data. */
-export function backendError(error: unknown): BackendError {
+export function toBackendError(error: unknown): BackendError {
   if (error instanceof BackendError) return error;
   const state = sqlState(error);
   if (state?.startsWith('54') || error instanceof RangeError) {
@@ -30,14 +39,15 @@ export function backendError(error: unknown): BackendError {
 }
 
 function outageText(error: unknown): string {
-  if (isPoolBusy(error) || wasTooMuch(error) || wasLocked(error)) return 'The database did not get it done in time.';
+  if (isPoolBusy(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error))
+    return 'The database did not get it done in time.';
   const isAway = isUnavailable(error) || error instanceof CommitRefusedError;
   return isAway ? 'The database is not available.' : 'The database failed.';
 }
 
 /** Maps a failure during a write of this many bytes. */
-export function writeError(error: unknown, bytes: number): BackendError {
-  const failure = backendError(error);
+export function toWriteError(error: unknown, bytes: number): BackendError {
+  const failure = toBackendError(error);
   if (failure.reason !== 'unavailable' || bytes <= LARGE_STATE_BYTES) return failure;
-  return new LostOverLargeWrite('unavailable', failure.message, { cause: error });
+  return new LostDuringLargeWriteError('unavailable', failure.message, { cause: error });
 }

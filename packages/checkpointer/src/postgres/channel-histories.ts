@@ -49,7 +49,7 @@ interface Row {
 }
 
 /** Returns the histories of channels at the ancestors of a checkpoint in one round trip, one entry per channel. */
-export async function channelHistories(
+export async function readChannelHistories(
   pool: pg.Pool,
   { threadId, namespace, checkpointId }: CheckpointKey,
   channels: string[],

@@ -1,13 +1,13 @@
-import { isRetryable, mayBeOfOneItem, withTransaction } from '@runyard/database';
+import { isRetryable, mayBeFaultOfOneItem, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { BackendError } from '../backend.ts';
-import { writeError } from './backend-errors.ts';
+import { toWriteError } from './backend-errors.ts';
 import { type ChannelBlobs, channelBlobs } from './channel-blobs.ts';
 import { type CheckpointOperation, type DeleteOperation, type PutOperation, sizeOf } from './checkpoint-operation.ts';
 import { DELETE_PARTS } from './delete-parts.ts';
 import { FlushRows } from './flush-rows.ts';
 import { FLUSH, PARENT_BLOBS } from './flush-statements.ts';
-import { untilAvailable } from './until-available.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 
 export interface CheckpointFlusherOptions {
   pool: pg.Pool;
@@ -34,10 +34,10 @@ export class CheckpointFlusher {
     const live = operations.filter(({ writer }) => !writer.failure);
     try {
       // The write can be repeated: if it was committed and the answer was lost, it writes the same keys again.
-      if (live.length > 0) await untilAvailable(this.#unavailableRetryMs, () => this.#write(live));
+      if (live.length > 0) await retryWhileUnavailable(this.#unavailableRetryMs, () => this.#write(live));
     } catch (error) {
-      if (isRetryable(error) || (live.length > 1 && mayBeOfOneItem(error))) throw error;
-      for (const operation of live) operation.writer.failure ??= writeError(error, sizeOf(operation));
+      if (isRetryable(error) || (live.length > 1 && mayBeFaultOfOneItem(error))) throw error;
+      for (const operation of live) operation.writer.failure ??= toWriteError(error, sizeOf(operation));
     }
     return operations.map(({ writer }) => writer.failure);
   }

@@ -8,11 +8,11 @@ import type {
   SerializedValue,
   StoredCheckpoint,
 } from '../backend.ts';
-import { backendError } from './backend-errors.ts';
+import { toBackendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
-import { channelHistories } from './channel-histories.ts';
+import { readChannelHistories } from './channel-histories.ts';
 import { isUuid } from './is-uuid.ts';
-import { untilAvailable } from './until-available.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 
 /** A checkpoint and the places of its values, which puts of its children need. */
 export interface ReadCheckpoint {
@@ -143,7 +143,7 @@ export class CheckpointReader {
 
   async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
     if (!isUuid(key.threadId)) return channels.map((channel) => ({ channel, writes: [] }));
-    return this.#read(() => channelHistories(this.#pool, key, channels));
+    return this.#read(() => readChannelHistories(this.#pool, key, channels));
   }
 
   /** Returns the id of a thread's newest checkpoint of the root graph. */
@@ -179,9 +179,9 @@ export class CheckpointReader {
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
     try {
-      return await untilAvailable(this.#retryMs, read);
+      return await retryWhileUnavailable(this.#retryMs, read);
     } catch (error) {
-      throw backendError(error);
+      throw toBackendError(error);
     }
   }
 }

@@ -8,7 +8,7 @@ import { encryptCheckpoints } from '../encryption/encrypt-checkpoints.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
 import { type CheckpointOrigin, CheckpointReader } from './checkpoint-reader.ts';
-import { RunCheckpoints, searchedMark } from './run-checkpoints.ts';
+import { RunCheckpoints, toMarkFilter } from './run-checkpoints.ts';
 
 export interface PostgresCheckpointsOptions {
   /** Pool of the deployment's database. Its statement timeout must be shorter than the lease of a run. */
@@ -75,7 +75,7 @@ export class PostgresCheckpoints {
       },
       sizeOf,
       keyOf: ({ writer }) => writer.fence.threadId,
-      lanes: 2,
+      maxConcurrentFlushes: 2,
       onFlush: (report) => {
         seconds?.observe({ outcome: report.outcome }, report.durationMs / 1000);
         items?.inc(report.items);
@@ -93,7 +93,7 @@ export class PostgresCheckpoints {
 
   /** Returns the newest checkpoint of a thread that was written with this mark. */
   async findMarked(threadId: string, mark: string): Promise<CheckpointKey | undefined> {
-    const [found] = await this.#reader.list({ threadId, filter: searchedMark(mark), limit: 1 });
+    const [found] = await this.#reader.list({ threadId, filter: toMarkFilter(mark), limit: 1 });
     return found?.stored.key;
   }
 

@@ -1,8 +1,9 @@
-import { wasTooMuch } from '@runyard/database';
+import { isTimeoutOrOutOfMemory } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
-import { backendError } from './backend-errors.ts';
+import { toBackendError } from './backend-errors.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { deleteExpired, refreshItems } from './store/expiry.ts';
 import { type Embed, ItemEmbedder, type StoreIndex } from './store/item-vectors.ts';
 import type { ItemRow } from './store/live-items.ts';
@@ -12,7 +13,6 @@ import { searchByMeaning } from './store/semantic-search.ts';
 import { putItems } from './store/store-puts.ts';
 import { getItems, itemOf, searchItems } from './store/store-reads.ts';
 import { vectorSchema } from './store/vector-extension.ts';
-import { untilAvailable } from './until-available.ts';
 
 export interface StoreTtl {
   /** The ttl of items whose put names none; null: they never expire. */
@@ -33,7 +33,7 @@ export interface PostgresStoreOptions {
 }
 
 /** One use of the store. */
-export interface StoreUse {
+export interface StoreAccess {
   /** The fence of a run: its puts are refused once another attempt owns its thread (`fenced`). */
   fence?: Fence;
   /** Is called when a put was refused for that. */
@@ -59,7 +59,7 @@ export class PostgresStore {
     this.#embedder = index && new ItemEmbedder(index);
   }
 
-  open(use: StoreUse = {}): StoreBackend {
+  open(use: StoreAccess = {}): StoreBackend {
     return { batch: (operations) => this.#batch(operations, use) };
   }
 
@@ -81,19 +81,19 @@ export class PostgresStore {
    * Reads see the store as it was before the batch; puts are one statement. Nothing is written when a text cannot be
    * embedded.
    */
-  async #batch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
+  async #batch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     try {
       for (const operation of operations) checkOperation(operation);
       // The batch can be repeated: if a put was committed and the answer was lost, it is put once more.
-      return await untilAvailable(this.#retryMs, () => this.#tryBatch(operations, use));
+      return await retryWhileUnavailable(this.#retryMs, () => this.#tryBatch(operations, use));
     } catch (error) {
-      const refusal = backendError(error);
+      const refusal = toBackendError(error);
       if (refusal.reason === 'fenced') use.onStaleWrite?.();
       throw refusal;
     }
   }
 
-  async #tryBatch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
+  async #tryBatch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     const results = new Map<StoreOperation, StoreResult>();
     await this.#get(operations.filter(isKind('get')), results);
     for (const operation of operations) {
@@ -115,10 +115,10 @@ export class PostgresStore {
     }
   }
 
-  async #search(operation: OperationOf<'search'>, use: StoreUse): Promise<StoreResult> {
+  async #search(operation: OperationOf<'search'>, use: StoreAccess): Promise<StoreResult> {
     const { refreshTtl = this.#ttl.refreshOnRead } = operation;
     const rows = await this.#find(operation, use).catch((error) => {
-      if (!wasTooMuch(error)) throw error;
+      if (!isTimeoutOrOutOfMemory(error)) throw error;
       const message = 'The search took too much time or memory: name a narrower namespace.';
       throw new BackendError('too_large', message, { cause: error });
     });
@@ -126,7 +126,7 @@ export class PostgresStore {
     return rows.map(itemOf);
   }
 
-  async #find(operation: OperationOf<'search'>, use: StoreUse): Promise<ItemRow[]> {
+  async #find(operation: OperationOf<'search'>, use: StoreAccess): Promise<ItemRow[]> {
     const { query } = operation;
     if (!query || !this.#embedder) return searchItems(this.#pool, operation);
     return searchByMeaning(this.#pool, {
@@ -138,7 +138,7 @@ export class PostgresStore {
   }
 
   /** Stores puts; of several for one item, only the last. */
-  async #put(operations: OperationOf<'put'>[], use: StoreUse): Promise<void> {
+  async #put(operations: OperationOf<'put'>[], use: StoreAccess): Promise<void> {
     if (operations.length === 0) return;
     const last = new Map(operations.map((put) => [JSON.stringify([put.namespace, put.key]), put]));
     const puts = [...last.values()].map((put) => this.#withDefaultTtl(put));
@@ -158,7 +158,7 @@ export class PostgresStore {
   }
 }
 
-function embedOf({ embed }: StoreUse): Embed {
+function embedOf({ embed }: StoreAccess): Embed {
   if (embed) return embed;
   throw new BackendError('embedding_failed', 'Nothing here can embed texts.');
 }

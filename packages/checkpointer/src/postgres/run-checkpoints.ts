@@ -10,7 +10,7 @@ import {
   type StoredCheckpoint,
   type WritesPut,
 } from '../backend.ts';
-import { backendError } from './backend-errors.ts';
+import { toBackendError } from './backend-errors.ts';
 import { type CheckpointBlobs, type CheckpointOperation, sizeOf, type Writer } from './checkpoint-operation.ts';
 import type { CheckpointReader, ReadCheckpoint } from './checkpoint-reader.ts';
 import { PartSize } from './delete-parts.ts';
@@ -108,7 +108,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   /** Adds the mark to the searchable metadata, which clients do not see. */
   #marked(put: CheckpointPut): CheckpointPut {
     if (this.#mark === undefined) return put;
-    return { ...put, metadataJson: { ...put.metadataJson, ...searchedMark(this.#mark) } };
+    return { ...put, metadataJson: { ...put.metadataJson, ...toMarkFilter(this.#mark) } };
   }
 
   #submit(operation: CheckpointOperation): Promise<undefined> {
@@ -123,7 +123,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   }
 
   async #untilRoom(): Promise<void> {
-    while (!this.#committer.hasRoom) await this.#committer.whenRoom();
+    while (!this.#committer.hasRoom) await this.#committer.waitForRoom();
   }
 
   /** Runs work that later operations wait for. */
@@ -144,7 +144,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     try {
       return await this.#committer.submit(operation);
     } catch (error) {
-      this.failure ??= backendError(error);
+      this.failure ??= toBackendError(error);
       throw this.failure;
     }
   }
@@ -170,7 +170,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
 }
 
 /** Returns the filter that finds checkpoints with this mark. */
-export function searchedMark(mark: string): Record<string, unknown> {
+export function toMarkFilter(mark: string): Record<string, unknown> {
   return { __runyard_mark: mark };
 }
 

@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import type { CheckpointKey, CheckpointPut } from '../backend.ts';
 import type { ChannelVersions } from './known-versions.ts';
-import { plainJson, serialize } from './serialize.ts';
+import { serialize, toPlainJson } from './serialize.ts';
 
 export interface NewCheckpoint {
   serde: SerializerProtocol;
@@ -41,7 +41,7 @@ export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut>
     parentCheckpointId,
     checkpoint: bare,
     metadata: serializedMetadata,
-    metadataJson: plainJson(metadata, serializedMetadata),
+    metadataJson: toPlainJson(metadata, serializedMetadata),
     channelVersions,
     blobs,
   };

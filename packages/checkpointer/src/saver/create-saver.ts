@@ -15,7 +15,7 @@ import type { CheckpointModule } from '../checkpoint-module.ts';
 import { CallOrder } from './call-order.ts';
 import { checkpointPut } from './checkpoint-put.ts';
 import { KnownVersions } from './known-versions.ts';
-import { guardedSerde, type RevivableModules } from './revival.ts';
+import { guardSerializer, type RevivableModules } from './revival.ts';
 import { deserialize, serialize } from './serialize.ts';
 
 export interface SaverOptions {
@@ -68,7 +68,7 @@ function saverClass({
 
     constructor(backend: CheckpointBackend, options: SaverOptions) {
       super(options.serde);
-      this.serde = guardedSerde(this.serde, options.revivableModules);
+      this.serde = guardSerializer(this.serde, options.revivableModules);
       this.#backend = backend;
     }
 

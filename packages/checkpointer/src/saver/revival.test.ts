@@ -2,12 +2,12 @@ import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { ChatPromptTemplate } from '@langchain/core/prompts';
 import { MemorySaver } from '@langchain/langgraph-checkpoint';
 import { expect, it } from 'vitest';
-import { guardedSerde, type RevivableModules } from './revival.ts';
+import { guardSerializer, type RevivableModules } from './revival.ts';
 
 const payload = (id: string[], kwargs: object = {}) => ({ lc: 1, type: 'constructor', id, kwargs });
 
 async function throughStorage(value: unknown, modules?: RevivableModules): Promise<unknown> {
-  const serde = guardedSerde(new MemorySaver().serde, modules);
+  const serde = guardSerializer(new MemorySaver().serde, modules);
   const [type, data] = await serde.dumpsTyped(value);
   return serde.loadsTyped(type, data);
 }

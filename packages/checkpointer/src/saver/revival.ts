@@ -24,7 +24,7 @@ const CONSTRUCTOR = '"lc":1';
  * with its arguments. Payloads that cannot be loaded stay data too: otherwise they would make the whole state
  * unreadable.
  */
-export function guardedSerde(serde: SerializerProtocol, modules: RevivableModules = []): SerializerProtocol {
+export function guardSerializer(serde: SerializerProtocol, modules: RevivableModules = []): SerializerProtocol {
   if (modules === true) return serde;
   const paths = [...HOLD_DATA, ...modules];
   const harmless = paths.map(

@@ -17,7 +17,7 @@ export async function deserialize(serde: SerializerProtocol, { type, data }: Ser
  * encrypts or packs cannot be searched, so the JSON is then made from the value itself; values without a JSON form are
  * left out.
  */
-export function plainJson(value: unknown, { type, data }: SerializedValue): Record<string, unknown> {
+export function toPlainJson(value: unknown, { type, data }: SerializedValue): Record<string, unknown> {
   const json = type === 'json' ? new TextDecoder().decode(data) : tolerantJson(value);
   const parsed: unknown = JSON.parse(json ?? '{}');
   return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)

@@ -1,7 +1,7 @@
 import type { BaseStore, Item, Operation, OperationResults, SearchItem } from '@langchain/langgraph-checkpoint';
 import type { StoreBackend, StoredItem, StoreOperation, StoreResult } from '../backend.ts';
 import type { CheckpointModule } from '../checkpoint-module.ts';
-import { mergedPaths } from './merged-paths.ts';
+import { mergePaths } from './merge-paths.ts';
 
 type StoreClass = new (backend: StoreBackend) => BaseStore;
 
@@ -57,8 +57,8 @@ function plainOperation(operation: Operation): StoreOperation | undefined {
   const { matchConditions = [], maxDepth, limit, offset } = operation;
   const paths = (type: 'prefix' | 'suffix') =>
     matchConditions.filter(({ matchType }) => matchType === type).map(({ path }) => path);
-  const prefix = mergedPaths(paths('prefix'), 'start');
-  const suffix = mergedPaths(paths('suffix'), 'end');
+  const prefix = mergePaths(paths('prefix'), 'start');
+  const suffix = mergePaths(paths('suffix'), 'end');
   if (prefix === 'impossible' || suffix === 'impossible') return undefined;
   return { kind: 'listNamespaces', prefix, suffix, maxDepth, limit, offset };
 }

@@ -1,11 +1,11 @@
 import {
+  detectCommandTool,
   detectInstallation,
   fetchCommand,
   type PackageTool,
   PROGRAMS_FOLDER,
   ProjectError,
-  toolOfCommand,
-  variablesOf,
+  toolEnvironment,
 } from '@runyard/package-managers';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { Project } from '../project/project.ts';
@@ -54,10 +54,10 @@ async function runLines({ folder, installCommand, buildCommand }: DockerfileOpti
   const installation = installCommand === undefined ? await detectInstallation(folder, folder) : null;
   const commands: { command: string; tool: PackageTool | null }[] = [];
   if (installCommand !== undefined) {
-    commands.push({ command: installCommand, tool: await toolOfCommand(installCommand, folder) });
+    commands.push({ command: installCommand, tool: await detectCommandTool(installCommand, folder) });
   } else if (installation) commands.push(installation);
   if (buildCommand !== undefined) {
-    commands.push({ command: buildCommand, tool: await toolOfCommand(buildCommand, folder) });
+    commands.push({ command: buildCommand, tool: await detectCommandTool(buildCommand, folder) });
   }
   // Build tools are mostly development packages, which a production installation leaves out.
   const before = buildCommand === undefined ? [] : ['unset NODE_ENV'];
@@ -82,7 +82,7 @@ function fetchLine(tool: PackageTool): string {
 function formatExports(tools: PackageTool[]): string[] {
   if (tools.length === 0) return [];
   const path = [...tools.map(({ name }) => `${TOOLS}/${name}/${PROGRAMS_FOLDER}`), '$PATH'].join(':');
-  const variables = Object.assign({ PATH: `"${path}"` }, ...tools.map(variablesOf)) as Record<string, string>;
+  const variables = Object.assign({ PATH: `"${path}"` }, ...tools.map(toolEnvironment)) as Record<string, string>;
   return [
     `export ${Object.entries(variables)
       .map(([name, value]) => `${name}=${value}`)

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { workspaceOf } from '@runyard/package-managers';
+import { findWorkspace } from '@runyard/package-managers';
 import ignore, { type Ignore } from 'ignore';
 import { create } from 'tar';
 import { CliError, ExitCode } from '../cli-error.ts';
@@ -94,7 +94,7 @@ function createWarnings(bytes: number, links: string[]): string[] {
 }
 
 async function workspaceWarnings(folder: string): Promise<string[]> {
-  const workspace = await workspaceOf(folder);
+  const workspace = await findWorkspace(folder);
   if (workspace === null) return [];
   return [
     `The folder is a member of the workspace ${workspace}, of which nothing else is sent, its lock file neither. A project that needs more of it has its langgraph.json there.`,

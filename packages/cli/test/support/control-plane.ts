@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
-  arrangeQuery,
   controlPlaneOperations,
   type Deployment,
   type DeploymentCreate,
@@ -10,6 +9,7 @@ import {
   exampleDeployment,
   type LogEntry,
   type LogRequest,
+  normalizeQuery,
   type Operation,
   type Revision,
   type RevisionStatus,
@@ -282,7 +282,7 @@ function violationOf(operation: Operation, { query, body, headers }: RecordedReq
   if (unknown.length > 0) return `unknown in the query: ${unknown.join(', ')}`;
   if (operation.query) {
     const checked = validatorOf(operation.query, { coerce: true })(
-      arrangeQuery(operation.query, Object.fromEntries(query)),
+      normalizeQuery(operation.query, Object.fromEntries(query)),
     );
     if (!checked.ok) return `query ${JSON.stringify(checked.issues)}`;
   }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { type CloudEvent, KeyIssued, RunFinished } from '@runyard/contracts';
 import type { KafkaLogin } from '@runyard/service-kit';
-import { kafkaAvailable, testKafka, testKafkaDeployments, waitFor } from '@runyard/test-kit';
+import { isKafkaAvailable, testKafka, testKafkaDeploymentLogin, waitFor } from '@runyard/test-kit';
 import {
   AclOperationTypes,
   AclPermissionTypes,
@@ -20,7 +20,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEventBus, type EventBus, type KafkaBusConfig, type KeyedEvent, makeEvent } from '../index.ts';
 import { recordingLogger } from '../test/recording-logger.ts';
-import { kafkaAccess } from './kafka-client.ts';
+import { kafkaClientConfig } from './kafka-client.ts';
 
 let config: KafkaBusConfig;
 let bus: EventBus;
@@ -51,8 +51,8 @@ const finishedRun = (): KeyedEvent => {
 
 /** Permits the user of deployments the `operations` on this test's topic of runs. */
 async function permitOnRuns(...operations: AclOperationTypes[]): Promise<KafkaLogin> {
-  const login = testKafkaDeployments()!;
-  const admin = new Kafka({ ...kafkaAccess(config), logLevel: logLevel.NOTHING }).admin();
+  const login = testKafkaDeploymentLogin()!;
+  const admin = new Kafka({ ...kafkaClientConfig(config), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   await admin.createAcls({
     acl: operations.map((operation) => ({
@@ -94,16 +94,16 @@ function certificateFor(address: string): { key: string; cert: string } {
 }
 
 async function dropTopics(): Promise<void> {
-  const admin = new Kafka({ ...kafkaAccess(config), logLevel: logLevel.NOTHING }).admin();
+  const admin = new Kafka({ ...kafkaClientConfig(config), logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(config.topicPrefix));
   await admin.deleteTopics({ topics });
   await admin.disconnect();
 }
 
-describe.runIf(kafkaAvailable())('event bus on Kafka', () => {
+describe.runIf(isKafkaAvailable())('event bus on Kafka', () => {
   // A broker from the environment may have no users.
-  describe.skipIf(testKafkaDeployments() === undefined)('as a user with few rights', () => {
+  describe.skipIf(testKafkaDeploymentLogin() === undefined)('as a user with few rights', () => {
     const busOf = (sasl: KafkaLogin) => createEventBus({ ...config, sasl }, { logger: recordingLogger().logger });
 
     it('creates the topic it publishes to, and no other', async () => {

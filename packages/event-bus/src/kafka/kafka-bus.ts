@@ -11,12 +11,12 @@ import {
   type Subscription,
 } from '../event-bus.ts';
 import { OpenSubscriptions } from '../open-subscriptions.ts';
-import { kafkaAccess } from './kafka-client.ts';
+import { kafkaClientConfig } from './kafka-client.ts';
 import { kafkaLogCreator } from './kafka-logging.ts';
 import { KafkaProducer } from './kafka-producer.ts';
 import { KafkaSubscription } from './kafka-subscription.ts';
 import { KafkaTopics, kafkaTopic } from './kafka-topics.ts';
-import { calmRequestQueueTimer } from './request-queue-timer.ts';
+import { patchRequestQueueTimer } from './request-queue-timer.ts';
 
 /** The content type of structured mode in the CloudEvents Kafka binding. */
 const CONTENT_TYPE = 'application/cloudevents+json; charset=UTF-8';
@@ -31,11 +31,11 @@ export class KafkaBus implements EventBus {
   #producer: KafkaProducer | undefined;
 
   constructor(config: KafkaBusConfig, context: BusContext) {
-    calmRequestQueueTimer();
+    patchRequestQueueTimer();
     this.#config = config;
     this.#context = context;
     this.#kafka = new Kafka({
-      ...kafkaAccess(config),
+      ...kafkaClientConfig(config),
       clientId: config.clientId,
       connectionTimeout: 3_000,
       requestTimeout: 10_000,
@@ -47,7 +47,7 @@ export class KafkaBus implements EventBus {
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
-    this.#subscriptions.refuseWhenClosed();
+    this.#subscriptions.assertOpen();
     if (events.length === 0) return;
     const deadline = AbortSignal.timeout(PUBLISH_WITHIN_MS);
     let producer: KafkaProducer | undefined;
@@ -64,13 +64,13 @@ export class KafkaBus implements EventBus {
       if (this.#producer === producer) this.#producer = undefined;
       void producer?.close();
       // The broker may have come back without its data.
-      this.#topics.doubt();
+      this.#topics.invalidate();
       throw new BusUnavailableError(error);
     }
   }
 
   async subscribe(options: SubscribeOptions): Promise<Subscription> {
-    this.#subscriptions.refuseWhenClosed();
+    this.#subscriptions.assertOpen();
     const subscription = new KafkaSubscription({
       kafka: this.#kafka,
       config: this.#config,

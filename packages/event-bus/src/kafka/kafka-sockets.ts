@@ -8,7 +8,7 @@ const KEEP_ALIVE_MS = 60_000;
  * Opens connections like kafkajs, but to `loopbackHost` where a broker's address is a loopback address. Brokers
  * announce their addresses to clients: a loopback address is wrong inside a container of the same machine.
  */
-export function socketsThrough(loopbackHost: string): ISocketFactory {
+export function createSocketFactory(loopbackHost: string): ISocketFactory {
   return ({ host: announced, port, ssl, onConnect }) => {
     const host = isLoopback(announced) ? loopbackHost : announced;
     const socket = ssl

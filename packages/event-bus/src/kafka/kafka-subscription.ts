@@ -53,7 +53,7 @@ export class KafkaSubscription {
         return await this.#startConsumer();
       } catch (error) {
         if (this.#closing.signal.aborted) break;
-        this.#parts.topics.doubt();
+        this.#parts.topics.invalidate();
         this.#logger.warn('subscribing failed, will retry', { error });
         await this.#dropConsumer();
         await pause(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
@@ -158,7 +158,7 @@ export class KafkaSubscription {
   #replace(consumer: Consumer, error: Error): void {
     if (this.#closing.signal.aborted || this.#consumer !== consumer || this.#replacing) return;
     this.#logger.error('consumer ended, replacing it', { error });
-    this.#parts.topics.doubt();
+    this.#parts.topics.invalidate();
     this.#replacing = this.#dropConsumer()
       .then(() => this.start())
       .catch(() => undefined)

@@ -42,7 +42,7 @@ export class KafkaTopics {
   }
 
   /** Makes the next `ensure` check the topics, because they may not exist any more. */
-  doubt(): void {
+  invalidate(): void {
     this.#ensured.clear();
   }
 

@@ -8,7 +8,7 @@ let isPatched = false;
  * Node. Here it is armed only when a request is queued. Sending does not depend on it: a request is queued only by
  * throttling (this timer) or by the limit of requests in flight (checked at every answer).
  */
-export function calmRequestQueueTimer(): void {
+export function patchRequestQueueTimer(): void {
   if (isPatched) return;
   isPatched = true;
   const { prototype } = RequestQueue;

@@ -1,4 +1,4 @@
-import { type Metrics, scrapeLookup } from '@runyard/service-kit';
+import { cacheForScrape, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 
 /** Maximum number of counted rows: after a long outage of the bus, a scrape must not read the whole outbox. */
@@ -8,9 +8,9 @@ const COUNTED_MAX = 100_000;
  * Reports the lag of an outbox. It is read from the database, so every process with a relay reports the same, even
  * while the active relay is stalled.
  */
-export function reportOutbox(metrics: Metrics, pool: pg.Pool): void {
-  const behind = scrapeLookup(() => outboxBehind(pool));
-  const gauge = (name: string, help: string, value: (outbox: OutboxBehind) => number) =>
+export function reportOutboxMetrics(metrics: Metrics, pool: pg.Pool): void {
+  const behind = cacheForScrape(() => readOutboxBacklog(pool));
+  const gauge = (name: string, help: string, value: (outbox: OutboxBacklog) => number) =>
     metrics.gauge(name, help, [], async (each) => {
       const outbox = await behind();
       if (outbox) each.set(value(outbox));
@@ -20,13 +20,13 @@ export function reportOutbox(metrics: Metrics, pool: pg.Pool): void {
   gauge('outbox_rows', `Events not yet published, counted up to ${COUNTED_MAX}.`, (outbox) => outbox.rows);
 }
 
-interface OutboxBehind {
+interface OutboxBacklog {
   lagSeconds: number;
   rows: number;
 }
 
-async function outboxBehind(pool: pg.Pool): Promise<OutboxBehind> {
-  const { rows } = await pool.query<OutboxBehind>({
+async function readOutboxBacklog(pool: pg.Pool): Promise<OutboxBacklog> {
+  const { rows } = await pool.query<OutboxBacklog>({
     name: 'outbox_behind',
     text: `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM outbox ORDER BY id LIMIT 1), 0)::float8
                     AS "lagSeconds",

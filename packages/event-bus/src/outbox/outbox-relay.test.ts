@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BusUnavailableError, createEventBus, type EventBus, type KeyedEvent, makeEvent } from '../index.ts';
 import { recordingLogger } from '../test/recording-logger.ts';
-import { outboxInsert } from './outbox.ts';
+import { insertIntoOutbox } from './outbox.ts';
 import { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 
 let database: TestDatabase;
@@ -81,7 +81,7 @@ const left = async () => Number((await pool.query('SELECT count(*) FROM outbox')
 describe('OutboxRelay', () => {
   it('publishes rows of a transaction unchanged, and deletes them', async () => {
     const rows = [row('a'), row('b')];
-    await outboxInsert(pool, rows);
+    await insertIntoOutbox(pool, rows);
     start();
     await waitFor(async () => bus.published.length === 2 && (await left()) === 0);
     expect(bus.published).toEqual(rows);
@@ -90,11 +90,11 @@ describe('OutboxRelay', () => {
   it('publishes nothing of a transaction that is rolled back', async () => {
     const relay = start();
     const failing = withTransaction(pool, async (client) => {
-      await outboxInsert(client, [row()]);
+      await insertIntoOutbox(client, [row()]);
       throw new Error('changed my mind');
     });
     await expect(failing).rejects.toThrow('changed my mind');
-    await outboxInsert(pool, [row('kept')]);
+    await insertIntoOutbox(pool, [row('kept')]);
     relay.kick();
     await waitFor(() => bus.published.length > 0);
     expect(bus.published.map(({ key }) => key)).toEqual(['kept']);
@@ -103,14 +103,14 @@ describe('OutboxRelay', () => {
   it('publishes at once after a wake, long before the idle poll', async () => {
     const relay = start({ idleMs: 3_600_000 });
     await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     relay.kick();
     await waitFor(() => bus.published.length === 1, { timeoutMs: 2_000 });
   });
 
   it('finds rows of another process without a wake', async () => {
     start({ idleMs: 30 });
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     await waitFor(() => bus.published.length === 1);
   });
 
@@ -118,8 +118,8 @@ describe('OutboxRelay', () => {
     const relay = start({ idleMs: 20 });
     const early = await pool.connect();
     await early.query('BEGIN');
-    await outboxInsert(early, [row('early')]);
-    await outboxInsert(pool, [row('late')]);
+    await insertIntoOutbox(early, [row('early')]);
+    await insertIntoOutbox(pool, [row('late')]);
     relay.kick();
     await waitFor(() => bus.published.length === 1);
     await early.query('COMMIT');
@@ -130,7 +130,7 @@ describe('OutboxRelay', () => {
 
   it('keeps the order of each key over batches and while the bus fails now and then', async () => {
     const rows = Array.from({ length: 250 }, (_, index) => row(`k${index % 4}`));
-    await outboxInsert(pool, rows);
+    await insertIntoOutbox(pool, rows);
     const publish = bus.publish.bind(bus);
     bus.publish = async (topic, events) => {
       bus.isAway = bus.attempts % 3 === 1;
@@ -149,7 +149,7 @@ describe('OutboxRelay', () => {
     const relay = start();
     const rows = Array.from({ length: 30 }, () => row());
     for (const one of rows) {
-      await outboxInsert(pool, [one]);
+      await insertIntoOutbox(pool, [one]);
       relay.kick();
     }
     await waitFor(() => bus.attempts >= 2);
@@ -163,7 +163,7 @@ describe('OutboxRelay', () => {
   it('publishes from one of several relays, and another takes over when it ends', async () => {
     const [first, second] = [start({ idleMs: 20, leaseMs: 300 }), start({ idleMs: 20, leaseMs: 300 })];
     for (let index = 0; index < 20; index += 1) {
-      await outboxInsert(pool, [row()]);
+      await insertIntoOutbox(pool, [row()]);
       first.kick();
       second.kick();
     }
@@ -172,21 +172,21 @@ describe('OutboxRelay', () => {
     expect(bus.published).toHaveLength(20);
     const { rows } = await pool.query('SELECT holder FROM duty');
     await first.stop();
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     await waitFor(() => bus.published.length === 21);
     expect(rows).toHaveLength(1);
   });
 
   it('replaces a relay that died without releasing the lease when the lease expires', async () => {
     await acquireLease(pool, { name: 'outbox-relay', owner: randomUUID(), leaseMs: 400 });
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     start({ leaseMs: 300 });
     await waitFor(() => bus.published.length === 1);
   });
 
   it('leaves rows of a topic that a newer version wrote for a relay that knows it', async () => {
     await pool.query(`INSERT INTO outbox (topic, key, event) VALUES ('from-the-future', 'k', '{}')`);
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     start();
     // A row is deleted once it is published.
     await waitFor(async () => bus.published.length === 1 && (await left()) === 1);
@@ -195,18 +195,18 @@ describe('OutboxRelay', () => {
   });
 
   it('publishes the present rows at stop, and ends without that while the bus is unavailable', async () => {
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     const relay = start({ idleMs: 3_600_000, batchSize: 5 });
     // The row of its lease exists before the relay knows that it has the lease.
     await waitFor(() => bus.published.length === 1);
-    await outboxInsert(
+    await insertIntoOutbox(
       pool,
       Array.from({ length: 12 }, () => row()),
     );
     await relay.stop();
     expect(bus.published).toHaveLength(13);
     bus.isAway = true;
-    await outboxInsert(pool, [row()]);
+    await insertIntoOutbox(pool, [row()]);
     const other = start();
     await waitFor(() => bus.attempts > 3);
     await other.stop();
@@ -220,7 +220,7 @@ describe('OutboxRelay', () => {
     start({ metrics: active });
     await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
     start({ metrics: standby });
-    await outboxInsert(pool, [row(), row()]);
+    await insertIntoOutbox(pool, [row(), row()]);
     for (const metrics of [active, standby]) {
       await waitFor(async () => /outbox_rows 2\n/.test(await metrics.text()));
       expect(await metrics.text()).toMatch(/outbox_lag_seconds 0\.\d+/);
@@ -234,7 +234,7 @@ describe('OutboxRelay', () => {
 
   it('repeats at most its batch in flight after stalling past its lease, and keeps every key in order', async () => {
     const rows = Array.from({ length: 6 }, () => row('k'));
-    await outboxInsert(pool, rows);
+    await insertIntoOutbox(pool, rows);
     let wake: (() => void) | undefined;
     const stalledBus = recordingBus();
     stalledBus.publish = async (topic, events) => {
@@ -250,7 +250,7 @@ describe('OutboxRelay', () => {
     wake!();
     await waitFor(() => bus.published.length === 9);
     const later = row('k');
-    await outboxInsert(pool, [later]);
+    await insertIntoOutbox(pool, [later]);
     await waitFor(() => bus.published.length === 10);
     const first = [...new Set(bus.published.map(({ event }) => event.id))];
     expect(first).toEqual([...rows, later].map(({ event }) => event.id));
@@ -259,7 +259,7 @@ describe('OutboxRelay', () => {
   it('limits a request to the bus in bytes too', async () => {
     const rows = Array.from({ length: 12 }, () => ({ ...row('k'), key: 'k' }));
     for (const { event } of rows) Object.assign(event, { padding: 'x'.repeat(100_000) });
-    await outboxInsert(pool, rows);
+    await insertIntoOutbox(pool, rows);
     const sizes: number[] = [];
     const publish = bus.publish.bind(bus);
     bus.publish = async (topic, events) => {
@@ -284,7 +284,7 @@ describe('OutboxRelay', () => {
     });
     const relay = start({ bus: real });
     const sent = row();
-    await outboxInsert(pool, [sent]);
+    await insertIntoOutbox(pool, [sent]);
     relay.kick();
     await waitFor(() => got.length === 1);
     expect(got).toEqual([sent.event]);

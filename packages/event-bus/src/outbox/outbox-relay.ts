@@ -5,9 +5,9 @@ import { Lease } from '@runyard/leases';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { EventBus, KeyedEvent } from '../event-bus.ts';
-import { topicOf } from '../events.ts';
-import { lowestRows, type UnpublishedRow } from './lowest-rows.ts';
-import { reportOutbox } from './outbox-metrics.ts';
+import { findTopic } from '../events.ts';
+import { reportOutboxMetrics } from './outbox-metrics.ts';
+import { readUnpublishedRows, type UnpublishedRow } from './unpublished-rows.ts';
 import { WakeableTimer } from './wakeable-timer.ts';
 
 export interface OutboxRelayOptions {
@@ -61,7 +61,7 @@ export class OutboxRelay {
     const { pool, leaseOwner: owner, leaseMs } = this.#options;
     this.#lease = new Lease(pool, { name: LEASE, owner, leaseMs });
     this.#instruments = metrics && instrumentsOf(metrics);
-    if (metrics) reportOutbox(metrics, pool);
+    if (metrics) reportOutboxMetrics(metrics, pool);
   }
 
   start(): void {
@@ -99,7 +99,7 @@ export class OutboxRelay {
   async #relayOnce(): Promise<Outcome> {
     try {
       if (!(await this.#lease.isMine())) return this.#settled('not mine');
-      const { rows, hasMore } = await lowestRows(this.#options.pool, this.#options.batchSize);
+      const { rows, hasMore } = await readUnpublishedRows(this.#options.pool, this.#options.batchSize);
       if (rows.length === 0) return this.#settled('empty');
       const failure = await this.#publish(rows);
       if (failure) throw failure;
@@ -130,7 +130,7 @@ export class OutboxRelay {
   async #publish(rows: UnpublishedRow[]): Promise<unknown> {
     const byTopic = new Map<TopicName, UnpublishedRow[]>();
     for (const row of rows) {
-      const topic = topicOf(row.topic)!;
+      const topic = findTopic(row.topic)!;
       byTopic.set(topic, [...(byTopic.get(topic) ?? []), row]);
     }
     let failure: unknown;

@@ -17,7 +17,7 @@ export interface OutboxRow {
  * The table, for the migrations of the database: `CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY
  * KEY, topic text NOT NULL, key text NOT NULL, event jsonb NOT NULL, created_at timestamptz NOT NULL DEFAULT now());`
  */
-export async function outboxInsert(client: pg.Pool | pg.ClientBase, rows: OutboxRow[]): Promise<void> {
+export async function insertIntoOutbox(client: pg.Pool | pg.ClientBase, rows: OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   await client.query({
     name: 'outbox_insert',

@@ -30,7 +30,7 @@ export class RedisBus implements EventBus {
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
-    this.#subscriptions.refuseWhenClosed();
+    this.#subscriptions.assertOpen();
     if (events.length === 0) return;
     const stream = streamKey(this.#config.prefix, topic);
     const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
@@ -48,7 +48,7 @@ export class RedisBus implements EventBus {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Subscription> {
-    this.#subscriptions.refuseWhenClosed();
+    this.#subscriptions.assertOpen();
     const subscription = new RedisSubscription(this.#redis, this.#config, this.#context, options);
     return this.#subscriptions.start(subscription);
   }

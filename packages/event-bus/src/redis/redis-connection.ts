@@ -1,4 +1,4 @@
-import { keepAlive } from '@runyard/service-kit';
+import { startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 /** Opens a connection for commands that answer at once: they fail within the time limit while Redis is unavailable. */
@@ -15,7 +15,7 @@ export function openCommandConnection(url: string, name: string): Redis {
       retryStrategy,
     }),
   );
-  keepAlive(redis);
+  startRedisHeartbeat(redis);
   return redis;
 }
 

@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import type { EventBusConfig } from '../index.ts';
-import { kafkaAccess } from '../kafka/kafka-client.ts';
+import { kafkaClientConfig } from '../kafka/kafka-client.ts';
 
 /** Publishes texts to the `organizations` topic without the bus, as a foreign or broken producer might. */
 export async function publishRaw(config: EventBusConfig, texts: string[]): Promise<void> {
   if (config.kind === 'kafka') {
     const { topicPrefix } = config;
-    const producer = new Kafka({ ...kafkaAccess(config), logLevel: logLevel.NOTHING }).producer();
+    const producer = new Kafka({ ...kafkaClientConfig(config), logLevel: logLevel.NOTHING }).producer();
     await producer.connect();
     const messages = texts.map((value) => ({ key: 'raw', value }));
     await producer.send({ topic: `${topicPrefix}runyard.organizations`, messages });

@@ -2,7 +2,7 @@
  * One run as its parent sees it. Events wait here for the checkpoints that were sent before them. They are delivered
  * one batch at a time, and only then does the child get new credit.
  */
-import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
+import { type BackendError, mayOverloadDatabase } from '@runyard/checkpointer';
 import type { Connection } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import type { RunEvent, RunHandlers, RunOutcome } from '../types.ts';
@@ -91,7 +91,7 @@ export class ParentRun {
   receiveStorageError(error: BackendError): void {
     if (error.reason !== 'fenced' && error.reason !== 'unavailable') return;
     this.abort(error.message);
-    const cause = wasTooSlow(error) ? 'slowStorage' : 'storage';
+    const cause = mayOverloadDatabase(error) ? 'slowStorage' : 'storage';
     const reason = `storage is unavailable: ${error.message}`;
     this.cutShort(error.reason === 'fenced' ? { kind: 'fenced' } : { kind: 'lost', cause, reason });
   }

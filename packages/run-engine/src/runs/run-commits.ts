@@ -1,4 +1,4 @@
-import { GroupCommitter, wasLocked } from '@runyard/database';
+import { GroupCommitter, isLockTimeout } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockThreads } from '../locks.ts';
@@ -104,7 +104,7 @@ async function submitOrWait<Item, Result>(
   try {
     return await together.submit(item);
   } catch (error) {
-    if (!wasLocked(error)) throw error;
+    if (!isLockTimeout(error)) throw error;
     return waiting.submit(item);
   }
 }

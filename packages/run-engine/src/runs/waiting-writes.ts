@@ -36,7 +36,7 @@ export class WaitingWrites<Item, Result> {
     this.#committer = new GroupCommitter({
       name: options.name,
       maxItems: 1,
-      lanes: LANES,
+      maxConcurrentFlushes: LANES,
       keyOf: (item) => options.threadIdOf(item),
       flush: async ([item]) => [await this.#write(item!)],
     });

@@ -1,4 +1,4 @@
-import { keepAlive } from '@runyard/service-kit';
+import { startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -25,7 +25,7 @@ export function duplicateConnection(redis: Redis, onError: (error: Error) => voi
 }
 
 function keepingOn(redis: Redis, onError: (error: Error) => void): Redis {
-  keepAlive(redis);
+  startRedisHeartbeat(redis);
   return redis.on('error', onError);
 }
 

@@ -1,4 +1,4 @@
-import { isRetryable, mayBeOfOneItem } from '@runyard/database';
+import { isRetryable, mayBeFaultOfOneItem } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockOwnedRuns, lockUnheldThreads } from '../locks.ts';
@@ -69,7 +69,7 @@ async function takeTogether(threadIds: string[], options: LapsedWorkersOptions, 
     result.ended.push(...taken.ended);
     result.goingOn.push(...taken.goingOn);
   } catch (error) {
-    if (!mayBeOfOneItem(error) && !isRetryable(error)) throw error;
+    if (!mayBeFaultOfOneItem(error) && !isRetryable(error)) throw error;
     if (threadIds.length === 1) return options.onFailure?.(threadIds[0]!, error);
     const middle = threadIds.length >> 1;
     await takeTogether(threadIds.slice(0, middle), options, result);

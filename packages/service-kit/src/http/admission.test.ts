@@ -7,10 +7,10 @@ import { afterEach, expect, it } from 'vitest';
 import { UnavailableError } from '../errors.ts';
 import { ANONYMOUS } from '../principal.ts';
 import { createContext } from '../service.ts';
-import { leaveInFlight } from './admission.ts';
+import { excludeFromInFlight } from './admission.ts';
+import { readUnauthenticatedBody } from './admitted-body.ts';
 import { createApp } from './app.ts';
 import { bind } from './bind.ts';
-import { readStrangersBody } from './held-body.ts';
 import { listen } from './listen.ts';
 import { ok } from './reply.ts';
 
@@ -52,12 +52,12 @@ async function serving(limits: { requests?: number; bodyBytes?: number }) {
         return ok({});
       }),
       bind(operation('/long'), async ({ res }) => {
-        leaveInFlight(res);
+        excludeFromInFlight(res);
         await held();
         return ok({});
       }),
       bind(defineOperation(described('/stranger')), async ({ raw, res }) => {
-        await readStrangersBody(raw, res, 100_000);
+        await readUnauthenticatedBody(raw, res, 100_000);
         return ok({});
       }),
       bind(operation('/away'), async () => {

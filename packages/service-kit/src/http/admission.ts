@@ -1,6 +1,6 @@
 import { type RefusalReason, UnavailableError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import { ClientGoneError } from './body.ts';
+import { ClientDisconnectedError } from './body.ts';
 
 /** Limits of one process. */
 export interface RequestLimits {
@@ -16,12 +16,12 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
 };
 
 /** A response, or the socket of a websocket. */
-export interface Served {
+export interface ClosableResponse {
   once(event: 'close', listener: () => void): unknown;
 }
 
 /** The share of body bytes for callers who are not authenticated yet: the rest is for known callers. */
-const STRANGERS_SHARE = 1 / 8;
+const UNAUTHENTICATED_SHARE = 1 / 8;
 
 type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams' | 'result_bytes';
 
@@ -35,7 +35,7 @@ const MESSAGES: Record<Reason, string> = {
 };
 
 /** Counts refused requests by the exceeded limit, and makes the error for the caller. */
-export class Refusals {
+export class RefusalCounter {
   readonly #refused;
 
   constructor(metrics: Metrics, prefix: string) {
@@ -50,7 +50,7 @@ export class Refusals {
     this.#refused.inc({ reason });
   }
 
-  of(reason: Reason): UnavailableError {
+  createError(reason: Reason): UnavailableError {
     this.count(reason);
     return new UnavailableError(MESSAGES[reason], { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
@@ -60,14 +60,14 @@ export class Refusals {
  * Admits requests while there is room for them, and refuses the others at once. A request in an endless queue is
  * answered when its client has given up, and takes the memory of requests that could be answered.
  */
-export class Admission {
+export class RequestAdmission {
   readonly #limits: RequestLimits;
-  readonly #refusals: Refusals;
+  readonly #refusals: RefusalCounter;
   #requests = 0;
   #bodyBytes = 0;
   #unauthenticatedBytes = 0;
 
-  constructor(limits: RequestLimits, refusals: Refusals) {
+  constructor(limits: RequestLimits, refusals: RefusalCounter) {
     this.#limits = limits;
     this.#refusals = refusals;
   }
@@ -81,8 +81,8 @@ export class Admission {
   }
 
   /** Counts the request until its answer is closed. @throws UnavailableError */
-  enter(res: Served): void {
-    if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
+  enter(res: ClosableResponse): void {
+    if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.createError('requests_in_flight');
     this.#requests += 1;
     const held: Held = { bytes: 0, ofUnauthenticated: 0, isCounted: true, isClosed: false };
     const leave = () => {
@@ -91,15 +91,15 @@ export class Admission {
     };
     entered.set(res, {
       leave,
-      hold: (bytes, isStranger) => {
+      hold: (bytes, isUnauthenticated) => {
         // Nothing would release the bytes.
-        if (held.isClosed) throw new ClientGoneError();
+        if (held.isClosed) throw new ClientDisconnectedError();
         const { bodyBytesInFlight: limit } = this.#limits;
-        const ofUnauthenticated = isStranger ? bytes : 0;
+        const ofUnauthenticated = isUnauthenticated ? bytes : 0;
         const hasRoom =
           fits(this.#bodyBytes, held.bytes, bytes, limit) &&
-          fits(this.#unauthenticatedBytes, held.ofUnauthenticated, ofUnauthenticated, limit * STRANGERS_SHARE);
-        if (!hasRoom) throw this.#refusals.of('body_bytes');
+          fits(this.#unauthenticatedBytes, held.ofUnauthenticated, ofUnauthenticated, limit * UNAUTHENTICATED_SHARE);
+        if (!hasRoom) throw this.#refusals.createError('body_bytes');
         this.#bodyBytes += bytes;
         this.#unauthenticatedBytes += ofUnauthenticated;
         held.bytes += bytes;
@@ -128,19 +128,22 @@ interface Held {
   isClosed: boolean;
 }
 
-const entered = new WeakMap<Served, { leave(): void; hold(bytes: number, isStranger: boolean): void }>();
+const entered = new WeakMap<
+  ClosableResponse,
+  { leave(): void; hold(bytes: number, isUnauthenticated: boolean): void }
+>();
 
 /** Stops counting the request among those in flight: its answer takes long, and is counted elsewhere. */
-export function leaveInFlight(res: Served): void {
+export function excludeFromInFlight(res: ClosableResponse): void {
   entered.get(res)?.leave();
 }
 
 /**
  * Counts bytes of the request's body until its answer is closed.
  *
- * @param options.isStranger whether the sender is not authenticated: such bytes have their own share
- * @throws UnavailableError; ClientGoneError when it is closed
+ * @param options.isUnauthenticated whether the sender is not authenticated: such bytes have their own share
+ * @throws UnavailableError; ClientDisconnectedError when it is closed
  */
-export function holdBodyBytes(res: Served, bytes: number, { isStranger = false } = {}): void {
-  entered.get(res)?.hold(bytes, isStranger);
+export function reserveBodyBytes(res: ClosableResponse, bytes: number, { isUnauthenticated = false } = {}): void {
+  entered.get(res)?.hold(bytes, isUnauthenticated);
 }

@@ -328,8 +328,10 @@ describe('an app', () => {
   it('leaves out disabled operations, including built-in ones', async () => {
     await start({
       openApi: { title: 'Things', version: '1.2.3' },
-      without: ({ path }) => path === '/metrics' || path === '/optional',
-      alsoDescribes: { paths: { '/mine': { get: { summary: 'Mine' } }, '/threads': { post: { summary: 'Shadow' } } } },
+      isExcluded: ({ path }) => path === '/metrics' || path === '/optional',
+      additionalOpenApi: {
+        paths: { '/mine': { get: { summary: 'Mine' } }, '/threads': { post: { summary: 'Shadow' } } },
+      },
     });
     for (const path of ['/metrics', '/optional']) expect(await call(path)).toMatchObject({ status: 404 });
     const { paths } = (await call('/openapi.json')).body;

@@ -3,15 +3,15 @@ import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
-import { Admission, Refusals } from './admission.ts';
+import { RefusalCounter, RequestAdmission } from './admission.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
+import { closeAfterAnswer } from './close-after-answer.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
 import { createDispatcher } from './dispatch.ts';
 import { answerError } from './error-answer.ts';
 import type { ReadinessChecks } from './health.ts';
-import { sayLast } from './last-answer.ts';
-import { loggedPath } from './logged-path.ts';
+import { redactPath } from './redact-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import type { ValidationErrorStyle } from './validate-request.ts';
@@ -30,11 +30,11 @@ export interface AppOptions {
   /** Serves `/openapi.json` and `/docs`. */
   openApi?: OpenApiInfo;
   /** An OpenAPI document of routes that others serve at the same address. */
-  alsoDescribes?: Record<string, unknown>;
+  additionalOpenApi?: Record<string, unknown>;
   /** `open`: any page may call, without cookies. `closed`, the default: none. */
   cors?: 'open' | 'closed' | CorsRules;
   /** Selects operations, including built-in ones, that are not served. */
-  without?: (operation: Operation) => boolean;
+  isExcluded?: (operation: Operation) => boolean;
   /**
    * Returns whether a request is a part of another one: it is neither counted nor logged, and the outer one handles
    * CORS.
@@ -81,8 +81,8 @@ function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics, limits } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
-  const refusals = new Refusals(metrics, prefix);
-  const admission = new Admission(limits, refusals);
+  const refusals = new RefusalCounter(metrics, prefix);
+  const admission = new RequestAdmission(limits, refusals);
   const { cors = 'closed', isInner, loggedHeaders } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
@@ -97,7 +97,7 @@ function observe(options: AppOptions): RequestHandler {
       next();
       return;
     }
-    if (lifecycle.isDraining) sayLast(res);
+    if (lifecycle.isDraining) closeAfterAnswer(res);
     requestMetrics.started();
     res.once('close', () => {
       const elapsedMs = performance.now() - startedAt;
@@ -105,7 +105,7 @@ function observe(options: AppOptions): RequestHandler {
       requestMetrics.finished(req.method, res.locals.route, status, elapsedMs);
       res.locals.log.http('request', {
         method: req.method,
-        path: loggedPath(req.path),
+        path: redactPath(req.path),
         status,
         ms: Math.round(elapsedMs * 10) / 10,
         ...(loggedHeaders && { headers: loggedHeaders(req.headers) }),

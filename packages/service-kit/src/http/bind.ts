@@ -23,11 +23,11 @@ export interface HandlerRequest<Params = unknown, Query = unknown, Body = unknow
 
 /** A reply, or nothing when the handler took over the response. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that streams has no return statement at all.
-export type Answer = Reply | undefined | void;
+export type HandlerResult = Reply | undefined | void;
 
 export interface BoundOperation {
   operation: Operation;
-  handler: (request: HandlerRequest) => Promise<Answer>;
+  handler: (request: HandlerRequest) => Promise<HandlerResult>;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface BoundOperation {
  */
 export function bind<Params extends TObject, Query extends TObject, Body extends TSchema>(
   operation: Operation<Params, Query, Body>,
-  handler: (request: HandlerRequest<Static<Params>, Static<Query>, Static<Body>>) => Promise<Answer> | Reply,
+  handler: (request: HandlerRequest<Static<Params>, Static<Query>, Static<Body>>) => Promise<HandlerResult> | Reply,
 ): BoundOperation {
   return {
     operation: operation as unknown as Operation,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PayloadTooLargeError } from '../errors.ts';
-import { type Reply, send } from './reply.ts';
+import { type Reply, sendReply } from './reply.ts';
 
 export const BODY_LIMIT_BYTES = 314_572_800;
 
@@ -9,7 +9,7 @@ export const BODY_LIMIT_BYTES = 314_572_800;
  * pass through.
  *
  * @param isAhead false: `hold` is called with each chunk as it comes, whatever is announced
- * @throws PayloadTooLargeError as soon as the limit is exceeded, even without an announced length; ClientGoneError.
+ * @throws PayloadTooLargeError as soon as the limit is exceeded, even without an announced length; ClientDisconnectedError.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -17,11 +17,11 @@ export async function readBody(
   hold: (bytes: number) => void = () => undefined,
   { isAhead = true } = {},
 ): Promise<Buffer> {
-  assertTakable(req, limitBytes);
+  assertReadable(req, limitBytes);
   const chunks: Buffer[] = [];
   const announced = isAhead ? announcedBytes(req) : 0;
   if (announced > 0) hold(announced);
-  await takeBody(req, limitBytes, (chunk) => {
+  await streamBody(req, limitBytes, (chunk) => {
     if (announced === 0) hold(chunk.length);
     chunks.push(chunk);
   });
@@ -31,10 +31,14 @@ export async function readBody(
 /**
  * Passes a body on in chunks and keeps nothing of it. Errors of `take` pass through.
  *
- * @throws PayloadTooLargeError, ClientGoneError, both like `readBody`
+ * @throws PayloadTooLargeError, ClientDisconnectedError, both like `readBody`
  */
-export async function takeBody(req: IncomingMessage, limitBytes: number, take: (chunk: Buffer) => void): Promise<void> {
-  assertTakable(req, limitBytes);
+export async function streamBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  take: (chunk: Buffer) => void,
+): Promise<void> {
+  assertReadable(req, limitBytes);
   return new Promise((resolve, reject) => {
     let length = 0;
     const settle = (error?: Error) => {
@@ -45,7 +49,7 @@ export async function takeBody(req: IncomingMessage, limitBytes: number, take: (
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       try {
-        if (length > limitBytes) throw tooLarge(limitBytes);
+        if (length > limitBytes) throw payloadTooLargeError(limitBytes);
         take(chunk);
       } catch (error) {
         req.pause();
@@ -53,29 +57,29 @@ export async function takeBody(req: IncomingMessage, limitBytes: number, take: (
       }
     };
     const onEnd = () => settle();
-    const onError = (error: Error) => settle(new ClientGoneError(error));
-    const onClose = () => settle(new ClientGoneError());
+    const onError = (error: Error) => settle(new ClientDisconnectedError(error));
+    const onClose = () => settle(new ClientDisconnectedError());
     req.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
   });
 }
 
-function assertTakable(req: IncomingMessage, limitBytes: number): void {
+function assertReadable(req: IncomingMessage, limitBytes: number): void {
   // The request emits its end once, and may have done so already.
-  if (req.destroyed) throw new ClientGoneError();
-  if (announcedBytes(req) > limitBytes) throw tooLarge(limitBytes);
+  if (req.destroyed) throw new ClientDisconnectedError();
+  if (announcedBytes(req) > limitBytes) throw payloadTooLargeError(limitBytes);
 }
 
 const announcedBytes = (req: IncomingMessage) => Number(req.headers['content-length'] ?? 0);
 
 /** The client disconnected: nobody can be answered, and there is nothing to report. */
-export class ClientGoneError extends Error {
+export class ClientDisconnectedError extends Error {
   constructor(cause?: unknown) {
     super('the client closed the connection', cause === undefined ? undefined : { cause });
-    this.name = 'ClientGoneError';
+    this.name = 'ClientDisconnectedError';
   }
 }
 
-export function tooLarge(limitBytes: number): PayloadTooLargeError {
+export function payloadTooLargeError(limitBytes: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`);
 }
 
@@ -87,11 +91,11 @@ const LINGER_MS = 5_000;
  */
 export function sendWithoutReading(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   if (req.complete || req.destroyed) {
-    send(res, reply);
+    sendReply(res, reply);
     return;
   }
   res.setHeader('connection', 'close');
-  send(res, reply, { end: false });
+  sendReply(res, reply, { end: false });
   const end = () => {
     clearTimeout(timer);
     res.end();

@@ -3,8 +3,8 @@ import Type from 'typebox';
 import type { AppOptions } from './app.ts';
 import { type BoundOperation, bind } from './bind.ts';
 import { renderDocumentation } from './documentation.ts';
-import { health } from './health.ts';
-import { mergedOpenApi } from './merged-openapi.ts';
+import { answerHealth } from './health.ts';
+import { mergeOpenApi } from './merge-openapi.ts';
 import { ok, type Reply } from './reply.ts';
 
 export const healthOperation = defineOperation({
@@ -40,7 +40,7 @@ export const metricsOperation = defineOperation({
       description: 'The metrics.',
       contentType: 'text/plain',
       schema: Type.String(),
-      alsoAs: { 'application/json': Type.Array(Type.Unknown()) },
+      otherContentTypes: { 'application/json': Type.Array(Type.Unknown()) },
     },
   },
 });
@@ -73,7 +73,7 @@ export function builtInOperations(options: AppOptions): BoundOperation[] {
   const { context, readiness = {} } = options;
   const own = new Set(options.operations.map(({ operation }) => `${operation.method} ${operation.path}`));
   const all = [
-    bind(healthOperation, async ({ query }) => health(context, readiness, isSet(query.check_db))),
+    bind(healthOperation, async ({ query }) => answerHealth(context, readiness, isSet(query.check_db))),
     bind(metricsOperation, async ({ query, raw }) => {
       await options.metricsGuard?.authenticate(raw);
       return metricsReply(options, query.format ?? 'prometheus');
@@ -92,8 +92,8 @@ function documentationOf(options: AppOptions): BoundOperation[] {
   if (!options.openApi) return [];
   const own = options.operations.map(({ operation }) => operation).filter(({ access }) => access !== 'internal');
   const operations = [healthOperation, metricsOperation, openApiOperation, docsOperation, ...own];
-  const shown = operations.filter((operation) => !options.without?.(operation)).filter(isUniqueByRoute);
-  const document = mergedOpenApi(buildOpenApi(shown, options.openApi), options.alsoDescribes ?? {});
+  const shown = operations.filter((operation) => !options.isExcluded?.(operation)).filter(isUniqueByRoute);
+  const document = mergeOpenApi(buildOpenApi(shown, options.openApi), options.additionalOpenApi ?? {});
   const json = JSON.stringify(document);
   const page = renderDocumentation(document);
   return [

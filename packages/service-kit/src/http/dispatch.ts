@@ -5,19 +5,19 @@ import type { Request, RequestHandler, Response } from 'express';
 import { AppError, NotFoundError, UnauthorizedError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ANONYMOUS, INTERNAL, type Principal } from '../principal.ts';
+import { readAdmittedBody } from './admitted-body.ts';
 import type { AppOptions } from './app.ts';
-import type { Answer, HandlerRequest } from './bind.ts';
+import type { HandlerRequest, HandlerResult } from './bind.ts';
 import { builtInOperations } from './built-in.ts';
 import { answerError } from './error-answer.ts';
-import { readHeldBody } from './held-body.ts';
-import { send } from './reply.ts';
+import { sendReply } from './reply.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import { RequestValidator, type ValidationErrorStyle } from './validate-request.ts';
 
 interface Route {
   operation: Operation;
   validator: RequestValidator;
-  handler: (request: HandlerRequest) => Promise<Answer>;
+  handler: (request: HandlerRequest) => Promise<HandlerResult>;
 }
 
 /** The path exists, with other methods. */
@@ -34,7 +34,7 @@ export function createDispatcher(
 ): { operations: RequestHandler; unmatched: RequestHandler } {
   const table = new RouteTable<Route>();
   for (const { operation, handler } of [...builtInOperations(options), ...options.operations]) {
-    if (options.without?.(operation)) continue;
+    if (options.isExcluded?.(operation)) continue;
     assertGuarded(operation, options);
     const validator = new RequestValidator(operation, options.validationErrors);
     table.add(operation.method, operation.path, { operation, validator, handler });
@@ -47,9 +47,9 @@ export function createDispatcher(
     const params = validator.params(match.params);
     const query = validator.query(queryOf(req));
     const bodyLimit = Math.min(options.bodyLimitBytes, operation.bodyLimitBytes ?? Number.POSITIVE_INFINITY);
-    const body = validator.takesBody ? validator.body(await readHeldBody(req, res, bodyLimit)) : undefined;
+    const body = validator.takesBody ? validator.body(await readAdmittedBody(req, res, bodyLimit)) : undefined;
     const reply = await handler(new Incoming(req, res, params, query, body, caller));
-    if (reply && !res.headersSent) send(res, reply);
+    if (reply && !res.headersSent) sendReply(res, reply);
   };
 
   return {

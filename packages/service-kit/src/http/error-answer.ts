@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Refusals } from './admission.ts';
-import { ClientGoneError, sendWithoutReading } from './body.ts';
+import type { RefusalCounter } from './admission.ts';
+import { ClientDisconnectedError, sendWithoutReading } from './body.ts';
 
 /** Answers an error: a known one with its status, any other with a plain 500. Logs what an operator needs. */
 export function answerError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
-  if (error instanceof ClientGoneError) {
+  if (error instanceof ClientDisconnectedError) {
     res.destroy();
     return;
   }
@@ -14,7 +14,7 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
   if (error instanceof AppError && error.refusal) refusalsOf(res)?.count(error.refusal);
   if (res.headersSent) {
     // The status was sent already; only a broken connection can still say that the answer is incomplete.
-    if (!res.writableEnded) breakOff(res);
+    if (!res.writableEnded) abortResponse(res);
     return;
   }
   const reply =
@@ -29,14 +29,14 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
 }
 
 /** Returns the counter of a service's own app; other apps count for themselves. */
-function refusalsOf(res: ServerResponse): Refusals | undefined {
-  return (res as { locals?: { refusals?: Refusals } }).locals?.refusals;
+function refusalsOf(res: ServerResponse): RefusalCounter | undefined {
+  return (res as { locals?: { refusals?: RefusalCounter } }).locals?.refusals;
 }
 
 const ABORT_MS = 5_000;
 
 /** Sends what was written so far and closes the connection without the end mark of a complete answer. */
-export function breakOff(res: ServerResponse): void {
+export function abortResponse(res: ServerResponse): void {
   const { socket } = res;
   if (!socket || socket.destroyed) {
     res.destroy();

@@ -10,7 +10,7 @@ const CHECK_TIMEOUT_MS = 3_000;
  * Answers `/ok`: the process is alive. With `check_db=1`: it can work, because it has started, is not draining, and all
  * checks pass.
  */
-export async function health(context: ServiceContext, checks: ReadinessChecks, ready: boolean): Promise<Reply> {
+export async function answerHealth(context: ServiceContext, checks: ReadinessChecks, ready: boolean): Promise<Reply> {
   if (!ready) return ok({ ok: true, services: {} });
   if (context.lifecycle.isDraining) return notNow('The service is shutting down');
   if (!context.lifecycle.isReady) return notNow('The service is starting');

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceLifecycle } from '../lifecycle.ts';
 import { createContext, type ServiceContext } from '../service.ts';
 import { createApp } from './app.ts';
-import { breakOff } from './error-answer.ts';
-import { listen, openDoorway } from './listen.ts';
+import { abortResponse } from './error-answer.ts';
+import { listen, openEarlyListener } from './listen.ts';
 
 const HERE = { host: '127.0.0.1', port: 0 };
 const LONG_S = 20;
@@ -78,7 +78,7 @@ describe('a server that stops', () => {
         (req, res, next) => {
           if (req.path !== '/stream') return next();
           res.writeHead(200, { 'content-type': 'text/event-stream' });
-          res.write('event: a\n\n', () => breakOff(res));
+          res.write('event: a\n\n', () => abortResponse(res));
         },
       ],
     });
@@ -103,7 +103,7 @@ describe('a server that stops', () => {
 describe('a service that cannot work yet', () => {
   it('is alive, not ready, and processes no other request', async () => {
     openContext(0);
-    const { url, serve } = await openDoorway({ ...HERE, context });
+    const { url, serve } = await openEarlyListener({ ...HERE, context });
     for (const path of ['/ok', '/mounted/ok', '/ok?check_db=0']) expect((await get(url + path)).statusCode).toBe(200);
     for (const [method, path] of [
       ['GET', '/ok?check_db=1'],
@@ -121,7 +121,7 @@ describe('a service that cannot work yet', () => {
 
   it('stops without ever having served', async () => {
     openContext(LONG_S);
-    const { url } = await openDoorway({ ...HERE, context });
+    const { url } = await openEarlyListener({ ...HERE, context });
     await context.lifecycle.stop('test');
     expect(context.lifecycle.failures).toBe(0);
     await waitFor(() =>

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceContext } from '../service.ts';
 import { Connections } from './connections.ts';
-import { answerNotYet } from './not-yet.ts';
+import { answerStarting } from './starting-response.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 const PEER_SILENCE_MS = 15_000;
@@ -30,11 +30,11 @@ export interface ListenOptions {
   /** Is called at stop, when no new requests come any more: long answers must end now. */
   onClosed?: () => void;
   /** True when the server is not for requests of the service: at stop it closes at once. */
-  isAside?: boolean;
+  isAuxiliary?: boolean;
 }
 
 /** A server that listens already and does not serve yet. */
-export interface Doorway {
+export interface EarlyListener {
   url: string;
   server: Server;
   /**
@@ -47,14 +47,14 @@ export interface Doorway {
  * Listens before the service can work, so that it is seen to be alive while it waits for dependencies. `/ok` answers;
  * every other request gets a 503 that says it was not processed and may be repeated elsewhere.
  */
-export async function openDoorway({
+export async function openEarlyListener({
   host,
   port,
   backlog = 511,
   context,
-  isAside = false,
-}: ListenOptions): Promise<Doorway> {
-  let handle: RequestListener = answerNotYet;
+  isAuxiliary = false,
+}: ListenOptions): Promise<EarlyListener> {
+  let handle: RequestListener = answerStarting;
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -72,7 +72,7 @@ export async function openDoorway({
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen({ host, port, backlog }, resolve);
   });
-  const windowMs = isAside ? 0 : context.drainWindowMs;
+  const windowMs = isAuxiliary ? 0 : context.drainWindowMs;
   let drained: Promise<void> | undefined;
   context.lifecycle.onStop('listener', () => {
     drained ??= connections.drain({ windowMs: 0, drainMs: 0 });
@@ -103,10 +103,10 @@ export async function openDoorway({
 export async function listen(
   handler: RequestListener,
   options: ListenOptions,
-): Promise<Pick<Doorway, 'url' | 'server'>> {
-  const doorway = await openDoorway(options);
-  doorway.serve(handler, options);
-  return doorway;
+): Promise<Pick<EarlyListener, 'url' | 'server'>> {
+  const earlyListener = await openEarlyListener(options);
+  earlyListener.serve(handler, options);
+  return earlyListener;
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {

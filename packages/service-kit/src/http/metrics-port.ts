@@ -14,7 +14,7 @@ export async function listenForMetrics(
   const port = config.LSD_PROM_METRICS_PORT;
   try {
     const app = createApp({ context, operations: [], metricsPrefix: 'lg_api_', isInner: () => true });
-    await listen(app, { host: config.HOST, port, context, isAside: true });
+    await listen(app, { host: config.HOST, port, context, isAuxiliary: true });
   } catch (error) {
     context.logger.warn('opening the metrics port failed, serving metrics on the main port only', { port, error });
   }

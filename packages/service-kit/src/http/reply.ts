@@ -23,7 +23,7 @@ export function noContent(headers?: Record<string, string>): Reply {
  * Sends a reply; its headers override those that are set already. With `end: false` all of it is sent, and the caller
  * ends the response later.
  */
-export function send(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
+export function sendReply(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
   const headers: Record<string, string | number> = { ...reply.headers };
   if (reply.body === undefined) {
     if (reply.status !== 204 && reply.status !== 304) headers['content-length'] = 0;

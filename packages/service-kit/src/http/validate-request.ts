@@ -1,6 +1,6 @@
 import {
-  arrangeQuery,
   formatPath,
+  normalizeQuery,
   type Operation,
   type ValidationIssue,
   type Validator,
@@ -45,7 +45,7 @@ export class RequestValidator {
 
   query(values: Record<string, string | string[] | undefined>): unknown {
     if (!this.#query) return {};
-    return this.#accept('query', this.#query(arrangeQuery(this.#operation.query, values)));
+    return this.#accept('query', this.#query(normalizeQuery(this.#operation.query, values)));
   }
 
   /** Validates the body's bytes, whatever their content type. */

@@ -50,7 +50,7 @@ export class Bundles {
     for (const group of groups)
       for (const folder of await readdir(join(repository, group)))
         for (const name of await readdir(join(repository, group, folder)).catch(() => [] as string[]))
-          if (name.startsWith(folderPrefix) && isOver(name))
+          if (name.startsWith(folderPrefix) && hasEnded(name))
             await rm(join(repository, group, folder, name), { recursive: true, force: true });
   }
 
@@ -93,7 +93,7 @@ function builtEntries(folder: string): Record<string, string> {
 }
 
 /** Returns whether the bundle is of this process, or of one that has ended. */
-function isOver(folder: string): boolean {
+function hasEnded(folder: string): boolean {
   const pid = Number(folder.slice(folderPrefix.length).split('-')[0]);
   if (pid === process.pid) return true;
   try {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { applyMigrations, openPool, untilAvailable } from '@runyard/database';
+import { applyMigrations, openPool, retryStartStep } from '@runyard/database';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
@@ -32,7 +32,7 @@ export async function openDatabase(
     onConnectionLost: (error) => logger.warn('Postgres connection lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());
-  await untilAvailable(() => applyMigrations(pool, migrationsDir), context);
+  await retryStartStep(() => applyMigrations(pool, migrationsDir), context);
   const prisma = openPrisma(pool);
   lifecycle.onStop('prisma', () => prisma.$disconnect());
   return { pool, prisma };

@@ -1,5 +1,5 @@
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { eventBusConfig, type ServiceContext } from '@runyard/service-kit';
+import { type ServiceContext, toEventBusConfig } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 
@@ -8,7 +8,7 @@ export function openOutbox(config: Config, context: ServiceContext, pool: pg.Poo
   const { logger, metrics, lifecycle } = context;
   // The Redis of the deployment is the bus where no other is named.
   const variables = { ...config, EVENT_BUS_REDIS_URI: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI };
-  const bus = createEventBus(eventBusConfig(variables, `runyard-agent-api-${config.DEPLOYMENT_ID}`), context);
+  const bus = createEventBus(toEventBusConfig(variables, `runyard-agent-api-${config.DEPLOYMENT_ID}`), context);
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger, metrics });
   relay.start();

@@ -1,6 +1,6 @@
 import { RunWakeups, Signals, type SignalsOptions } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { countConnectionsTo, type RedisUse, type ServiceContext } from '@runyard/service-kit';
+import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 
 export interface RedisParts {
@@ -8,7 +8,7 @@ export interface RedisParts {
   wakeups: RunWakeups;
   /** Opens the channel by which processes of the deployment notify each other. */
   openSignals(topic: SignalsOptions['topic']): Signals;
-  use: RedisUse;
+  use: RedisConnectionStats;
 }
 
 /** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */

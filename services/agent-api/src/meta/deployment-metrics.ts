@@ -1,4 +1,4 @@
-import { observeDeploymentPools } from '@runyard/database';
+import { reportDeploymentPoolMetrics } from '@runyard/database';
 import {
   type QueueStatistics,
   RUN_COUNTERS,
@@ -7,14 +7,14 @@ import {
   type RunEngine,
   readRunMetrics,
 } from '@runyard/run-engine';
-import { type Metrics, observeRedis, type RedisUse, scrapeLookup } from '@runyard/service-kit';
+import { cacheForScrape, type Metrics, type RedisConnectionStats, reportRedisMetrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { OpenResponses } from '../streams/open-responses.ts';
 
 export interface DeploymentMetricsSources {
   engine: Pick<RunEngine, 'queueStatistics'>;
   pool: pg.Pool;
-  redis: RedisUse;
+  redis: RedisConnectionStats;
   open: OpenResponses;
 }
 
@@ -26,7 +26,7 @@ export function registerDeploymentMetrics(
   metrics: Metrics,
   { engine, pool, redis, open }: DeploymentMetricsSources,
 ): void {
-  const queue = scrapeLookup(() => engine.queueStatistics());
+  const queue = cacheForScrape(() => engine.queueStatistics());
   const queueGauge = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
       const statistics = await queue();
@@ -47,12 +47,12 @@ export function registerDeploymentMetrics(
   queueGauge('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
   registerRunTotals(metrics, pool);
-  observeDeploymentPools([pool], metrics);
-  observeRedis(metrics, redis);
+  reportDeploymentPoolMetrics([pool], metrics);
+  reportRedisMetrics(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),
   );
-  metrics.countedElsewhere(
+  metrics.collectCounter(
     'lg_api_stalled_streams_cut_total',
     'Streams cut because their client took nothing of them any more.',
     () => open.stalled,
@@ -61,12 +61,12 @@ export function registerDeploymentMetrics(
 
 /** Registers the sums of what the workers have counted of runs. */
 function registerRunTotals(metrics: Metrics, pool: pg.Pool): void {
-  const totals = scrapeLookup(() => readRunMetrics(pool));
+  const totals = cacheForScrape(() => readRunMetrics(pool));
   const samplesOf = (name: string) => async () => (await totals())?.get(name);
   for (const { name, help } of Object.values(RUN_COUNTERS)) {
-    metrics.summed({ name, help, type: 'counter' }, samplesOf(name));
+    metrics.collectAggregate({ name, help, type: 'counter' }, samplesOf(name));
   }
   for (const { name, help } of Object.values(RUN_HISTOGRAMS)) {
-    metrics.summed({ name, help, type: 'histogram', buckets: RUN_HISTOGRAM_BUCKETS }, samplesOf(name));
+    metrics.collectAggregate({ name, help, type: 'histogram', buckets: RUN_HISTOGRAM_BUCKETS }, samplesOf(name));
   }
 }

@@ -1,5 +1,12 @@
 import { getHealth, getMetrics, getRoot } from '@runyard/contracts';
-import { type BoundOperation, bind, health, ok, type ReadinessChecks, type ServiceContext } from '@runyard/service-kit';
+import {
+  answerHealth,
+  type BoundOperation,
+  bind,
+  ok,
+  type ReadinessChecks,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { infoRoutes } from './info.ts';
 import { metricsAsJson } from './metrics-json.ts';
@@ -30,7 +37,7 @@ export function metaRoutes(parts: MetaParts): BoundOperation[] {
 }
 
 async function healthOf({ context, readiness, reports }: MetaParts, ready: boolean) {
-  const reply = await health(context, readiness, ready);
+  const reply = await answerHealth(context, readiness, ready);
   const { ok: isOk, services } = reply.body as { ok?: boolean; services?: Record<string, string> };
   if (!ready || !isOk) return reply;
   const reported = Object.entries(reports).map(([name, report]) => [name, report()] as const);

@@ -2,19 +2,19 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { HANDOFF_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
-import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
+import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import {
+  abortResponse,
   type BoundOperation,
-  breakOff,
-  ClientGoneError,
-  leaveInFlight,
+  ClientDisconnectedError,
+  excludeFromInFlight,
   type Principal,
   type PrincipalVerifier,
+  payloadTooLargeError,
   type Request,
   type RequestHandler,
   type Response,
   RouteTable,
-  tooLarge,
   UnavailableError,
 } from '@runyard/service-kit';
 import { requirePermission } from '../access/permissions.ts';
@@ -97,7 +97,7 @@ export class ProjectAppProxy {
   /**
    * Sends a request to the app itself, without a caller: one that the app does not answer is 403, and goes no further.
    */
-  async send(path: string, request: OutboundRequest): Promise<Pick<OutboundAnswer, 'status' | 'headers'>> {
+  async send(path: string, request: OutboundRequest): Promise<Pick<OutboundResponse, 'status' | 'headers'>> {
     return sendToApp(await this.#socketPath(), this.#agent, path, request);
   }
 
@@ -203,19 +203,19 @@ function proxyToApp(
 ): Promise<void> {
   const { socketPath, agent, headers, bodyLimitBytes } = options;
   return new Promise((resolve, reject) => {
-    if (Number(req.headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+    if (Number(req.headers['content-length'] ?? 0) > bodyLimitBytes) throw payloadTooLargeError(bodyLimitBytes);
     const appRequest = httpRequest({ socketPath, agent, method: req.method, path: req.url, headers, setHost: false });
     const leave = () => {
       appRequest.destroy();
-      reject(new ClientGoneError());
+      reject(new ClientDisconnectedError());
     };
     res.once('close', leave);
     appRequest.once('response', (answer) => {
       // The answer is a stream, or one that is waited for: its cost is bounded where it is made.
-      if (answer.headers['content-length'] === undefined) leaveInFlight(res);
+      if (answer.headers['content-length'] === undefined) excludeFromInFlight(res);
       res.writeHead(answer.statusCode ?? 502, answerHeaders(answer));
       res.flushHeaders();
-      answer.once('error', () => breakOff(res));
+      answer.once('error', () => abortResponse(res));
       answer.pipe(res);
       res.once('finish', () => {
         res.off('close', leave);
@@ -232,7 +232,7 @@ function proxyToApp(
       sentBytes += chunk.length;
       if (sentBytes <= bodyLimitBytes) return;
       req.unpipe(appRequest);
-      appRequest.destroy(tooLarge(bodyLimitBytes));
+      appRequest.destroy(payloadTooLargeError(bodyLimitBytes));
     });
     req.pipe(appRequest);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { EXCHANGE_HEADER } from '@runyard/graph-host';
-import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
+import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 
 /**
  * Sends a request of the platform's own to the project's app, over its socket. It names an exchange that is not open:
@@ -13,7 +13,7 @@ export function sendToApp(
   agent: Agent,
   path: string,
   { method, headers, body, timeoutMs, signal }: OutboundRequest,
-): Promise<Pick<OutboundAnswer, 'status' | 'headers'>> {
+): Promise<Pick<OutboundResponse, 'status' | 'headers'>> {
   const timeout = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve, reject) => {
     const appRequest = httpRequest({

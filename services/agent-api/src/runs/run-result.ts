@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isPoolBusy, isUnavailable, wasTooMuch } from '@runyard/database';
+import { isPoolBusy, isTimeoutOrOutOfMemory, isUnavailable } from '@runyard/database';
 import type { RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
 import { type FollowRunOptions, followRun } from '../streams/follow-run.ts';
@@ -71,7 +71,7 @@ async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Pr
       return await read();
     } catch (error) {
       // A result that was too much for the database once will be so again.
-      if (wasTooMuch(error) || !(isUnavailable(error) || isPoolBusy(error))) throw error;
+      if (isTimeoutOrOutOfMemory(error) || !(isUnavailable(error) || isPoolBusy(error))) throw error;
     }
     await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -1,9 +1,9 @@
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages } from '@runyard/database';
+import { mapDatabaseOutages } from '@runyard/database';
 import {
   type BoundOperation,
   createApp,
-  type Doorway,
+  type EarlyListener,
   type PrincipalVerifier,
   type ReadinessChecks,
   type ServiceContext,
@@ -34,13 +34,13 @@ export async function serveRequests(parts: {
   served: Pick<ServedProject, 'project' | 'host' | 'loopback'>;
   operations: BoundOperation[];
   readiness: ReadinessChecks;
-  doorway: Doorway;
+  earlyListener: EarlyListener;
   /** The answers that a stop ends. */
   open: OpenResponses;
 }): Promise<ProjectAppProxy | undefined> {
   const { config, context, settings, principal, readiness } = parts;
   const { project, host, loopback } = parts.served;
-  const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(tellingOutages);
+  const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(mapDatabaseOutages);
   const projectApp = await openProjectApp(project.app, {
     host,
     loopback,
@@ -56,7 +56,7 @@ export async function serveRequests(parts: {
     cors: settings.cors,
     isInner: loopback.isInner,
     loggedHeaders: settings.loggedHeaders,
-    without: settings.isDisabled,
+    isExcluded: settings.isDisabled,
     before: [
       loopback.labelOuterRoute,
       ...(projectApp ? [projectApp.handler] : []),
@@ -65,13 +65,13 @@ export async function serveRequests(parts: {
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
-    alsoDescribes: projectApp?.openApi,
+    additionalOpenApi: projectApp?.openApi,
     readiness,
     operations,
   });
   loopback.serve(app);
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
-  parts.doorway.serve(serveBelow(settings.mountPrefix, app), {
+  parts.earlyListener.serve(serveBelow(settings.mountPrefix, app), {
     onClosed: () => parts.open.endAll(graceMs),
     drainMs: graceMs + CUT_MS,
   });

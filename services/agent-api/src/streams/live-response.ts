@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { HANDOFF_HEADER } from '@runyard/contracts';
-import { breakOff, leaveInFlight } from '@runyard/service-kit';
+import { abortResponse, excludeFromInFlight } from '@runyard/service-kit';
 import type { Continuation } from './continuation.ts';
 
 /** Milliseconds between heartbeats of a quiet answer. Clients size their idle watchdogs by it. */
@@ -50,7 +50,7 @@ export class LiveResponse {
 
   constructor(res: ServerResponse, headers: Record<string, string>, options: LiveResponseOptions) {
     const { heartbeat, headersWithinMs = 0, stalledMs = STALLED_MS } = options;
-    leaveInFlight(res);
+    excludeFromInFlight(res);
     this.#res = res;
     this.closed = this.#closing.signal;
     this.#headers = headers;
@@ -145,7 +145,7 @@ export class LiveResponse {
   breakOff(): void {
     if (this.#finished || this.closed.aborted) return;
     this.#finish();
-    breakOff(this.#res);
+    abortResponse(this.#res);
   }
 
   /** Closes the connection, whatever still waits to be sent. */

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
-import { createContext, Refusals } from '@runyard/service-kit';
+import { createContext, RefusalCounter } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { StreamPlaces } from './stream-places.ts';
 
@@ -20,7 +20,7 @@ function asked(places: StreamPlaces, operationId: string, query: Record<string, 
 
 it('a client that finds no place is refused with Retry-After before anything is done, and places are free again at the end', async () => {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
-  const places = new StreamPlaces(2, new Refusals(context.metrics, 'lg_api_'));
+  const places = new StreamPlaces(2, new RefusalCounter(context.metrics, 'lg_api_'));
   const first = asked(places, 'streamRun');
   const second = asked(places, 'cancelRun', { wait: '1' });
   await Promise.all([first.answer, second.answer]);
@@ -37,7 +37,7 @@ it('a client that finds no place is refused with Retry-After before anything is 
 
 it('a client that left before it was served takes no place', async () => {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
-  const places = new StreamPlaces(1, new Refusals(context.metrics, 'lg_api_'));
+  const places = new StreamPlaces(1, new RefusalCounter(context.metrics, 'lg_api_'));
   await asked(places, 'joinRunStream', {}, true).answer;
   expect(places.taken).toBe(0);
 });

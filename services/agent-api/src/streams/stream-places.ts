@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
-import type { BoundOperation, HandlerRequest, Refusals } from '@runyard/service-kit';
+import type { BoundOperation, HandlerRequest, RefusalCounter } from '@runyard/service-kit';
 import { isSet } from '../http/query-flag.ts';
 
 interface CancelQuery {
@@ -26,10 +26,10 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
  */
 export class StreamPlaces {
   readonly #max: number;
-  readonly #refusals: Pick<Refusals, 'of'>;
+  readonly #refusals: Pick<RefusalCounter, 'createError'>;
   #taken = 0;
 
-  constructor(max: number, refusals: Pick<Refusals, 'of'>) {
+  constructor(max: number, refusals: Pick<RefusalCounter, 'createError'>) {
     this.#max = max;
     this.#refusals = refusals;
   }
@@ -51,7 +51,7 @@ export class StreamPlaces {
   #take(res: ServerResponse): void {
     // A client that has left already sends no other `close`.
     if (res.closed) return;
-    if (this.#taken >= this.#max) throw this.#refusals.of('open_streams');
+    if (this.#taken >= this.#max) throw this.#refusals.createError('open_streams');
     this.#taken += 1;
     res.once('close', () => {
       this.#taken -= 1;

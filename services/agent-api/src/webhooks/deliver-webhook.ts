@@ -1,4 +1,4 @@
-import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
+import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import { OutboundRefusedError } from '@runyard/outbound';
 import type { ClaimedWebhook, WebhookOutcome } from '@runyard/run-engine';
 import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
@@ -13,7 +13,7 @@ export const TIMEOUT_MS = 10_000;
 export type SendRequest = (
   url: string,
   request: OutboundRequest,
-) => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>;
+) => Promise<Pick<OutboundResponse, 'status' | 'headers'>>;
 
 export interface DeliveryOptions {
   settings: Pick<WebhookSettings, 'headers' | 'fields' | 'signingKeys'>;

@@ -1,7 +1,7 @@
 import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
-import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
+import { HostnameChecker, OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { type Signals, WebhookQueue } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -55,7 +55,7 @@ export function openWebhooks(parts: WebhookParts) {
   const policy = policyOf(settings);
   const isEnabled = !config.WEBHOOKS_DISABLED && project.http?.disable_webhooks !== true;
   if (isEnabled) for (const warning of settings.warnings) logger.warn(warning);
-  const names = new ResolvedNames(policy);
+  const names = new HostnameChecker(policy);
   const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
   requireReachableDefaults(targets);
 

@@ -1,5 +1,5 @@
 import type { WebhookQueue } from '@runyard/run-engine';
-import { type Metrics, scrapeLookup } from '@runyard/service-kit';
+import { cacheForScrape, type Metrics } from '@runyard/service-kit';
 import type { DeliveryResult } from './deliver-webhook.ts';
 
 /** Registers the metrics. Returns a function that counts a try by its outcome. */
@@ -11,7 +11,7 @@ export function registerWebhookMetrics(
     'outcome',
   ]);
   for (const outcome of ['delivered', 'retried', 'failed', 'refused']) tries.inc({ outcome }, 0);
-  const waiting = scrapeLookup(() => queue.pending());
+  const waiting = cacheForScrape(() => queue.pending());
   metrics.gauge('lg_api_webhooks_pending', 'Webhooks that wait for a try.', [], async (gauge) => {
     const pending = await waiting();
     if (pending === undefined) gauge.remove();

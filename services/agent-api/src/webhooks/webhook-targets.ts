@@ -1,4 +1,4 @@
-import { type OutboundPolicy, OutboundRefusedError, type ResolvedNames } from '@runyard/outbound';
+import { type HostnameChecker, type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import type { WebhookTarget } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { WebhookSettings } from './webhook-settings.ts';
@@ -6,7 +6,7 @@ import type { WebhookSettings } from './webhook-settings.ts';
 export interface WebhookTargetsOptions {
   settings: Pick<WebhookSettings, 'defaultUrls' | 'acceptsRefused' | 'rules'>;
   policy: OutboundPolicy;
-  names: Pick<ResolvedNames, 'check'>;
+  names: Pick<HostnameChecker, 'check'>;
   /** True when runs notify anybody at all (`http.disable_webhooks`). */
   isEnabled: boolean;
   /** True when the project has an app of its own, which a URL without a host means. */

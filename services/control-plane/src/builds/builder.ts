@@ -2,11 +2,11 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
 import {
+  detectCommandTool,
   detectInstallation,
   fetchTool,
   type PackageTool,
   ProjectError,
-  toolOfCommand,
 } from '@runyard/package-managers';
 import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
@@ -150,7 +150,7 @@ class Build {
 
   /** Runs a command of the project's author with the package manager that the command begins with. */
   async #runOwn(command: string, folder: string): Promise<void> {
-    const tool = await toolOfCommand(command, folder);
+    const tool = await detectCommandTool(command, folder);
     // A package manager that installed the packages also runs the build command.
     if (tool && !this.#tools.has(tool.name)) await this.#useTool(tool);
     await this.#command(command, folder);

@@ -1,4 +1,4 @@
-import { withEnd } from '@runyard/deadline';
+import { withWatcher } from '@runyard/deadline';
 import { freeBytes } from '../storage-quota/storage-quota.ts';
 import { BuildFailure } from './build-failure.ts';
 
@@ -32,5 +32,5 @@ export async function withFreeDisk<T>(
     const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
     return () => clearInterval(timer);
   };
-  return withEnd(outer, watch, work);
+  return withWatcher(outer, watch, work);
 }

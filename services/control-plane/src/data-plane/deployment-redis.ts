@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import type { Logger } from '@runyard/service-kit';
-import { keepAlive } from '@runyard/service-kit';
+import { startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 export interface DeploymentRedisOptions {
@@ -53,7 +53,7 @@ export class DeploymentRedis {
       commandTimeout: COMMAND_TIMEOUT_MS,
       retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
     }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
-    keepAlive(this.#redis);
+    startRedisHeartbeat(this.#redis);
     this.#redis.on('ready', () => void this.#recreateUsers());
   }
 

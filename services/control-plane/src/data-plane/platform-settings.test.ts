@@ -15,15 +15,15 @@ describe('the Kafka settings of deployments', () => {
   it('contain their own user, with the mechanism and the encryption of the brokers', () => {
     const { eventBus } = settings({ ...own, ...ofDeployments, KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SSL: true });
     expect(eventBus).toMatchObject({
-      kafkaLogin: { mechanism: 'scram-sha-512', username: 'deployments', password: 'secret-of-deployments' },
-      kafkaTls: {},
+      readKafkaLogin: { mechanism: 'scram-sha-512', username: 'deployments', password: 'secret-of-deployments' },
+      readKafkaTls: {},
     });
     expect(JSON.stringify(eventBus)).not.toContain('secret-of-the-platform');
   });
 
   it('contain no user for brokers without a login, and are empty over Redis', () => {
-    expect(settings({}).eventBus.kafkaLogin).toBeUndefined();
-    expect(settings({ EVENT_BUS: 'redis', ...own }).eventBus.kafkaLogin).toBeUndefined();
+    expect(settings({}).eventBus.readKafkaLogin).toBeUndefined();
+    expect(settings({ EVENT_BUS: 'redis', ...own }).eventBus.readKafkaLogin).toBeUndefined();
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { ConfigError, kafkaLogin, kafkaTls } from '@runyard/service-kit';
+import { ConfigError, readKafkaLogin, readKafkaTls } from '@runyard/service-kit';
 import type { PlatformSettings } from '../drivers/deployment-variables.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 
@@ -30,9 +30,11 @@ export function platformSettings(
 /**
  * Deployments never get the platform's own user: it reads the events of all deployments, and publishes as the platform.
  */
-function kafkaOfDeployments(config: DataPlaneSettings): Pick<PlatformSettings['eventBus'], 'kafkaLogin' | 'kafkaTls'> {
-  const login = kafkaLogin(config, 'DEPLOYMENT_', '');
-  if (!login && kafkaLogin(config))
+function kafkaOfDeployments(
+  config: DataPlaneSettings,
+): Pick<PlatformSettings['eventBus'], 'readKafkaLogin' | 'readKafkaTls'> {
+  const login = readKafkaLogin(config, 'DEPLOYMENT_', '');
+  if (!login && readKafkaLogin(config))
     throw new ConfigError(['DEPLOYMENT_KAFKA_SASL_USERNAME is required with KAFKA_SASL_USERNAME.']);
-  return { kafkaLogin: login, kafkaTls: kafkaTls(config) };
+  return { readKafkaLogin: login, readKafkaTls: readKafkaTls(config) };
 }

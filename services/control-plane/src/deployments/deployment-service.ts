@@ -6,7 +6,7 @@ import {
   type DeploymentPatch,
   isUuid,
 } from '@runyard/contracts';
-import { lockFor } from '@runyard/database';
+import { takeAdvisoryLock } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   AppError,
@@ -80,10 +80,10 @@ export class DeploymentService {
     const desired = { ...described, sourceConfig };
     await this.#dependencies.desired.check(this.#dependencies.database.prisma, tenant, id, body.source, desired);
 
-    const created = await this.#dependencies.database.change(
+    const created = await this.#dependencies.database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         // The lock keeps two concurrent creations from choosing the same name or slug.
-        await lockFor(transaction, 'deployment names');
+        await takeAdvisoryLock(transaction, 'deployment names');
         const name = await chooseName(transaction, tenant, body);
         const row = {
           ...tenant,
@@ -114,7 +114,7 @@ export class DeploymentService {
 
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
-    await this.#dependencies.database.change(async (transaction) => {
+    await this.#dependencies.database.transact(async (transaction) => {
       const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) return;
       const deleted = await transaction.deployment.update({

@@ -1,5 +1,5 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
-import { lockFor } from '@runyard/database';
+import { takeAdvisoryLock } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -73,7 +73,7 @@ export class DesiredState {
     answerOf: (changed: DeploymentChange) => Answer,
     keyed?: KeyedRequest,
   ): Promise<Answer> {
-    const answer = await this.#database.change(
+    const answer = await this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
         if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
@@ -96,7 +96,7 @@ export class DesiredState {
   async reserveHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
     const host = this.#hosts.customHostOf(config);
     if (host === null) return null;
-    await lockFor(transaction, 'deployment names');
+    await takeAdvisoryLock(transaction, 'deployment names');
     if (!(await deploymentStore.isHostTaken(transaction, host, { id }))) return host;
     throw invalidSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
   }

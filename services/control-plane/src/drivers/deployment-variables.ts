@@ -21,9 +21,9 @@ export interface PlatformSettings {
     /** Replaces the host of brokers that advertise a loopback address; undefined: no replacement. */
     kafkaLoopbackHost?: string;
     /** The login of the deployments; undefined: brokers require none. */
-    kafkaLogin?: KafkaLogin | undefined;
+    readKafkaLogin?: KafkaLogin | undefined;
     /** Undefined: connections to brokers are not encrypted. */
-    kafkaTls?: KafkaTls | undefined;
+    readKafkaTls?: KafkaTls | undefined;
     topicPrefix: string;
   };
 }
@@ -92,12 +92,14 @@ function kafkaVariables(bus: PlatformSettings['eventBus']): Record<string, strin
   return {
     ...(bus.kafkaBrokers && { KAFKA_BROKERS: bus.kafkaBrokers }),
     ...(bus.kafkaLoopbackHost && { KAFKA_LOOPBACK_HOST: bus.kafkaLoopbackHost }),
-    ...kafkaTlsVariables(bus.kafkaTls),
+    ...kafkaTlsVariables(bus.readKafkaTls),
   };
 }
 
-function kafkaSecrets({ kafkaLogin }: PlatformSettings['eventBus']): Record<string, string> {
-  return kafkaLogin ? { KAFKA_SASL_MECHANISM: kafkaLogin.mechanism, ...kafkaLoginVariables(kafkaLogin) } : {};
+function kafkaSecrets({ readKafkaLogin }: PlatformSettings['eventBus']): Record<string, string> {
+  return readKafkaLogin
+    ? { KAFKA_SASL_MECHANISM: readKafkaLogin.mechanism, ...kafkaLoginVariables(readKafkaLogin) }
+    : {};
 }
 
 function heapMbOf(resources: ResourceSpec, role: 'agent-api' | 'run-worker'): number | null | undefined {

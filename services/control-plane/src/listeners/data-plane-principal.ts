@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { outageOf } from '@runyard/database';
+import { toUnavailableError } from '@runyard/database';
 import { ForbiddenError, type Principal, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
 import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import { ListenerKeys } from './listener-keys.ts';
@@ -29,7 +29,7 @@ export function acceptListenerKeys(keys: ListenerKeys, others: PrincipalVerifier
       const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
       if (key === undefined || !ListenerKeys.isKey(key)) return others.authenticate(request);
       const owner = await keys.ownerOf(key).catch((error: unknown) => {
-        throw outageOf(error) ?? error;
+        throw toUnavailableError(error) ?? error;
       });
       if (!owner) throw new UnauthorizedError('Invalid listener key');
       const { listenerId, organizationId, workspaceId } = owner;

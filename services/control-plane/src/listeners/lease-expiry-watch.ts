@@ -70,7 +70,7 @@ export class LeaseExpiryWatch {
     for (const { id } of expired) {
       // A failure for one listener does not hold up the others.
       await this.#database
-        .change((transaction) => this.#markUnknown(transaction, id))
+        .transact((transaction) => this.#markUnknown(transaction, id))
         .catch((error: unknown) => {
           this.#logger.warn('lease expiry not handled, will retry', { listenerId: id, error });
         });

@@ -52,7 +52,7 @@ export class ListenerKeys {
     const tenant = tenantOf(caller, 'deployments:update');
     const key = PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
     const id = uuidv7();
-    const createdAt = await this.#database.change(async (transaction) => {
+    const createdAt = await this.#database.transact(async (transaction) => {
       requireListener(await listenerStore.findForChange(transaction, tenant, listenerId), listenerId);
       await transaction.$executeRaw`
         UPDATE listener_key SET expires_at = least(expires_at, now() + make_interval(secs => ${keep_former_seconds ?? 0}))

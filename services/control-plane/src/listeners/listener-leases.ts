@@ -29,7 +29,7 @@ export class ListenerLeases {
   async take(tenant: Tenant, id: string, request: LeaseRequest): Promise<Lease> {
     const { instance_id: instanceId, version } = request;
     const publicUrl = request.public_url?.replace(/\/+$/, '') ?? null;
-    const epoch = await this.#database.change(async (transaction) => {
+    const epoch = await this.#database.transact(async (transaction) => {
       const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();
       // A process with the same instance id is the same data plane after a restart. Its former process has ended or
@@ -63,7 +63,7 @@ export class ListenerLeases {
     { id, epoch }: { id: string; epoch: number },
     work: (transaction: Prisma.TransactionClient, listener: Listener) => Promise<T>,
   ): Promise<T> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       if (listener.epoch !== epoch) throw leaseConflict(id);
       await transaction.listener.update({ where: { id }, data: this.#renewed() });

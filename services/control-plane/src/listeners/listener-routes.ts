@@ -18,7 +18,7 @@ import {
   takeListenerLease,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, created, excludeFromInFlight, noContent, ok } from '@runyard/service-kit';
 import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { ListenerKeys } from './listener-keys.ts';
@@ -66,7 +66,7 @@ export function listenerRoutes(
     ),
     bind(getListenerDesiredState, async ({ caller, params, query, signal, res }) => {
       // A request that waits for changes takes no room from requests that do work.
-      leaveInFlight(res);
+      excludeFromInFlight(res);
       const { epoch, since, wait_seconds: seconds } = query;
       const request = { epoch, since, waitMs: seconds * 1000 };
       const state = await dataPlanes.desiredState(caller, idOf(params), request, signal);

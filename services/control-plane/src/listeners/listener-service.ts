@@ -50,7 +50,7 @@ export class ListenerService {
     const tenant = tenantOf(caller, 'deployments:create');
     const computeConfig = parseConfig(body.compute_type, body.compute_config);
     const computeId = toSqlText(body.compute_id);
-    return this.#database.change(
+    return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const data = {
           ...tenant,
@@ -71,7 +71,7 @@ export class ListenerService {
 
   async patch(caller: Principal, id: string, patch: ListenerPatch): Promise<Listener> {
     const tenant = tenantOf(caller, 'deployments:update');
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const current = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const computeType = current.computeType as ComputeType;
       return viewOf(
@@ -89,10 +89,10 @@ export class ListenerService {
   /** @throws ConflictError while the listener has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
-    const deleted = await this.#database.change((transaction) => this.#lockForDeletion(transaction, tenant, id));
+    const deleted = await this.#database.transact((transaction) => this.#lockForDeletion(transaction, tenant, id));
     // The removal may be slow, so no lock is held meanwhile.
     for (const deploymentId of deleted) await this.#removeContent(deploymentId);
-    await this.#database.change(async (transaction) => {
+    await this.#database.transact(async (transaction) => {
       // No data plane will report the end of these deployments any more.
       for (const each of await this.#lockForDeletion(transaction, tenant, id))
         await this.#copies.removeDeployment(each);

@@ -59,7 +59,7 @@ export class RemoteBuildStore extends PostgresRolloutStore {
     { imageUri: uri, settings, architecture }: ImageArtifact,
   ): Promise<void> {
     const image: PlatformImage = { uri, settings, architecture };
-    await this.#database.change(async (transaction) => {
+    await this.#database.transact(async (transaction) => {
       if (!(await moveRevision(transaction, revision, 'AWAITING_DEPLOY'))) return;
       await transaction.revision.update({ where: { id: revision.id }, data: { image } });
     });

@@ -22,7 +22,7 @@ import {
   workspaceSlackTokenExists,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, created, excludeFromInFlight, noContent, ok } from '@runyard/service-kit';
 import type { ConnectionService } from './agents/connection-service.ts';
 import type { FlowService } from './flows/flow-service.ts';
 import type { ProviderService } from './providers/provider-service.ts';
@@ -64,7 +64,7 @@ function tokenRoutes({ authentication, flows, tokens }: OAuthServices, keys: Ide
     bind(authenticate, async ({ caller, body }) => ok(await authentication.authenticate(caller, body), NO_STORE)),
     bind(waitForAuthentication, async ({ caller, params, query, signal, res }) => {
       // A request that only waits takes no room from requests that do work.
-      leaveInFlight(res);
+      excludeFromInFlight(res);
       return ok(await flows.wait(caller, params.auth_id, query.timeout * 1000, signal), NO_STORE);
     }),
     bind(listOAuthTokens, async ({ caller, query }) => ok(await tokens.list(caller, query.provider_id))),

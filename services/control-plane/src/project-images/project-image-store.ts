@@ -45,7 +45,7 @@ export class ProjectImageStore {
   }
 
   async tag(deploymentId: string, tag: string, digest: string): Promise<void> {
-    await this.#database.change((transaction) => putTags(transaction, deploymentId, digest, [tag]));
+    await this.#database.transact((transaction) => putTags(transaction, deploymentId, digest, [tag]));
   }
 
   /**
@@ -55,7 +55,7 @@ export class ProjectImageStore {
    */
   async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<string[]> {
     const digest = digestOf(manifest);
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       await lockImages(transaction, deploymentId);
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
@@ -82,7 +82,7 @@ export class ProjectImageStore {
   /** Deletes the deployment's images without such a tag. @returns keys of objects that have no owner any more */
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<string[]> {
     const place = { deploymentId, repository: PROJECT_REPOSITORY };
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       await lockImages(transaction, deploymentId);
       const tags = await transaction.registryTag.findMany({ where: place });
       const deleted = tags.filter(({ tag }) => !isKept(tag)).map(({ tag }) => tag);
@@ -116,7 +116,7 @@ export class ProjectImageStore {
   async addBaseLayer({ digest, size, parts }: StoredBlob): Promise<string[]> {
     const data = [{ digest, size, parts: toJson(parts) }];
     const keys = keysOf(parts);
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const { count } = await transaction.baseLayer.createMany({ data, skipDuplicates: true });
       if (count > 0) await pendingObjects.assignOwner(transaction, keys);
       else await pendingObjects.removeOwner(transaction, keys);
@@ -126,7 +126,7 @@ export class ProjectImageStore {
 
   /** Deletes layers that no image has and that were not used since. @returns keys of their objects */
   async forgetBaseLayers(usedBefore: Date): Promise<string[]> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const rows = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
         DELETE FROM base_layer WHERE used_at < ${usedBefore}
           AND NOT EXISTS (SELECT 1 FROM registry_blob WHERE registry_blob.digest = base_layer.digest)

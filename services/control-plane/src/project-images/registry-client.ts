@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type OutboundClient, OutboundRefusedError, type OutboundStream } from '@runyard/outbound';
+import { type OutboundClient, OutboundRefusedError, type OutboundStreamResponse } from '@runyard/outbound';
 import pRetry from 'p-retry';
 import { BuildFailure } from '../builds/build-failure.ts';
 import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
@@ -67,7 +67,7 @@ export class RegistryClient implements ImageSource {
     }
   }
 
-  async #get(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStream> {
+  async #get(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStreamResponse> {
     const { repository } = this.#options.reference;
     const url = `${this.#origin}/v2/${repository}/${path}`;
     const known = this.#authorization;
@@ -91,7 +91,7 @@ export class RegistryClient implements ImageSource {
   }
 
   /** Follows redirects. Only the registry itself gets the credential. */
-  async #follow(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStream> {
+  async #follow(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStreamResponse> {
     let target = url;
     for (let turns = 0; turns <= REDIRECTS_MAX; turns += 1) {
       const isOwn = new URL(target).origin === this.#origin;

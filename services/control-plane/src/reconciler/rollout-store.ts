@@ -116,7 +116,7 @@ export class PostgresRolloutStore implements RolloutStore {
   }
 
   async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       await transaction.deployment.updateMany({
         where: { id, encryptedDatabasePassword: null },
         data: { encryptedDatabasePassword: encrypted },
@@ -134,11 +134,11 @@ export class PostgresRolloutStore implements RolloutStore {
   }
 
   moveRevision(revision: RolloutRevision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
-    return this.#database.change((transaction) => moveRevision(transaction, revision, to, message));
+    return this.#database.transact((transaction) => moveRevision(transaction, revision, to, message));
   }
 
   async activate(revision: RolloutRevision, activation: Activation): Promise<boolean> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       // The event of the deletion has been written, so no later event may restore the route.
       if (!(await isNotDeleted(transaction, revision.deploymentId))) return false;
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
@@ -151,7 +151,7 @@ export class PostgresRolloutStore implements RolloutStore {
   }
 
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
-    await this.#database.change(async (transaction) => {
+    await this.#database.transact(async (transaction) => {
       const row = await transaction.deployment.findUnique({ where: { id } });
       if (!row || row.deleteRequestedAt || isEqual(row.upstreams, upstreams)) return;
       await changeRoute(transaction, id, { upstreams });
@@ -159,7 +159,7 @@ export class PostgresRolloutStore implements RolloutStore {
   }
 
   async setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void> {
-    await this.#database.change(async (transaction) => {
+    await this.#database.transact(async (transaction) => {
       if (!(await isNotDeleted(transaction, id))) return;
       const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
       if (row.activeRevisionId !== revisionId || routeOf(row).mount_prefix === mountPrefix) return;

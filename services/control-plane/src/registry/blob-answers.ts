@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
-import { holdStreamBuffers, type Request } from '@runyard/service-kit';
+import { type Request, reserveStreamBuffers } from '@runyard/service-kit';
 import { rangeOf } from './blobs.ts';
 import { parseRange, startOf } from './byte-range.ts';
 import { type Exchange, queryOf, send, unsupported } from './exchange.ts';
@@ -89,7 +89,7 @@ async function beginUpload(exchange: Exchange, place: Place): Promise<void> {
  * @throws UnavailableError
  */
 function bytesOf({ req, res }: Exchange): Request {
-  holdStreamBuffers(res);
+  reserveStreamBuffers(res);
   return req;
 }
 

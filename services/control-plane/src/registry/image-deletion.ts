@@ -25,14 +25,16 @@ export class ImageDeletion {
   /** @param version a tag or a digest @throws RegistryError as `planDeletion` does */
   async delete(repository: Repository, version: string): Promise<void> {
     const { database, removals, revisionsKept } = this.#options;
-    const keys = await database.change((transaction) => deleteImage(transaction, repository, version, revisionsKept));
+    const keys = await database.transact((transaction) => deleteImage(transaction, repository, version, revisionsKept));
     await removals.remove(keys);
   }
 
   /** @throws RegistryError BLOB_UNKNOWN, and DENIED while an image contains it */
   async deleteBlob(deploymentId: string, digest: string): Promise<void> {
     const { database, removals } = this.#options;
-    await removals.remove(await database.change((transaction) => deleteUnusedBlob(transaction, deploymentId, digest)));
+    await removals.remove(
+      await database.transact((transaction) => deleteUnusedBlob(transaction, deploymentId, digest)),
+    );
   }
 }
 

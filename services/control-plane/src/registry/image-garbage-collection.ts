@@ -67,7 +67,7 @@ export class ImageGarbageCollection {
     });
     for (const { deploymentId } of candidates) {
       try {
-        const keys = await database.change((transaction) => deleteGarbage(transaction, deploymentId, revisionsKept));
+        const keys = await database.transact((transaction) => deleteGarbage(transaction, deploymentId, revisionsKept));
         await removals.remove(keys);
       } catch (error) {
         // A failure for one deployment does not keep the images of others from being removed.

@@ -1,4 +1,4 @@
-import { lockFor } from '@runyard/database';
+import { takeAdvisoryLock } from '@runyard/database';
 import type { Prisma, RegistryManifest } from '../generated/client.ts';
 import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
@@ -19,7 +19,7 @@ export interface LinkedManifest {
 
 /** Locks the deployment's images until the transaction ends, so that nobody else adds or removes any. */
 export function lockImages(transaction: Prisma.TransactionClient, deploymentId: string): Promise<unknown> {
-  return lockFor(transaction, `image tags of ${deploymentId}`);
+  return takeAdvisoryLock(transaction, `image tags of ${deploymentId}`);
 }
 
 /** Bytes of manifests that are in memory at once, unless a single one is larger. */

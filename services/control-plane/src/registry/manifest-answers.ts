@@ -1,4 +1,4 @@
-import { PayloadTooLargeError, readHeldBody } from '@runyard/service-kit';
+import { PayloadTooLargeError, readAdmittedBody } from '@runyard/service-kit';
 import { type Exchange, queryOf, send } from './exchange.ts';
 import { MANIFEST_LIMIT_BYTES } from './manifests.ts';
 import { nextPageLink, parsePage } from './pagination.ts';
@@ -23,7 +23,7 @@ export async function takeManifest(
   { deploymentId, name, reference }: Place & { reference: string },
 ): Promise<void> {
   const { dependencies, req, res } = exchange;
-  const content = await readHeldBody(req, res, MANIFEST_LIMIT_BYTES).catch((error: unknown) => {
+  const content = await readAdmittedBody(req, res, MANIFEST_LIMIT_BYTES).catch((error: unknown) => {
     throw error instanceof PayloadTooLargeError ? new RegistryError('SIZE_INVALID', error.message) : error;
   });
   const place = { deploymentId, name };

@@ -13,7 +13,7 @@ const LIFETIME_MS = 3_600_000;
 export function pushTokenRoutes(database: Database, registry: Registry, keys: IdempotencyKeys): BoundOperation[] {
   return [
     bindCreation(keys, createPushToken, ok, ({ caller, params, body }, keyed) =>
-      database.change(
+      database.transact(
         // A token that is repeated for the same idempotency key is valid for at least half of its lifetime.
         withIdempotencyKey(boundFor(keyed, LIFETIME_MS / 2), (transaction) =>
           issue(transaction, registry, caller, params.deployment_id.toLowerCase(), body),

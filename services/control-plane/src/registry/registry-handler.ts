@@ -1,5 +1,5 @@
-import { outageOf } from '@runyard/database';
-import { ClientGoneError, type RequestHandler } from '@runyard/service-kit';
+import { toUnavailableError } from '@runyard/database';
+import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
 import { allow, giveToken, grantOf } from './access.ts';
 import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryDependencies, send, unsupported } from './exchange.ts';
@@ -31,7 +31,7 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
     answer({ dependencies, req, res }, resource).catch((error: unknown) => {
       if (error instanceof RegistryError)
         refuse(req, res, error, challengeOf(dependencies.address, resource, req.method));
-      else next(isGone(error) ? new ClientGoneError(error) : (outageOf(error) ?? error));
+      else next(isGone(error) ? new ClientDisconnectedError(error) : (toUnavailableError(error) ?? error));
     });
   };
 }

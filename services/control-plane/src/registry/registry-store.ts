@@ -69,7 +69,7 @@ export class RegistryStore {
 
   /** Returns false when another request was faster, or the deployment is being deleted. */
   async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const { count } = await transaction.registryUpload.updateMany({
         where: { id: before.id, deploymentId, size: before.size, deployment: { deleteRequestedAt: null } },
         data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
@@ -86,7 +86,7 @@ export class RegistryStore {
    * Null when another request has ended or continued the upload
    */
   async finishUpload(deploymentId: string, upload: Upload, digest: string): Promise<string[] | null> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const { id, size, parts } = upload;
       const ended = await transaction.registryUpload.deleteMany({ where: { id, deploymentId, size } });
       if (ended.count === 0) return null;
@@ -102,7 +102,7 @@ export class RegistryStore {
 
   /** @returns keys of its objects, which have no owner any more */
   async forgetUpload(deploymentId: string, id: string): Promise<string[]> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const forgotten = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
         DELETE FROM registry_upload WHERE id = ${id}::uuid AND deployment_id = ${deploymentId}::uuid RETURNING parts`;
       const keys = forgotten.flatMap(({ parts }) => keysOf(parts));
@@ -141,7 +141,7 @@ export class RegistryStore {
     }: Pick<ManifestContent, 'subject' | 'artifactType' | 'parts'> & { tag: string | null },
   ): Promise<string[]> {
     const { digest, mediaType, content } = manifest;
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       // The lock comes before the check, because unneeded blobs are deleted under the same lock.
       await lockImages(transaction, deploymentId);
       const of = { deploymentId, digest: { in: parts.digests } };

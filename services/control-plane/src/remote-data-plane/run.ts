@@ -1,6 +1,6 @@
 import { getSigningKeys, type PodRules } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
-import { ConfigError, createApp, openDoorway, type ServiceContext } from '@runyard/service-kit';
+import { ConfigError, createApp, openEarlyListener, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { podRulesOf } from '../drivers/kubernetes/settings.ts';
 import { openLogs } from '../logs/open-logs.ts';
@@ -29,7 +29,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const credentials = credentialsOf(config);
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
-  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const kept = await StateFile.open(config.DATA_DIR, cipher);
   const { instanceId } = kept.state;
 
@@ -63,7 +63,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     config,
     {
       publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL,
-      jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, doorway.url).href,
+      jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, earlyListener.url).href,
       leaseOwner: instanceId,
       // The listener's lease covers all its deployments.
       ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
@@ -101,7 +101,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     internalToken: config.INTERNAL_TOKEN,
     operations: ingressRoutes({ store, client, link, kept, logger }),
   });
-  doorway.serve(app);
+  earlyListener.serve(app);
   await link.begin();
   dataPlane.start();
   link.start();

@@ -92,7 +92,7 @@ export class RevisionService {
   /** @throws BadRequestError when it has ended already */
   async interrupt(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const interrupted = await this.#dependencies.database.change(async (transaction) => {
+    const interrupted = await this.#dependencies.database.transact(async (transaction) => {
       requireDeployment(await deploymentStore.find(transaction, tenant, id), id);
       const revision = requireRevision(
         await deploymentStore.findRevision(transaction, tenant, id, revisionId),

@@ -27,7 +27,7 @@ describe('a token of a provider', () => {
     expect(await page.text()).toContain('Your account is connected');
     const waited = await broker.call<WaitResponse>('GET', `/wait/${begun.auth_id}`, undefined, alice);
     expect(waited.body.status).toBe('completed');
-    expect(await broker.server.knows(waited.body.token!)).toBe(true);
+    expect(await broker.server.isValidToken(waited.body.token!)).toBe(true);
     const again = await broker.authenticate('plain', { user_id: 'a@b.c' }, alice);
     expect(again).toMatchObject({ status: 'completed', token: waited.body.token });
     expect(await broker.platform.dump()).not.toContain(waited.body.token);
@@ -73,7 +73,7 @@ describe('a token of a provider', () => {
     broker.server.lifetimeSeconds = 3600;
     const second = (await broker.authenticate('plain', {}, alice)).token;
     expect(second).not.toBe(first);
-    expect(await broker.server.knows(second!)).toBe(true);
+    expect(await broker.server.isValidToken(second!)).toBe(true);
     expect((await broker.authenticate('plain', {}, alice)).token).toBe(second);
   });
 
@@ -229,7 +229,7 @@ describe('an agent', () => {
     await announceRemoved(bob, alice);
     const listed = async (as: object) => (await broker.call<unknown[]>('GET', '/tokens', undefined, as)).body;
     await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being deleted' });
-    expect(await broker.server.knows(token)).toBe(false);
+    expect(await broker.server.isValidToken(token)).toBe(false);
     expect(await listed(bob)).toHaveLength(1);
     expect((await broker.callback('plain', await broker.consent(begun))).status).toBe(400);
   });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { OAuthTokenSummary } from '@runyard/contracts';
-import { onDatabase } from '@runyard/test-kit';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { someone, TestBroker } from './broker.ts';
 
@@ -12,12 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => broker.close());
 afterEach(() => {
-  broker.server.instead.clear();
+  broker.server.overrides.clear();
   broker.server.lifetimeSeconds = 3600;
 });
 
 const sql = (text: string, ...values: unknown[]) =>
-  onDatabase(broker.platform.database.url, (client) => client.query(text, values));
+  withDatabaseClient(broker.platform.database.url, (client) => client.query(text, values));
 const json = (res: ServerResponse, status: number, body: unknown) =>
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 const ask = (as: object, body: object = {}) =>
@@ -49,12 +49,12 @@ async function lateHolder(refreshToken: string | null = 'a-refresh-token') {
 describe('a provider that does not refresh', () => {
   it('is reported as unavailable, and asked again', async () => {
     const alice = await lateHolder();
-    broker.server.instead.set('/token', (_, res) => res.destroy());
+    broker.server.overrides.set('/token', (_, res) => res.destroy());
     expect(await ask(alice)).toEqual({
       status: 502,
       body: { detail: "The OAuth provider 'plain' cannot be reached." },
     });
-    broker.server.instead.set('/token', (_, res) => json(res, 200, { access_token: 'fresh', token_type: 'Bearer' }));
+    broker.server.overrides.set('/token', (_, res) => json(res, 200, { access_token: 'fresh', token_type: 'Bearer' }));
     expect(await ask(alice)).toMatchObject({ status: 200, body: { status: 'completed', token: 'fresh' } });
   });
 
@@ -72,14 +72,14 @@ describe('a provider that does not refresh', () => {
     ['a failure', (res: ServerResponse) => json(res, 503, { error: 'temporarily_unavailable' })],
   ])('is reported when it answers with %s', async (_, answer) => {
     const alice = await lateHolder();
-    broker.server.instead.set('/token', (_req, res) => void answer(res));
+    broker.server.overrides.set('/token', (_req, res) => void answer(res));
     expect((await ask(alice)).status).toBe(502);
     expect(broker.platform.service.output()).not.toContain('canary-token');
   });
 
   it('does not take away a token that is valid for a little longer', async () => {
     const { alice, token } = await holder(50);
-    broker.server.instead.set('/token', (_, res) => res.destroy());
+    broker.server.overrides.set('/token', (_, res) => res.destroy());
     expect((await ask(alice)).body).toMatchObject({ status: 'completed', token });
   });
 
@@ -89,7 +89,7 @@ describe('a provider that does not refresh', () => {
   ])('and refuses %s leads back to the person, and is not asked again', async (_, status, answer) => {
     const alice = await lateHolder();
     let asked = 0;
-    broker.server.instead.set('/token', (_req, res) => {
+    broker.server.overrides.set('/token', (_req, res) => {
       asked += 1;
       json(res, status, answer);
     });
@@ -101,7 +101,7 @@ describe('a provider that does not refresh', () => {
       });
     }
     expect(asked).toBe(1);
-    broker.server.instead.clear();
+    broker.server.overrides.clear();
     const begun = await broker.authenticate('plain', {}, alice);
     await broker.callback('plain', await broker.consent(begun));
     expect((await ask(alice)).body).toMatchObject({ status: 'completed' });
@@ -132,10 +132,10 @@ describe('a wait for an authorization', () => {
     const begun = await broker.authenticate('plain', {}, alice);
     await broker.callback('plain', await broker.consent(begun));
     await sql("UPDATE oauth_token SET expires_at = now() - interval '1 hour' WHERE owner = $1", alice.sub);
-    broker.server.instead.set('/token', (_, res) => res.destroy());
+    broker.server.overrides.set('/token', (_, res) => res.destroy());
     const wait = () => broker.call('GET', `/wait/${begun.auth_id}`, undefined, alice);
     expect(await wait()).toEqual({ status: 200, body: { status: 'timeout' } });
-    broker.server.instead.clear();
+    broker.server.overrides.clear();
     expect((await wait()).body).toMatchObject({ status: 'completed' });
   });
 });
@@ -210,12 +210,12 @@ describe('the callback', () => {
     const begun = await broker.authenticate('plain', {}, someone());
     const query = await broker.consent(begun);
     const grant = { access_token: 'too-late', refresh_token: 'too-late-too', token_type: 'Bearer' };
-    broker.server.instead.set('/token', async (_, res) => {
+    broker.server.overrides.set('/token', async (_, res) => {
       await sql("UPDATE oauth_flow SET status = 'failed' WHERE id = $1 AND status = 'exchanging'", begun.auth_id);
       json(res, 200, grant);
     });
     const revoked: string[] = [];
-    broker.server.instead.set('/token/revocation', (req, res) => {
+    broker.server.overrides.set('/token/revocation', (req, res) => {
       req.on('data', (chunk) => revoked.push(new URLSearchParams(String(chunk)).get('token')!));
       req.on('end', () => res.end());
     });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { OAuthProvider } from '@runyard/contracts';
-import { onDatabase } from '@runyard/test-kit';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { someone, TestBroker } from './broker.ts';
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   mcp.closeAllConnections();
   mcp.close();
 });
-afterEach(() => broker.server.instead.clear());
+afterEach(() => broker.server.overrides.clear());
 
 const discover = (provider_id: string, mcp_server_url = mcpUrl) =>
   broker.call<OAuthProvider & { detail: string }>('POST', '/providers/mcp-discover', {
@@ -80,7 +80,7 @@ it('a server whose authorization server has no registration is refused with advi
   answer = wellKnown;
   const { url } = broker.server;
   const server = { issuer: url, authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` };
-  broker.server.instead.set('/.well-known/oauth-authorization-server', (_, res) =>
+  broker.server.overrides.set('/.well-known/oauth-authorization-server', (_, res) =>
     res.setHeader('content-type', 'application/json').end(JSON.stringify(server)),
   );
   const { status, body } = await discover('closed');
@@ -118,7 +118,7 @@ it('a platform whose client secret has expired is registered again, and its user
   answer = wellKnown;
   let lifetime = 30;
   const registered: string[] = [];
-  broker.server.instead.set('/reg', async (req, res) => {
+  broker.server.overrides.set('/reg', async (req, res) => {
     const { redirect_uris } = (await json(req)) as { redirect_uris: string[] };
     const client_id = `client-${registered.push(redirect_uris[0]!)}`;
     const client_secret_expires_at = Math.floor(Date.now() / 1000) + lifetime;
@@ -129,7 +129,7 @@ it('a platform whose client secret has expired is registered again, and its user
   const alice = someone();
   const imported = { provider_id: 'lapsing', access_token: 'old', refresh_token: 'of-client-1', expires_in_seconds: 1 };
   await broker.call('POST', '/tokens/import', imported, alice);
-  await onDatabase(broker.platform.database.url, async (client) => {
+  await withDatabaseClient(broker.platform.database.url, async (client) => {
     await client.query("UPDATE oauth_token SET expires_at = now() - interval '1 hour' WHERE owner = $1", [alice.sub]);
     await client.query("UPDATE oauth_provider SET client_secret_expires_at = now() WHERE provider_id = 'lapsing'");
   });
@@ -146,7 +146,7 @@ it('a platform whose client secret has expired is registered again, and its user
 /** Registers every client with such a secret. The returned function counts the registrations. */
 function registering(secret: () => object): () => number {
   let registered = 0;
-  broker.server.instead.set('/reg', (_, res) => {
+  broker.server.overrides.set('/reg', (_, res) => {
     registered += 1;
     const client = { client_id: `client-${registered}`, ...secret() };
     res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(client));
@@ -159,7 +159,7 @@ it('a flow that began before a new registration ends with the client it began wi
   await discover('on-the-way');
   const [alice, bob] = [someone(), someone()];
   const begun = await broker.authenticate('on-the-way', {}, alice);
-  await onDatabase(broker.platform.database.url, (client) =>
+  await withDatabaseClient(broker.platform.database.url, (client) =>
     client.query("UPDATE oauth_provider SET client_secret_expires_at = now() WHERE provider_id = 'on-the-way'"),
   );
   const later = await broker.authenticate('on-the-way', {}, bob);
@@ -183,7 +183,7 @@ it('a secret of half an hour is used for half of it, however many ask meanwhile'
   await discover('short');
   for (const each of [someone(), someone()]) await broker.authenticate('short', {}, each);
   expect(registered()).toBe(1);
-  await onDatabase(broker.platform.database.url, (client) =>
+  await withDatabaseClient(broker.platform.database.url, (client) =>
     client.query(`UPDATE oauth_provider SET client_registered_at = client_registered_at - interval '16 minutes',
       client_secret_expires_at = client_secret_expires_at - interval '16 minutes' WHERE provider_id = 'short'`),
   );
@@ -208,7 +208,7 @@ it('a taken name registers no client', async () => {
   answer = wellKnown;
   await discover('once');
   let registered = false;
-  broker.server.instead.set('/reg', (_, res) => {
+  broker.server.overrides.set('/reg', (_, res) => {
     registered = true;
     res.writeHead(500).end();
   });

@@ -124,7 +124,7 @@ describe('a provider', () => {
       status: 200,
       body: { message: "OAuth provider 'gone' deleted." },
     });
-    expect(await broker.server.knows(token)).toBe(false);
+    expect(await broker.server.isValidToken(token)).toBe(false);
     expect(await list(alice)).toEqual([]);
   });
 });
@@ -189,7 +189,7 @@ describe('a stored token', () => {
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
     expect((await broker.call('DELETE', `/tokens/${id}`, undefined, someone())).status).toBe(404);
     expect((await broker.call('DELETE', `/tokens/${id}`, undefined, alice)).status).toBe(204);
-    expect(await broker.server.knows(token)).toBe(false);
+    expect(await broker.server.isValidToken(token)).toBe(false);
     expect(await list(alice)).toEqual([]);
   });
 
@@ -213,14 +213,14 @@ describe('a stored token', () => {
       expect({ method, path, status }).toEqual({ method, path, status: 403 });
     }
     expect(await list({ ...alice, read_only: true })).toMatchObject([{ id, provider_account_label: null }]);
-    expect(await broker.server.knows(token)).toBe(true);
+    expect(await broker.server.isValidToken(token)).toBe(true);
   });
 
   it('stays while the provider is unavailable, and is deleted with all tokens of that provider', async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
-    broker.server.instead.set('/token/revocation', (_, res) => res.writeHead(503).end());
+    broker.server.overrides.set('/token/revocation', (_, res) => res.writeHead(503).end());
     try {
       expect((await broker.call('DELETE', `/tokens/${id}`, undefined, alice)).status).toBe(502);
       expect(await list(alice)).toHaveLength(1);
@@ -232,7 +232,7 @@ describe('a stored token', () => {
         },
       });
     } finally {
-      broker.server.instead.clear();
+      broker.server.overrides.clear();
     }
     expect(await list(alice)).toEqual([]);
   });
@@ -241,7 +241,7 @@ describe('a stored token', () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
-    broker.server.instead.set('/token/revocation', (_, res) =>
+    broker.server.overrides.set('/token/revocation', (_, res) =>
       res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     );
     try {
@@ -250,7 +250,7 @@ describe('a stored token', () => {
         body: { detail: "The OAuth provider 'plain' refused: invalid_client" },
       });
     } finally {
-      broker.server.instead.clear();
+      broker.server.overrides.clear();
     }
     expect(await list(alice)).toHaveLength(1);
   });
@@ -306,11 +306,11 @@ describe('a stored token', () => {
       scope: 'chat:write',
       team: { name: 'Tea' },
     };
-    broker.server.instead.set('/token', (_, res) =>
+    broker.server.overrides.set('/token', (_, res) =>
       res.setHeader('content-type', 'application/json').end(JSON.stringify(bot)),
     );
     const revoked: string[] = [];
-    broker.server.instead.set('/api/auth.revoke', (req, res) => {
+    broker.server.overrides.set('/api/auth.revoke', (req, res) => {
       req.on('data', (chunk) => revoked.push(new URLSearchParams(String(chunk)).get('token')!));
       req.on('end', () => res.setHeader('content-type', 'application/json').end('{"ok":true}'));
     });
@@ -330,7 +330,7 @@ describe('a stored token', () => {
       });
       expect((await broker.call('DELETE', slack)).body).toEqual({ message: 'Deleted 1 token.' });
     } finally {
-      broker.server.instead.clear();
+      broker.server.overrides.clear();
     }
     expect(revoked).toEqual(['xoxb-canary-token']);
     expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: false });
@@ -340,7 +340,7 @@ describe('a stored token', () => {
     await broker.provider('foreign', { provider_type: 'slack', uses_pkce: true });
     const mallory = { ...someone(), permissions: ['runs:create', 'deployments:read'] };
     const bot = { ok: true, access_token: 'xoxb-of-another-slack', token_type: 'bot', scope: 'chat:write' };
-    broker.server.instead.set('/token', (_, res) =>
+    broker.server.overrides.set('/token', (_, res) =>
       res.setHeader('content-type', 'application/json').end(JSON.stringify(bot)),
     );
     try {
@@ -348,7 +348,7 @@ describe('a stored token', () => {
       const state = new URL(begun.url!).searchParams.get('state')!;
       expect((await broker.callback('foreign', { code: 'a-code', state })).status).toBe(200);
     } finally {
-      broker.server.instead.clear();
+      broker.server.overrides.clear();
     }
     const ask = (as: object) => broker.authenticate('foreign', { scopes: ['chat:write'] }, as);
     expect(await ask(mallory)).toMatchObject({ status: 'completed', token: 'xoxb-of-another-slack' });

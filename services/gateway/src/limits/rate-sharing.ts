@@ -1,4 +1,4 @@
-import { keepAlive, type Logger } from '@runyard/service-kit';
+import { type Logger, startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 import type { Bucket } from './rate-limit.ts';
 
@@ -52,7 +52,7 @@ export class RateSharing {
       commandTimeout: ANSWER_MS,
       retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
     }).on('error', (error) => this.#onUnavailable(error));
-    keepAlive(this.#redis);
+    startRedisHeartbeat(this.#redis);
   }
 
   readonly onTaken = (bucket: Bucket): void => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readBody, tooLarge } from '@runyard/service-kit';
+import { payloadTooLargeError, readBody } from '@runyard/service-kit';
 
 /**
  * The body of a request. A small one is read whole, so that it travels in one piece and can be sent again if the first
@@ -21,7 +21,7 @@ export async function openRequestBody(req: IncomingMessage, limitBytes: number):
   if (req.headers['transfer-encoding'] === undefined) {
     const length = Number(announced ?? 0);
     if (length === 0) return { kind: 'none' };
-    if (length > limitBytes) throw tooLarge(limitBytes);
+    if (length > limitBytes) throw payloadTooLargeError(limitBytes);
     if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readBody(req, limitBytes) };
   }
   let started = false;
@@ -31,7 +31,7 @@ export async function openRequestBody(req: IncomingMessage, limitBytes: number):
     // The connection must outlive the body, because the answer goes out on it.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
-      if (length > limitBytes) throw tooLarge(limitBytes);
+      if (length > limitBytes) throw payloadTooLargeError(limitBytes);
       yield chunk as Buffer;
     }
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { HANDOFF_HEADER } from '@runyard/contracts';
-import { breakOff, ClientGoneError } from '@runyard/service-kit';
+import { abortResponse, ClientDisconnectedError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import { responseHeaders } from './headers.ts';
 import { ContinuationRefusedError, UntouchedError } from './upstream-error.ts';
@@ -51,14 +51,14 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
       this.#reject = reject;
     });
     this.#onClientClosed = () => {
-      if (!this.#settled) this.#abort(new ClientGoneError());
+      if (!this.#settled) this.#abort(new ClientDisconnectedError());
     };
     res.on('close', this.#onClientClosed);
   }
 
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
-    if (this.#res.destroyed || this.#res.closed) abort(new ClientGoneError());
+    if (this.#res.destroyed || this.#res.closed) abort(new ClientDisconnectedError());
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
@@ -101,7 +101,7 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settle();
     if (this.#hasBegun) {
-      breakOff(this.#res);
+      abortResponse(this.#res);
       this.#resolve(undefined);
     } else this.#reject(error);
   }

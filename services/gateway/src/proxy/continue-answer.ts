@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError, ClientGoneError, TooManyRequestsError, UnavailableError } from '@runyard/service-kit';
+import { AppError, ClientDisconnectedError, TooManyRequestsError, UnavailableError } from '@runyard/service-kit';
 import type { Continuation } from './answer-relay.ts';
 import { type ForwardOptions, sendToUpstream } from './forward.ts';
 import { ContinuationRefusedError } from './upstream-error.ts';
@@ -36,7 +36,7 @@ async function fetchContinuation(
     try {
       return await tryUpstreams(res, continuation, await plan(continuation));
     } catch (error) {
-      if (res.destroyed) throw new ClientGoneError(error);
+      if (res.destroyed) throw new ClientDisconnectedError(error);
       if (isRefusal(error) || performance.now() > giveUpAt) throw error;
     }
     await pause(pauseMs);

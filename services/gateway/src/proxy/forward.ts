@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGoneError } from '@runyard/service-kit';
+import { ClientDisconnectedError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { RequestBody } from '../limits/request-body.ts';
 import { NoRoomError, type UpstreamLoad } from '../limits/upstream-load.ts';
@@ -52,7 +52,7 @@ export async function forward(
       const mayTryNext = mayTryAnother(error, isRepeatable);
       if (mayTryNext && !(error instanceof NoRoomError)) avoid(upstream);
       if (!hasAlternative || !isSendable() || !mayTryNext) throw error;
-      if (res.destroyed) throw new ClientGoneError(error);
+      if (res.destroyed) throw new ClientDisconnectedError(error);
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNPROCESSED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
@@ -79,7 +79,7 @@ export function requestHeaders(
 const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'x-request-id',
-  UNTOUCHED_HEADER,
+  UNPROCESSED_HEADER,
   MOUNT_PREFIX_HEADER,
 ]);
 
@@ -112,7 +112,7 @@ export function responseHeaders(
       const connection = text(raw[index + 1]!);
       named = connectionNames(connection);
       answer.isClosing = /\bclose\b/i.test(connection);
-    } else if (name === UNTOUCHED_HEADER) answer.isUntouched = true;
+    } else if (name === UNPROCESSED_HEADER) answer.isUntouched = true;
   }
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();

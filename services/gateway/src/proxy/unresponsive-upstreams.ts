@@ -1,4 +1,4 @@
-import { lives } from '@runyard/service-kit';
+import { isResponsive } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 
 export interface UnresponsiveUpstreamsOptions {
@@ -48,7 +48,7 @@ export class UnresponsiveUpstreams {
     for (const { upstream, idleMs } of this.#open) {
       if (idleMs < this.#probeAfterMs || this.#probing.has(upstream)) continue;
       this.#probing.add(upstream);
-      void lives(upstream, Math.min(ANSWER_MS, this.#probeAfterMs)).then((isAlive) => {
+      void isResponsive(upstream, Math.min(ANSWER_MS, this.#probeAfterMs)).then((isAlive) => {
         this.#probing.delete(upstream);
         if (!isAlive) this.#breakOff(upstream);
       });

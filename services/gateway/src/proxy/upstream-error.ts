@@ -1,4 +1,4 @@
-import { AppError, BadGatewayError, ClientGoneError, UnavailableError } from '@runyard/service-kit';
+import { AppError, BadGatewayError, ClientDisconnectedError, UnavailableError } from '@runyard/service-kit';
 import { NoRoomError } from '../limits/upstream-load.ts';
 
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
@@ -55,7 +55,7 @@ export function upstreamFailure(error: unknown, name: string): AppError {
 
 /** Returns whether the connection ended before the answer. Any other failure would happen again. */
 function isConnectionLoss(error: unknown): boolean {
-  if (error instanceof AppError || error instanceof ClientGoneError) return false;
+  if (error instanceof AppError || error instanceof ClientDisconnectedError) return false;
   const { code = '' } = (error ?? {}) as { code?: string };
   return !code.startsWith('HPE_') && code !== 'UND_ERR_HEADERS_OVERFLOW';
 }

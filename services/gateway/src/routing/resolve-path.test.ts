@@ -25,9 +25,9 @@ describe('the resolution of paths', () => {
   it('lets the registry decide how large its bodies are', () => {
     expect(resolvePath('/v2/registry/x/blobs/uploads/1')).toMatchObject({
       service: 'control-plane',
-      boundsBodies: true,
+      limitsBodies: true,
     });
-    expect(resolvePath('/v2/')).toMatchObject({ service: 'control-plane', target: '/v2/', boundsBodies: false });
+    expect(resolvePath('/v2/')).toMatchObject({ service: 'control-plane', target: '/v2/', limitsBodies: false });
   });
 
   it('matches prefixes on whole segments', () => {

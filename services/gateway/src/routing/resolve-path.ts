@@ -10,8 +10,8 @@ export type Destination =
       prefix: string;
       /** The part that was taken off the path; often nothing. */
       stripped: string;
-      boundsBodies: boolean;
-      carriesProof: boolean;
+      limitsBodies: boolean;
+      isSelfAuthenticating: boolean;
     }
   | {
       kind: 'deployment';
@@ -32,10 +32,10 @@ export function resolvePath(url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
-  for (const { prefix, service, stripPrefix = '', boundsBodies = false, carriesProof = false } of byLength) {
+  for (const { prefix, service, stripPrefix = '', limitsBodies = false, isSelfAuthenticating = false } of byLength) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
     const target = url.slice(stripPrefix.length) || '/';
-    return { kind: 'service', service, target, prefix, stripped: stripPrefix, boundsBodies, carriesProof };
+    return { kind: 'service', service, target, prefix, stripped: stripPrefix, limitsBodies, isSelfAuthenticating };
   }
   return { kind: 'none' };
 }

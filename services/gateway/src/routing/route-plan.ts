@@ -79,8 +79,8 @@ export class RoutePlanner {
 
   async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
     const { guard, serviceUrls } = this.#parts;
-    const { service, target, stripped, carriesProof } = destination;
-    const caller = carriesProof ? UNAUTHENTICATED : await admitToService(req, service, guard.checkerFor(req));
+    const { service, target, stripped, isSelfAuthenticating } = destination;
+    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitToService(req, service, guard.checkerFor(req));
     const upstreams = [serviceUrls[service]];
     return { upstreams, load: UNBOUNDED, target, prefix: stripped, caller, name: service };
   }

@@ -12,7 +12,7 @@ import {
   InvalidFieldError,
   NotFoundError,
   type Principal,
-  requireWritingKey,
+  refuseReadOnlyKey,
 } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { accessOfCaller } from '../access/read-only.ts';
@@ -47,7 +47,7 @@ export class ApiKeyService {
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
       throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.');
     }
-    return this.#database.change(
+    return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         await requireRole(transaction, caller.organizationId, organizationRoleId, 'organization');
         await requireRole(transaction, caller.organizationId, workspaceRoleId, 'workspace');
@@ -122,7 +122,7 @@ export class ApiKeyService {
       throw new ForbiddenError('Your role does not allow personal access tokens');
     }
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
-    return this.#database.change(
+    return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const { organizationId, identity: identityId } = caller;
         const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
@@ -148,19 +148,19 @@ export class ApiKeyService {
   }
 
   async deletePersonalToken(caller: Principal, keyId: string): Promise<ApiKey> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
       id: keyId,
       kind: 'personal_token',
     });
     if (!key || key.identityId !== caller.identity) throw keyNotFound();
-    await this.#database.change((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
+    await this.#database.transact((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
     return renderKey(key);
   }
 
   async #revokeWithAccount(organizationId: string, key: StoredKey): Promise<ApiKey> {
     const { identityId } = key;
-    await this.#database.change(async (transaction) => {
+    await this.#database.transact(async (transaction) => {
       // The account's personal tokens are revoked with it.
       await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
       await disableIdentity(transaction, organizationId, identityId);

@@ -1,5 +1,5 @@
 import type { BootstrapRequest, BootstrapResponse, OrganizationPlan } from '@runyard/contracts';
-import { lockFor } from '@runyard/database';
+import { takeAdvisoryLock } from '@runyard/database';
 import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { apiKeyStore } from '../api-keys/api-key-store.ts';
@@ -25,8 +25,8 @@ export class BootstrapService {
   }
 
   async ensure({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
-    return this.#database.change(async (transaction) => {
-      await lockFor(transaction, 'bootstrap');
+    return this.#database.transact(async (transaction) => {
+      await takeAdvisoryLock(transaction, 'bootstrap');
       const organizationId = await ensureOrganization(transaction, this.#plan);
       const workspaceId = await ensureWorkspace(transaction, organizationId);
       const account = await transaction.identity.findFirst({ where: { organizationId, isBootstrap: true } });

@@ -46,7 +46,7 @@ export class ExpiredAccountSweeper {
             AND (other.expires_at IS NULL OR other.expires_at > now()))
       LIMIT ${ROUND_MAX}`;
     for (const { organization_id, identity_id } of expired) {
-      await this.#database.change((transaction) => disableIdentity(transaction, organization_id, identity_id));
+      await this.#database.transact((transaction) => disableIdentity(transaction, organization_id, identity_id));
     }
   }
 }

@@ -24,7 +24,7 @@ export class OrganizationService {
     if (!caller.permissions.includes('organization:manage')) {
       throw new ForbiddenError('Only organization administrators change its settings');
     }
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const updated = await transaction.organization.update({
         where: { id: caller.organizationId },
         data: {

@@ -19,7 +19,7 @@ export class PlanService {
 
   /** Sets the plan. Principal tokens that were signed before keep the old plan for their lifetime of a minute. */
   async set(organizationId: string, plan: OrganizationPlan): Promise<BookedOrganization> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       const [row] = await transaction.organization.updateManyAndReturn({
         where: { id: organizationId },
         data: { plan },

@@ -1,4 +1,4 @@
-import { lockFor } from '@runyard/database';
+import { takeAdvisoryLock } from '@runyard/database';
 import type { Cipher } from '@runyard/encryption';
 import { EncryptionError } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
@@ -84,7 +84,7 @@ export class SigningKeys {
     const publicJwk = await exportJWK(publicKey);
     const kid = await calculateJwkThumbprint(publicJwk);
     const isCreated = await this.#prisma.$transaction(async (transaction) => {
-      await lockFor(transaction, 'signing key rotation');
+      await takeAdvisoryLock(transaction, 'signing key rotation');
       const newest = await transaction.signingKey.findFirst({
         where: { retiredAt: null },
         orderBy: { createdAt: 'desc' },

@@ -23,7 +23,7 @@ export class WorkspaceService {
     if (!caller.permissions.includes('organization:manage')) {
       throw new ForbiddenError('Only organization administrators make workspaces');
     }
-    return this.#database.change(
+    return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const row = await transaction.workspace.create({
           data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LARGE_STATE_BYTES } from '@runyard/checkpointer';
-import { isRetryable, isUnavailable, wasCutOff, wasLocked, wasTooMuch } from '@runyard/database';
+import { isConnectionLost, isLockTimeout, isRetryable, isTimeoutOrOutOfMemory, isUnavailable } from '@runyard/database';
 import {
   type ClaimedRun,
   type ErrorInfo,
@@ -53,7 +53,7 @@ export class EndWriter {
     switch (ending.kind) {
       case 'finish':
         return this.#finish(ending).catch((error: unknown) => {
-          if (!wasTooMuch(error)) throw error;
+          if (!isTimeoutOrOutOfMemory(error)) throw error;
           return this.#release({ failure: TOO_SLOW }, false);
         });
       case 'release':
@@ -102,7 +102,7 @@ export class EndWriter {
         return await engine.finishRun(finish);
       } catch (error) {
         if (isUnavailable(error)) mayBeWritten = true;
-        if (wasTooMuch(error) || (isLarge(finish) && wasCutOff(error))) tooMuch += 1;
+        if (isTimeoutOrOutOfMemory(error) || (isLarge(finish) && isConnectionLost(error))) tooMuch += 1;
         if (!mayBeWritten || !(error instanceof FencedError)) throw error;
         const [now] = await engine.findRuns([finish.runId]);
         if (!now || now.attempt !== run.attempt || now.status === 'pending' || now.status === 'running') throw error;
@@ -126,7 +126,7 @@ export class EndWriter {
     const released = await this.#untilWritten(
       () => engine.releaseRun(run.fence, shown),
       (error) => {
-        if (wasTooMuch(error)) tooMuch += 1;
+        if (isTimeoutOrOutOfMemory(error)) tooMuch += 1;
         return tooMuch >= TOO_MUCH_MAX;
       },
     );
@@ -178,7 +178,7 @@ export class EndWriter {
 }
 
 function mayPass(error: unknown): boolean {
-  return isUnavailable(error) || wasTooMuch(error) || wasLocked(error) || isRetryable(error);
+  return isUnavailable(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error) || isRetryable(error);
 }
 
 function isLarge({ values }: FinishRun): boolean {

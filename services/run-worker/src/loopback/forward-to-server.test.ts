@@ -79,7 +79,7 @@ it('an answer is waited for as long as the server lives, and no longer', async (
   const line = await FaultLine.to(server);
   const { url } = await forward([line.url.replace(/\/$/, '')], 100);
   expect(await (await fetch(url)).text()).toBe('late');
-  line.swallow();
+  line.partition();
   expect((await fetch(url)).status).toBe(503);
   await line.close();
 });

@@ -9,7 +9,7 @@ import {
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
 import type { ApiServer } from '@runyard/run-engine';
-import { type Logger, lives } from '@runyard/service-kit';
+import { isResponsive, type Logger } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface ForwardingOptions {
@@ -106,7 +106,7 @@ export class ServerForwarding {
     const { silentMs = SILENT_MS } = this.#options;
     sent.setTimeout(silentMs);
     sent.on('timeout', async () => {
-      if (await lives(url, Math.min(ANSWER_MS, silentMs))) sent.setTimeout(silentMs);
+      if (await isResponsive(url, Math.min(ANSWER_MS, silentMs))) sent.setTimeout(silentMs);
       else sent.destroy(new Error('the server fell silent'));
     });
   }

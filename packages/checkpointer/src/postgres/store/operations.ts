@@ -15,7 +15,7 @@ const LABEL_BYTES = 8;
 const TTL_MINUTES_MAX = 52_560_000;
 
 /** The ttl of an item that never expires. */
-export const NEVER = -1;
+export const NEVER_EXPIRES = -1;
 
 /** Checks what clients and graphs may get wrong. @throws BackendError `invalid` */
 export function checkOperation(operation: StoreOperation): void {
@@ -29,7 +29,7 @@ function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + LABEL_BYTES, 0);
   if (bytes > ADDRESS_BYTES_MAX) refuse(`namespace and key take more than ${ADDRESS_BYTES_MAX} bytes together`);
   if (typeof value !== 'object' || Array.isArray(value)) refuse('value must be an object');
-  const hasTtl = ttlMinutes !== undefined && ttlMinutes !== NEVER;
+  const hasTtl = ttlMinutes !== undefined && ttlMinutes !== NEVER_EXPIRES;
   if (hasTtl && !(ttlMinutes > 0 && ttlMinutes <= TTL_MINUTES_MAX)) {
     refuse(`ttl must be more than 0 and at most ${TTL_MINUTES_MAX} minutes, or -1 for never`);
   }

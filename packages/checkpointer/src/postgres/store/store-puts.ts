@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
 import { HELD_FENCES } from '../held-fences.ts';
 import type { ItemVectors } from './item-vectors.ts';
-import { NEVER, type OperationOf } from './operations.ts';
+import { NEVER_EXPIRES, type OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
 
 const ATTEMPTS = 4;
@@ -79,7 +79,7 @@ export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: P
     puts.map(({ key }) => toSqlText(key)),
     puts.map(({ value }) => (value === null ? null : toSqlJson(value))),
     puts.map(({ scope = {} }) => toSqlJson(scope)),
-    puts.map(({ ttlMinutes = NEVER }) => (ttlMinutes === NEVER ? null : ttlMinutes)),
+    puts.map(({ ttlMinutes = NEVER_EXPIRES }) => (ttlMinutes === NEVER_EXPIRES ? null : ttlMinutes)),
     puts.map((put) => vectors.get(put)?.embeddingId ?? null),
     rows.map(({ embeddingId }) => embeddingId),
     rows.map(({ position }) => position),
@@ -89,14 +89,14 @@ export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: P
   const query = fence
     ? { ...FENCED_PUT, values: [[fence.threadId], [String(fence.epoch)], [fence.runId], ...items] }
     : { ...PUT, values: items };
-  const { rows: answer } = await retried(() => pool.query<{ stored: number }>(query));
+  const { rows: answer } = await retryPut(() => pool.query<{ stored: number }>(query));
   const [done] = answer;
   if (!done) throw new BackendError('fenced', 'Another attempt owns this thread now.');
   const toStore = puts.filter(({ value }) => value !== null).length;
   if (done.stored < toStore) throw new BackendError('not_found', 'Item not found');
 }
 
-async function retried<T>(work: () => Promise<T>): Promise<T> {
+async function retryPut<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Limit, Offset, PAGINATION_HEADERS, QueryFlag, RunConfig, SortOrder, words } from './parts.ts';
+import { Limit, Offset, PAGINATION_HEADERS, QueryFlag, RunConfig, SortOrder, stringEnum } from './parts.ts';
 
 const ASSISTANT_FIELDS = [
   'assistant_id',
@@ -45,7 +45,7 @@ export const AssistantCreate = Type.Object(
       }),
     ),
     metadata: Type.Optional(JsonObject),
-    if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
+    if_exists: Type.Optional(stringEnum(['raise', 'do_nothing'], { default: 'raise' })),
     name: Type.Optional(Type.String({ description: 'Default `Untitled`.' })),
     description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   },
@@ -83,9 +83,9 @@ export const AssistantSearchRequest = Type.Object(
     ...filters,
     limit: Type.Optional(Limit(10)),
     offset: Type.Optional(Offset),
-    sort_by: Type.Optional(words(['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id'])),
+    sort_by: Type.Optional(stringEnum(['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id'])),
     sort_order: Type.Optional(SortOrder),
-    select: Type.Optional(Type.Array(words([...ASSISTANT_FIELDS]))),
+    select: Type.Optional(Type.Array(stringEnum([...ASSISTANT_FIELDS]))),
   },
   { $id: 'AssistantSearchRequest' },
 );

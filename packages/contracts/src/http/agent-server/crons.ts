@@ -8,11 +8,11 @@ import {
   Offset,
   RunConfig,
   SortOrder,
+  stringEnum,
   UNDECRYPTABLE,
-  words,
 } from './parts.ts';
 
-const OnRunCompleted = words(['delete', 'keep']);
+const OnRunCompleted = stringEnum(['delete', 'keep']);
 const nullableTime = (description: string) => Type.Union([Timestamp, Type.Null()], { description });
 
 const CRON_FIELDS = [
@@ -104,7 +104,7 @@ export const CronCreate = Type.Object(
   {
     ...creation,
     on_run_completed: Type.Optional(
-      words(['delete', 'keep'], { description: 'What becomes of the thread of a firing. Default `delete`.' }),
+      stringEnum(['delete', 'keep'], { description: 'What becomes of the thread of a firing. Default `delete`.' }),
     ),
   },
   { $id: 'CronCreate' },
@@ -141,12 +141,12 @@ export const CronSearch = Type.Object(
     limit: Type.Optional(Limit(10)),
     offset: Type.Optional(Offset),
     sort_by: Type.Optional(
-      words(['cron_id', 'assistant_id', 'thread_id', 'next_run_date', 'end_time', 'created_at', 'updated_at'], {
+      stringEnum(['cron_id', 'assistant_id', 'thread_id', 'next_run_date', 'end_time', 'created_at', 'updated_at'], {
         default: 'created_at',
       }),
     ),
     sort_order: Type.Optional(SortOrder),
-    select: Type.Optional(Type.Array(words([...CRON_FIELDS]))),
+    select: Type.Optional(Type.Array(stringEnum([...CRON_FIELDS]))),
   },
   { $id: 'CronSearch' },
 );

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { JsonObject } from '../common.ts';
 
 /** Defines a set of words as one JSON Schema `enum`. */
-export function words<const Words extends string[]>(
+export function stringEnum<const Words extends string[]>(
   values: [...Words],
   options: { default?: Words[number]; description?: string } = {},
 ) {
@@ -19,11 +19,11 @@ export const QueryList = Type.Union([Type.String(), Type.Array(Type.String())]);
 /** Describes fields that are encrypted at rest: a list shows an item although one of its fields cannot be decrypted. */
 export const UNDECRYPTABLE = 'In lists `{"__error__": {"error", "message"}}` where it cannot be decrypted.';
 
-export const MultitaskStrategy = words(['reject', 'rollback', 'interrupt', 'enqueue']);
-export const RunStatus = words(['pending', 'running', 'error', 'success', 'timeout', 'interrupted']);
-export const ThreadStatus = words(['idle', 'busy', 'interrupted', 'error']);
-export const CancelAction = words(['interrupt', 'rollback']);
-export const SortOrder = words(['asc', 'desc']);
+export const MultitaskStrategy = stringEnum(['reject', 'rollback', 'interrupt', 'enqueue']);
+export const RunStatus = stringEnum(['pending', 'running', 'error', 'success', 'timeout', 'interrupted']);
+export const ThreadStatus = stringEnum(['idle', 'busy', 'interrupted', 'error']);
+export const CancelAction = stringEnum(['interrupt', 'rollback']);
+export const SortOrder = stringEnum(['asc', 'desc']);
 
 /** LangGraph's run configuration. Other keys of LangChain's `RunnableConfig` pass through. */
 export const RunConfig = Type.Object(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Durability, StreamMode } from '../../documents/index.ts';
 import { JsonObject } from '../common.ts';
-import { Command, InterruptNodes, MultitaskStrategy, RunConfig, words } from './parts.ts';
+import { Command, InterruptNodes, MultitaskStrategy, RunConfig, stringEnum } from './parts.ts';
 
 const TEN_YEARS_SECONDS = 315_360_000;
 
@@ -65,29 +65,29 @@ const StartingCheckpoint = Type.Object({
   ),
 });
 
-const onThread = {
+const threadFields = {
   checkpoint: Type.Optional(Type.Union([StartingCheckpoint, Type.Null()])),
   checkpoint_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  if_not_exists: Type.Optional(words(['create', 'reject'], { default: 'reject' })),
-  on_not_exist: Type.Optional(words(['create', 'reject'], { description: 'Another name for `if_not_exists`.' })),
+  if_not_exists: Type.Optional(stringEnum(['create', 'reject'], { default: 'reject' })),
+  on_not_exist: Type.Optional(stringEnum(['create', 'reject'], { description: 'Another name for `if_not_exists`.' })),
 };
-const withoutThread = { on_completion: Type.Optional(words(['delete', 'keep'], { default: 'delete' })) };
-const attended = { on_disconnect: Type.Optional(words(['cancel', 'continue'], { default: 'continue' })) };
+const statelessFields = { on_completion: Type.Optional(stringEnum(['delete', 'keep'], { default: 'delete' })) };
+const disconnectFields = { on_disconnect: Type.Optional(stringEnum(['cancel', 'continue'], { default: 'continue' })) };
 
-export const RunCreateStateful = Type.Object({ ...runFields, ...onThread }, { $id: 'RunCreateStateful' });
+export const RunCreateStateful = Type.Object({ ...runFields, ...threadFields }, { $id: 'RunCreateStateful' });
 export type RunCreateStateful = Static<typeof RunCreateStateful>;
 
 export const RunCreateStreamingStateful = Type.Object(
-  { ...runFields, ...onThread, ...attended },
+  { ...runFields, ...threadFields, ...disconnectFields },
   { $id: 'RunCreateStreamingStateful' },
 );
 export type RunCreateStreamingStateful = Static<typeof RunCreateStreamingStateful>;
 
-export const RunCreateStateless = Type.Object({ ...runFields, ...withoutThread }, { $id: 'RunCreateStateless' });
+export const RunCreateStateless = Type.Object({ ...runFields, ...statelessFields }, { $id: 'RunCreateStateless' });
 export type RunCreateStateless = Static<typeof RunCreateStateless>;
 
 export const RunCreateStreamingStateless = Type.Object(
-  { ...runFields, ...withoutThread, ...attended },
+  { ...runFields, ...statelessFields, ...disconnectFields },
   { $id: 'RunCreateStreamingStateless' },
 );
 export type RunCreateStreamingStateless = Static<typeof RunCreateStreamingStateless>;

@@ -1,29 +1,29 @@
 import Type from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import {
-  created,
-  exampleInput,
-  exampleRun,
-  onThread,
-  refused,
-  refusedOnThread,
-  stateless,
-  streamed,
-  threadParams,
-  values,
-} from './run-answers.ts';
-import {
   RunBatchCreate,
   RunCreateStateful,
   RunCreateStateless,
   RunCreateStreamingStateful,
   RunCreateStreamingStateless,
 } from './run-bodies.ts';
+import {
+  exampleInput,
+  exampleRun,
+  runCreatedResponse,
+  runErrorResponses,
+  runStreamResponse,
+  runValuesResponse,
+  statelessRunOperation,
+  threadParams,
+  threadRunErrorResponses,
+  threadRunOperation,
+} from './run-responses.ts';
 import { Run, RunWaitQuery } from './runs.ts';
 import { THREAD_PARAMS } from './threads.ts';
 
 export const createRun = defineCreation('runs', {
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'createRun',
   method: 'post',
   path: '/threads/{thread_id}/runs',
@@ -31,12 +31,12 @@ export const createRun = defineCreation('runs', {
   summary: 'Start a run in the background',
   params: THREAD_PARAMS,
   body: RunCreateStateful,
-  responses: { 200: created, ...refusedOnThread },
+  responses: { 200: runCreatedResponse, ...threadRunErrorResponses },
   examples: { params: threadParams, body: { ...exampleInput, multitask_strategy: 'enqueue' } },
 });
 
 export const streamRun = defineCreation('runs', {
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'streamRun',
   method: 'post',
   path: '/threads/{thread_id}/runs/stream',
@@ -44,12 +44,12 @@ export const streamRun = defineCreation('runs', {
   summary: 'Start a run and stream its output',
   params: THREAD_PARAMS,
   body: RunCreateStreamingStateful,
-  responses: { 200: streamed, ...refusedOnThread },
+  responses: { 200: runStreamResponse, ...threadRunErrorResponses },
   examples: { params: threadParams, body: { ...exampleInput, stream_mode: ['updates', 'messages-tuple'] } },
 });
 
 export const waitRun = defineCreation('runs', {
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'waitRun',
   method: 'post',
   path: '/threads/{thread_id}/runs/wait',
@@ -58,24 +58,24 @@ export const waitRun = defineCreation('runs', {
   params: THREAD_PARAMS,
   query: RunWaitQuery,
   body: RunCreateStreamingStateful,
-  responses: { 200: values, ...refusedOnThread },
+  responses: { 200: runValuesResponse, ...threadRunErrorResponses },
   examples: { params: threadParams, body: exampleInput },
 });
 
 export const createStatelessRun = defineCreation('runs', {
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'createStatelessRun',
   method: 'post',
   path: '/runs',
   permission: 'runs:create',
   summary: 'Start a run without a thread',
   body: RunCreateStateless,
-  responses: { 200: created, ...refused },
+  responses: { 200: runCreatedResponse, ...runErrorResponses },
   examples: { body: exampleInput },
 });
 
 export const createRunBatch = defineCreation('runs', {
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'createRunBatch',
   method: 'post',
   path: '/runs/batch',
@@ -84,25 +84,25 @@ export const createRunBatch = defineCreation('runs', {
   body: RunBatchCreate,
   responses: {
     200: { description: 'The runs, in the order asked for.', schema: Type.Array(Run), example: [exampleRun] },
-    ...refused,
+    ...runErrorResponses,
   },
   examples: { body: [exampleInput] },
 });
 
 export const streamStatelessRun = defineCreation('runs', {
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'streamStatelessRun',
   method: 'post',
   path: '/runs/stream',
   permission: 'runs:create',
   summary: 'Start a run without a thread and stream its output',
   body: RunCreateStreamingStateless,
-  responses: { 200: streamed, ...refused },
+  responses: { 200: runStreamResponse, ...runErrorResponses },
   examples: { body: { ...exampleInput, stream_mode: 'updates' } },
 });
 
 export const waitStatelessRun = defineCreation('runs', {
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'waitStatelessRun',
   method: 'post',
   path: '/runs/wait',
@@ -110,7 +110,7 @@ export const waitStatelessRun = defineCreation('runs', {
   summary: 'Start a run without a thread and wait for its result',
   query: RunWaitQuery,
   body: RunCreateStreamingStateless,
-  responses: { 200: values, ...refused },
+  responses: { 200: runValuesResponse, ...runErrorResponses },
   examples: { body: exampleInput },
 });
 

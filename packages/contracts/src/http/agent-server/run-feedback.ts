@@ -1,7 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, Timestamp, Uuid } from '../common.ts';
-import { exampleRun, invalid, noSuchRun, onThread, runParams } from './run-answers.ts';
+import {
+  exampleRun,
+  invalidRunResponse,
+  runNotFoundResponses,
+  runParams,
+  threadRunOperation,
+} from './run-responses.ts';
 import { RUN_PARAMS } from './runs.ts';
 
 /** The statement of a feedback URL's holder about a run; every field is optional. */
@@ -66,7 +72,7 @@ const byToken = {
     200: { description: 'Kept with the run.', schema: Feedback, example: exampleFeedback },
     404: { description: 'The token was not issued here, has expired, or its run is gone.', schema: ErrorResponse },
     413: { description: 'More than a feedback may hold.', schema: ErrorResponse },
-    422: invalid,
+    422: invalidRunResponse,
     429: { description: 'There is as much feedback on this key of the run as is kept.', schema: ErrorResponse },
   },
 };
@@ -94,7 +100,7 @@ export const giveFeedbackByLink = defineOperation({
 });
 
 export const listFeedback = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'listFeedback',
   method: 'get',
   path: '/threads/{thread_id}/runs/{run_id}/feedback',
@@ -103,7 +109,7 @@ export const listFeedback = defineOperation({
   params: RUN_PARAMS,
   responses: {
     200: { description: 'The feedback.', schema: Type.Array(Feedback), example: [exampleFeedback] },
-    ...noSuchRun,
+    ...runNotFoundResponses,
   },
   examples: { params: runParams },
 });

@@ -3,15 +3,15 @@ import { defineOperation } from '../../operation.ts';
 import { ErrorResponse } from '../common.ts';
 import {
   exampleRun,
-  invalid,
-  noSuchRun,
-  onThread,
+  invalidRunResponse,
+  runNotFoundResponses,
   runParams,
-  stateless,
-  streamed,
+  runStreamResponse,
+  runValuesResponse,
+  statelessRunOperation,
   threadParams,
-  values,
-} from './run-answers.ts';
+  threadRunOperation,
+} from './run-responses.ts';
 import {
   RUN_PARAMS,
   Run,
@@ -26,7 +26,7 @@ import {
 import { THREAD_PARAMS } from './threads.ts';
 
 export const listRuns = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'listRuns',
   method: 'get',
   path: '/threads/{thread_id}/runs',
@@ -36,37 +36,37 @@ export const listRuns = defineOperation({
   query: RunListQuery,
   responses: {
     200: { description: 'The runs.', schema: Type.Array(Type.Partial(Run)), example: [exampleRun] },
-    ...noSuchRun,
+    ...runNotFoundResponses,
   },
   examples: { params: threadParams, query: { limit: 10, status: 'success' } },
 });
 
 export const getRun = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'getRun',
   method: 'get',
   path: '/threads/{thread_id}/runs/{run_id}',
   permission: 'runs:read',
   summary: 'Get a run',
   params: RUN_PARAMS,
-  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...noSuchRun },
+  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...runNotFoundResponses },
   examples: { params: runParams },
 });
 
 export const deleteRun = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'deleteRun',
   method: 'delete',
   path: '/threads/{thread_id}/runs/{run_id}',
   permission: 'runs:delete',
   summary: 'Delete a run; one that is running is stopped',
   params: RUN_PARAMS,
-  responses: { 204: { description: 'Gone.' }, ...noSuchRun },
+  responses: { 204: { description: 'Gone.' }, ...runNotFoundResponses },
   examples: { params: runParams },
 });
 
 export const joinRun = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'joinRun',
   method: 'get',
   path: '/threads/{thread_id}/runs/{run_id}/join',
@@ -75,8 +75,8 @@ export const joinRun = defineOperation({
   params: RUN_PARAMS,
   query: RunJoinQuery,
   responses: {
-    200: values,
-    422: invalid,
+    200: runValuesResponse,
+    422: invalidRunResponse,
     503: { description: 'The run has ended, and there is no room for its large result now.', schema: ErrorResponse },
   },
   examples: { params: runParams, query: { cancel_on_disconnect: '0' } },
@@ -86,7 +86,7 @@ const lastEventId =
   'With `Last-Event-ID` what came after that event, `-1` for all that is kept; without it only what comes from now on.';
 
 export const joinRunStream = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'joinRunStream',
   method: 'get',
   path: '/threads/{thread_id}/runs/{run_id}/stream',
@@ -95,7 +95,7 @@ export const joinRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: streamed, 422: invalid },
+  responses: { 200: runStreamResponse, 422: invalidRunResponse },
   examples: { params: runParams, query: { stream_mode: 'updates,values' } },
 });
 
@@ -108,7 +108,7 @@ export const joinRunStreamAlias = defineOperation({
 const contended = { description: 'A deadlock with others that change the same runs.', schema: ErrorResponse };
 
 export const cancelRun = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'cancelRun',
   method: 'post',
   path: '/threads/{thread_id}/runs/{run_id}/cancel',
@@ -121,13 +121,13 @@ export const cancelRun = defineOperation({
     202: { description: 'Cancellation is under way, and will happen whatever else does.' },
     404: { description: 'No such run, or it is over.', schema: ErrorResponse },
     409: contended,
-    422: invalid,
+    422: invalidRunResponse,
   },
   examples: { params: runParams, query: { wait: '1', action: 'interrupt' } },
 });
 
 export const cancelRuns = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'cancelRuns',
   method: 'post',
   path: '/runs/cancel',
@@ -139,25 +139,25 @@ export const cancelRuns = defineOperation({
     204: { description: 'Cancellation is under way.' },
     404: { description: 'Nothing selected is in flight.', schema: ErrorResponse },
     409: contended,
-    422: invalid,
+    422: invalidRunResponse,
   },
   examples: { query: { action: 'interrupt' }, body: { status: 'pending' } },
 });
 
 export const getStatelessRun = defineOperation({
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'getStatelessRun',
   method: 'get',
   path: '/runs/{run_id}',
   permission: 'runs:read',
   summary: 'Get a run by its id alone',
   params: STATELESS_RUN_PARAMS,
-  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...noSuchRun },
+  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...runNotFoundResponses },
   examples: { params: { run_id: exampleRun.run_id } },
 });
 
 export const joinStatelessRunStream = defineOperation({
-  ...stateless,
+  ...statelessRunOperation,
   operationId: 'joinStatelessRunStream',
   method: 'get',
   path: '/runs/{run_id}/stream',
@@ -166,7 +166,7 @@ export const joinStatelessRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: STATELESS_RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: streamed, 422: invalid },
+  responses: { 200: runStreamResponse, 422: invalidRunResponse },
   examples: { params: { run_id: exampleRun.run_id } },
 });
 

@@ -7,8 +7,8 @@ import {
   QueryFlag,
   QueryList,
   RunStatus,
+  stringEnum,
   UNDECRYPTABLE,
-  words,
 } from './parts.ts';
 
 export const RUN_FIELDS = [
@@ -59,7 +59,7 @@ export const RunsCancel = Type.Object(
   {
     thread_id: Type.Optional(Uuid),
     run_ids: Type.Optional(Type.Array(Uuid, { minItems: 1, description: 'Runs of the thread `thread_id`.' })),
-    status: Type.Optional(words(['pending', 'running', 'all'], { description: 'Only runs in this status.' })),
+    status: Type.Optional(stringEnum(['pending', 'running', 'all'], { description: 'Only runs in this status.' })),
   },
   { $id: 'RunsCancel' },
 );
@@ -69,7 +69,7 @@ export const RunListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 10 })),
   offset: Type.Optional(Offset),
   status: Type.Optional(Type.String()),
-  select: Type.Optional(Type.Union([words([...RUN_FIELDS]), Type.Array(words([...RUN_FIELDS]))])),
+  select: Type.Optional(Type.Union([stringEnum([...RUN_FIELDS]), Type.Array(stringEnum([...RUN_FIELDS]))])),
 });
 export type RunListQuery = Static<typeof RunListQuery>;
 

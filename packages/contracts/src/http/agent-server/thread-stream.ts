@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, ServerSentEvent } from '../common.ts';
-import { QueryList, words } from './parts.ts';
+import { QueryList, stringEnum } from './parts.ts';
 import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 
 /**
  * The events of a thread's stream: `run_modes` has all events of its runs, `lifecycle` only their begin and end,
  * `state_update` each write of state from outside a run.
  */
-export const ThreadStreamMode = words(['lifecycle', 'run_modes', 'state_update']);
+export const ThreadStreamMode = stringEnum(['lifecycle', 'run_modes', 'state_update']);
 export type ThreadStreamMode = Static<typeof ThreadStreamMode>;
 
 const modes = `Any of ${ThreadStreamMode.enum.join(', ')}: repeated, comma-separated or as a JSON list. Default \`run_modes\`.`;

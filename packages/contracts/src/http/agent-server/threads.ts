@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, UNDECRYPTABLE, words } from './parts.ts';
+import { Command, Interrupt, Limit, Offset, SortOrder, stringEnum, ThreadStatus, UNDECRYPTABLE } from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);
 
-export const PruneStrategy = words(['delete', 'keep_latest'], { default: 'delete' });
+export const PruneStrategy = stringEnum(['delete', 'keep_latest'], { default: 'delete' });
 
 /** Minutes of a thousand years. */
 const TTL_MINUTES_MAX = 525_600_000;
@@ -91,7 +91,7 @@ export const ThreadCreate = Type.Object(
     thread_id: Type.Optional(Uuid),
     graph_id: Type.Optional(Type.String({ description: 'Kept as `metadata.graph_id`.' })),
     metadata: Type.Optional(JsonObject),
-    if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
+    if_exists: Type.Optional(stringEnum(['raise', 'do_nothing'], { default: 'raise' })),
     ttl: Type.Optional(ThreadTtl),
     supersteps: Type.Optional(
       Type.Array(ThreadSuperstep, { description: 'State updates, applied in order; all of them or nothing.' }),
@@ -139,11 +139,11 @@ export const ThreadSearchRequest = Type.Object(
     ids: Type.Optional(Type.Array(Uuid)),
     limit: Type.Optional(Limit(10)),
     offset: Type.Optional(Offset),
-    sort_by: Type.Optional(words(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
+    sort_by: Type.Optional(stringEnum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
     sort_order: Type.Optional(SortOrder),
     select: Type.Optional(
       Type.Array(
-        words([
+        stringEnum([
           'thread_id',
           'created_at',
           'updated_at',

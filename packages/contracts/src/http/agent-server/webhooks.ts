@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
-import { words } from './parts.ts';
-import { noSuchRun, onThread, runParams } from './run-answers.ts';
+import { stringEnum } from './parts.ts';
+import { runNotFoundResponses, runParams, threadRunOperation } from './run-responses.ts';
 import { RUN_PARAMS } from './runs.ts';
 
 const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
@@ -23,7 +23,7 @@ export const WebhookDelivery = Type.Object(
       description: 'What the receiver got as `webhook-id`, the same at each try.',
     }),
     url: Type.String({ description: 'The receiver, without the query.' }),
-    status: words(['pending', 'delivered', 'failed', 'refused']),
+    status: stringEnum(['pending', 'delivered', 'failed', 'refused']),
     attempts: Type.Array(WebhookAttempt, { description: 'Oldest first.' }),
     next_attempt_at: orNull(Timestamp, 'Null when it is over.'),
     created_at: Timestamp,
@@ -47,7 +47,7 @@ const exampleDelivery: WebhookDelivery = {
 };
 
 export const listWebhookDeliveries = defineOperation({
-  ...onThread,
+  ...threadRunOperation,
   operationId: 'listWebhookDeliveries',
   method: 'get',
   path: '/threads/{thread_id}/runs/{run_id}/webhook-deliveries',
@@ -60,7 +60,7 @@ export const listWebhookDeliveries = defineOperation({
       schema: Type.Array(WebhookDelivery),
       example: [exampleDelivery],
     },
-    ...noSuchRun,
+    ...runNotFoundResponses,
   },
   examples: { params: runParams },
 });

@@ -18,7 +18,7 @@ import {
   ConflictResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 import { DeploymentStatus } from './revision-status.ts';
@@ -98,7 +98,7 @@ export const getDeployment = defineOperation({
     200: { description: 'The deployment.', schema: Deployment, example: exampleDeployment },
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
 });
@@ -117,7 +117,7 @@ export const patchDeployment = defineOperation({
     400: BadRequestResponse,
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
   examples: { body: { secrets: [{ name: 'MODEL_KEY', value: 'another value' }] } },
@@ -143,7 +143,7 @@ export const deleteDeployment = defineOperation({
     204: { description: 'It stopped serving and is being removed.' },
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
 });
@@ -180,7 +180,7 @@ export const deleteDeployments = defineOperation({
     },
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: { ...MissingResponse, description: 'None of them is there.' },
+    404: { ...NotFoundResponse, description: 'None of them is there.' },
     422: InvalidResponse,
   },
 });

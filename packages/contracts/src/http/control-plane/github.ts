@@ -6,7 +6,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 
@@ -69,7 +69,7 @@ const refusals = {
   },
   401: UnauthorizedResponse,
   403: ForbiddenResponse,
-  404: MissingResponse,
+  404: NotFoundResponse,
   422: InvalidResponse,
 };
 

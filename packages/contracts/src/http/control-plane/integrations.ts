@@ -6,7 +6,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 
@@ -83,7 +83,7 @@ const integrationRefusals = { 401: UnauthorizedResponse, 403: ForbiddenResponse,
 
 const IntegrationParams = Type.Object({ integration_id: Uuid });
 const integrationMissing = {
-  ...MissingResponse,
+  ...NotFoundResponse,
   example: { detail: 'Integration ID 0192f7a0-0000-7000-8000-000000000009 not found.' },
 };
 

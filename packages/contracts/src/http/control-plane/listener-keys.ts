@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
-import { ListenerParams, listenerRefusals } from './listeners.ts';
+import { ListenerParams, listenerErrorResponses } from './listeners.ts';
 
 const KEPT_SECONDS_MAX = 7 * 24 * 60 * 60;
 
@@ -64,7 +64,7 @@ export const createListenerKey = defineOperation({
       schema: ListenerKeyCreated,
       example: { ...exampleKey, key: 'rld_<the key>' },
     },
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
   examples: { body: { keep_former_seconds: 3600 } },
 });
@@ -83,7 +83,7 @@ export const listListenerKeys = defineOperation({
       schema: ListenerKeyList,
       example: { resources: [exampleKey] },
     },
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
 });
 
@@ -95,5 +95,5 @@ export const deleteListenerKey = defineOperation({
   tags,
   access: 'principal',
   params: Type.Object({ listener_id: Uuid, key_id: Uuid }),
-  responses: { 204: { description: 'It is good for nothing.' }, ...listenerRefusals },
+  responses: { 204: { description: 'It is good for nothing.' }, ...listenerErrorResponses },
 });

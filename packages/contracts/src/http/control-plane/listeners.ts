@@ -7,7 +7,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 
@@ -97,9 +97,9 @@ export const ListenerParams = Type.Object({ listener_id: Uuid });
 
 const tags = ['listeners (v2)'];
 const unlisted = { 401: UnauthorizedResponse, 403: ForbiddenResponse, 422: InvalidResponse };
-export const listenerRefusals = {
+export const listenerErrorResponses = {
   ...unlisted,
-  404: { ...MissingResponse, example: { detail: 'Listener ID 0192f7a0-0000-7000-8000-000000000021 not found.' } },
+  404: { ...NotFoundResponse, example: { detail: 'Listener ID 0192f7a0-0000-7000-8000-000000000021 not found.' } },
 };
 const wrongConfig = {
   ...BadRequestResponse,
@@ -142,7 +142,7 @@ export const createListener = defineCreation('listeners', {
     400: wrongConfig,
     409: {
       description: 'The workspace has a listener for this cluster or machine already.',
-      schema: MissingResponse.schema!,
+      schema: NotFoundResponse.schema!,
       example: {
         detail:
           "Listener for workspace ID '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001' and compute ID 'cluster-eu' already exists.",
@@ -163,7 +163,10 @@ export const getListener = defineOperation({
   tags,
   access: 'principal',
   params: ListenerParams,
-  responses: { 200: { description: 'The listener.', schema: Listener, example: exampleListener }, ...listenerRefusals },
+  responses: {
+    200: { description: 'The listener.', schema: Listener, example: exampleListener },
+    ...listenerErrorResponses,
+  },
 });
 
 export const patchListener = defineOperation({
@@ -179,7 +182,7 @@ export const patchListener = defineOperation({
   responses: {
     200: { description: 'The listener.', schema: Listener, example: exampleListener },
     400: wrongConfig,
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
   examples: { body: { compute_config: { k8s_namespaces: ['agents', 'agents-test'] } } },
 });
@@ -196,9 +199,9 @@ export const deleteListener = defineOperation({
     204: { description: 'It is gone, with those of its deployments that were being deleted.' },
     409: {
       description: 'It has deployments.',
-      schema: MissingResponse.schema!,
+      schema: NotFoundResponse.schema!,
       example: { detail: 'Listener ID 0192f7a0-0000-7000-8000-000000000021 has 2 deployments: delete them first.' },
     },
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
 });

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation, type Operation } from '../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../common.ts';
-import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
 /** Levels in increasing order of severity. */
 export const LogLevel = Type.Union(
@@ -109,7 +109,7 @@ const responses = {
   200: { description: 'A page of the log.', schema: LogPage, example: examplePage },
   401: UnauthorizedResponse,
   403: ForbiddenResponse,
-  404: MissingResponse,
+  404: NotFoundResponse,
   422: InvalidResponse,
 };
 const example: LogRequest = { order: 'desc', limit: 100, level: 'WARNING' };

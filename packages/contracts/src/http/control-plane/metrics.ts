@@ -3,7 +3,7 @@ import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp } from '../common.ts';
 import { DeploymentParams } from './deployments.ts';
 import { LogTime } from './logs.ts';
-import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
 const Gauge = Nullable(Type.Number());
 
@@ -106,7 +106,7 @@ export const getDeploymentMetrics = defineOperation({
     },
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
 });

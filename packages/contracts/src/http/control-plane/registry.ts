@@ -5,7 +5,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 
@@ -59,7 +59,7 @@ export const createPushToken = defineCreation('deployments', {
     },
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
   examples: { body: { supports_registry_username: true } },

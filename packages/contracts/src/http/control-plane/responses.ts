@@ -16,7 +16,7 @@ export const BadRequestResponse: OperationResponse = {
   schema: ErrorResponse,
   example: { detail: "Source configuration error: 'source_config.project_path' must be an absolute path." },
 };
-export const MissingResponse: OperationResponse = {
+export const NotFoundResponse: OperationResponse = {
   description: 'Not there, or of another workspace.',
   schema: ErrorResponse,
   example: { detail: 'Deployment ID 0192f7a0-0000-7000-8000-000000000001 not found.' },

@@ -7,7 +7,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 import { RevisionStatus } from './revision-status.ts';
@@ -51,7 +51,7 @@ const RevisionParams = Type.Object({ deployment_id: Uuid, revision_id: Uuid });
 const refusals = {
   401: UnauthorizedResponse,
   403: ForbiddenResponse,
-  404: MissingResponse,
+  404: NotFoundResponse,
   422: InvalidResponse,
 };
 

@@ -7,7 +7,7 @@ import {
   BadRequestResponse,
   ForbiddenResponse,
   InvalidResponse,
-  MissingResponse,
+  NotFoundResponse,
   UnauthorizedResponse,
 } from './responses.ts';
 
@@ -66,7 +66,7 @@ export const createUploadUrl = defineCreation('deployments', {
     400: BadRequestResponse,
     401: UnauthorizedResponse,
     403: ForbiddenResponse,
-    404: MissingResponse,
+    404: NotFoundResponse,
     422: InvalidResponse,
   },
   examples: { body: { supports_upload_headers: true } },

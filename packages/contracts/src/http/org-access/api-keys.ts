@@ -3,7 +3,7 @@ import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
-import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
 const description = Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 })));
 const expiresAt = Type.Optional(Nullable(Timestamp));
@@ -148,7 +148,7 @@ function keyOperations<const Create extends TObject, const IdName extends string
         200: { description: 'The key as it was.', schema: ApiKey, example: exampleKey },
         401: UnauthorizedResponse,
         403: ForbiddenResponse,
-        404: MissingResponse,
+        404: NotFoundResponse,
         422: InvalidResponse,
       },
     }),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Uuid } from '../common.ts';
 import { OrganizationPlan, VerifyKeyRequest, VerifyKeyResponse } from '../internal/principal.ts';
-import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
 export const verifyKey = defineOperation({
   operationId: 'verifyKey',
@@ -95,7 +95,7 @@ export const setOrganizationPlan = defineOperation({
   body: Type.Object({ plan: OrganizationPlan }, { $id: 'OrganizationPlanChange' }),
   responses: {
     200: { description: 'The organization after the change.', schema: BookedOrganization, example: exampleBooked },
-    404: { ...MissingResponse, example: { detail: 'Organization not found' } },
+    404: { ...NotFoundResponse, example: { detail: 'Organization not found' } },
     422: InvalidResponse,
   },
   examples: { params: { organization_id: exampleBooked.id }, body: { plan: 'plus' } },

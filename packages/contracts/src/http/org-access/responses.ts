@@ -11,7 +11,7 @@ export const ForbiddenResponse: OperationResponse = {
   schema: ErrorResponse,
   example: { detail: 'Forbidden' },
 };
-export const MissingResponse: OperationResponse = {
+export const NotFoundResponse: OperationResponse = {
   description: 'Not there, or not visible to the caller.',
   schema: ErrorResponse,
   example: { detail: 'API key not found' },

@@ -47,8 +47,8 @@ describe('the environment of a process', () => {
   });
 
   it('has the login of deployments at Kafka for the server alone, beside what its project gets', () => {
-    const kafkaLogin = { mechanism: 'plain' as const, username: 'deployments', password: 'kafka-password' };
-    const eventBus = { ...platform.eventBus, kafkaLogin, kafkaTls: { ca: 'PEM' } };
+    const readKafkaLogin = { mechanism: 'plain' as const, username: 'deployments', password: 'kafka-password' };
+    const eventBus = { ...platform.eventBus, readKafkaLogin, readKafkaTls: { ca: 'PEM' } };
     const variablesOf = (role: 'agent-api' | 'run-worker') =>
       childVariables(spec({ MODEL_KEY: 'model-key' }), project(), { ...platform, eventBus }, role);
     const server = variablesOf('agent-api');

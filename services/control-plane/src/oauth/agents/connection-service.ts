@@ -1,7 +1,7 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
-import { lockFor, toSqlText } from '@runyard/database';
+import { takeAdvisoryLock, toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { ForbiddenError, NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
+import { ForbiddenError, NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
@@ -50,7 +50,7 @@ export class ConnectionService {
 
   async connect(caller: Principal, agentId: string, tokenId: string, keyed?: KeyedRequest): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
-    return this.#dependencies.database.change(
+    return this.#dependencies.database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const token = await tokenStore.find(transaction, caller, tokenId);
         if (!token) throw new NotFoundError('OAuth token not found.');
@@ -60,7 +60,7 @@ export class ConnectionService {
   }
 
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     const agent = agentOf(caller, agentId, workspaceFor(caller));
     const { prisma } = this.#dependencies.database;
     const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
@@ -83,7 +83,7 @@ export class ConnectionService {
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, providerId);
     const token = importedToken(vault, provider, body);
-    return database.change(
+    return database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });
         return this.#link(transaction, caller, agent, row);
@@ -98,7 +98,7 @@ export class ConnectionService {
     token: OAuthToken,
   ): Promise<AgentConnection> {
     const { providerUuid, owner } = token;
-    await lockFor(transaction, `connections of agent ${agent.workspaceId}/${agent.agentId}`);
+    await takeAdvisoryLock(transaction, `connections of agent ${agent.workspaceId}/${agent.agentId}`);
     const earlier = await transaction.agentConnection.findMany({ where: { ...agent, providerUuid, token: { owner } } });
     await transaction.agentConnection.deleteMany({ where: { id: { in: earlier.map(({ id }) => id) } } });
     const row = await transaction.agentConnection.create({

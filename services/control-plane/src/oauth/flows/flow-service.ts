@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import { BadRequestError, ForbiddenError, type Logger, type Principal, requireWritingKey } from '@runyard/service-kit';
+import { BadRequestError, ForbiddenError, type Logger, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
@@ -101,7 +101,7 @@ export class FlowService {
    * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderUnavailableError
    */
   async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
-    if (caller) requireWritingKey(caller);
+    if (caller) refuseReadOnlyKey(caller);
     const flow = await this.#find(providerId, answer.state);
     if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
       throw new ForbiddenError('This authorization was begun by another user.');
@@ -125,7 +125,7 @@ export class FlowService {
 
   /** Waits until the flow is finished or the time has passed. Only the user who began it gets its result. */
   async wait(caller: Principal, authId: string, timeoutMs: number, signal: AbortSignal): Promise<WaitResponse> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     if (!isUuid(authId)) return { status: 'not_found' };
     const { database, signals } = this.#dependencies;
     const id = authId.toLowerCase();

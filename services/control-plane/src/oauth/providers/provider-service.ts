@@ -1,5 +1,5 @@
 import type { McpDiscoverRequest, OAuthProvider, OAuthProviderCreate, OAuthProviderPatch } from '@runyard/contracts';
-import { lockFor, toSqlText } from '@runyard/database';
+import { takeAdvisoryLock, toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
@@ -122,8 +122,8 @@ export class ProviderService {
       authUrl: patch.auth_url ? this.#address(patch.auth_url) : undefined,
       tokenUrl: patch.token_url ? this.#address(patch.token_url) : undefined,
     };
-    return database.change(async (transaction) => {
-      await lockFor(transaction, `OAuth provider ${organizationId}/${toSqlText(providerId)}`);
+    return database.transact(async (transaction) => {
+      await takeAdvisoryLock(transaction, `OAuth provider ${organizationId}/${toSqlText(providerId)}`);
       const current = await providerStore.find(transaction, organizationId, providerId);
       if (!current) throw missing(providerId);
       const isElsewhere = Object.entries(addresses).some(
@@ -178,7 +178,7 @@ export class ProviderService {
 
   async #insert(data: Prisma.OAuthProviderCreateInput, keyed?: KeyedRequest): Promise<OAuthProvider> {
     try {
-      return await this.#dependencies.database.change(
+      return await this.#dependencies.database.transact(
         withIdempotencyKey(keyed, async (transaction) =>
           providerView(await transaction.oAuthProvider.create({ data })),
         ),

@@ -1,6 +1,6 @@
 import { type AuthenticateRequest, type AuthenticateResponse, isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { BadRequestError, NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
 import { mayIn } from '../caller-rights.ts';
@@ -47,7 +47,7 @@ export class Authentication {
 
   async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
     // Whoever has a token can act at its provider.
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     if (body.use_agent_builder_public_oauth) {
       throw new BadRequestError('This platform has no public OAuth applications: create a provider, and name it.');
     }

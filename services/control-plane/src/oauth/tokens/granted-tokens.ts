@@ -19,7 +19,7 @@ export class GrantedTokens {
    * exists. Returns false, and stores nothing, when the flow was ended meanwhile.
    */
   async store(flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant): Promise<boolean> {
-    return this.#database.change(async (transaction) => {
+    return this.#database.transact(async (transaction) => {
       // The update locks the row: whoever ends flows comes before it, or finds the token.
       const { count } = await transaction.oAuthFlow.updateMany({
         where: { id: flow.id, status: 'exchanging' },

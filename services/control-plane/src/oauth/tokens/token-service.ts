@@ -1,7 +1,7 @@
 import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { NotFoundError, type Principal, requireWritingKey } from '@runyard/service-kit';
+import { NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
@@ -37,12 +37,12 @@ export class TokenService {
   }
 
   async import(caller: Principal, body: OAuthTokenImport, keyed?: KeyedRequest): Promise<{ token_id: string }> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, body.provider_id);
     const token = importedToken(vault, provider, body);
     const isDefault = body.is_default ?? true;
-    return database.change(
+    return database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         await tokenStore.insert(transaction, { ...token, identity: caller.identity, isDefault });
         return { token_id: token.id };
@@ -51,8 +51,8 @@ export class TokenService {
   }
 
   async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {
-    requireWritingKey(caller);
-    return this.#dependencies.database.change(async (transaction) => {
+    refuseReadOnlyKey(caller);
+    return this.#dependencies.database.transact(async (transaction) => {
       const token = requireToken(await tokenStore.find(transaction, caller, id));
       const changed = await transaction.oAuthToken.update({
         where: { id: token.id },
@@ -70,7 +70,7 @@ export class TokenService {
 
   /** @throws ProviderUnavailableError, ProviderRefusedError; then the token stays, as nobody else could revoke it any more */
   async delete(caller: Principal, id: string): Promise<void> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     const { database, revocations } = this.#dependencies;
     const token = requireToken(await tokenStore.find(database.prisma, caller, id));
     await revocations.revoke(token);
@@ -79,7 +79,7 @@ export class TokenService {
 
   /** Deletes all tokens of a provider, including those whose revocation fails. The message says how many failed. */
   async deleteAll(caller: Principal, providerId: string): Promise<string> {
-    requireWritingKey(caller);
+    refuseReadOnlyKey(caller);
     return this.#deleteEach(await tokenStore.list(this.#dependencies.database.prisma, caller, providerId));
   }
 

@@ -60,7 +60,7 @@ export class GithubIntegrations {
     const encryptedToken = this.#cipher.encrypt(token, place(id));
     const serverType = server_type ?? null;
     const data = { ...tenant, id, name, url: address.origin, serverType, encryptedToken, createdBy: caller.identity };
-    return this.#database.change(
+    return this.#database.transact(
       withIdempotencyKey(keyed, async (queries) => viewOf(await queries.githubIntegration.create({ data }))),
     );
   }

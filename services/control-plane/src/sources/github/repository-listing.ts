@@ -1,6 +1,6 @@
 import { type GitServerType, LISTED_REPOSITORIES_MAX } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
-import { type OutboundAnswer, type OutboundClient, OutboundRefusedError } from '@runyard/outbound';
+import { type OutboundClient, OutboundRefusedError, type OutboundResponse } from '@runyard/outbound';
 import { BadGatewayError, BadRequestError, TooManyRequestsError } from '@runyard/service-kit';
 import { possibleTypes, SERVER_APIS, type ServerRepository } from './server-apis.ts';
 
@@ -109,19 +109,19 @@ export class RepositoryListing {
 /**
  * Returns whether the server has this API at all, even if it refuses the request. HTML pages do not belong to an API.
  */
-function isOfApi({ status, headers }: OutboundAnswer): boolean {
+function isOfApi({ status, headers }: OutboundResponse): boolean {
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return false;
   return status >= 500 || /\bjson\b/i.test(String(headers['content-type'] ?? ''));
 }
 
-function pageOf({ url }: GitServer, type: GitServerType, answer: OutboundAnswer): Page {
+function pageOf({ url }: GitServer, type: GitServerType, answer: OutboundResponse): Page {
   if (answer.status !== 200) throw refusalOf(url, answer);
   const repositories = SERVER_APIS[type].repositoriesIn(parsed(answer.body));
   if (!repositories) throw new BadGatewayError(`The Git server ${url} gave an answer that makes no sense.`);
   return { repositories, isLast: !/\brel="?next\b/i.test(String(answer.headers.link ?? '')) };
 }
 
-function refusalOf(url: string, { status, headers }: OutboundAnswer): Error {
+function refusalOf(url: string, { status, headers }: OutboundResponse): Error {
   const isOverLimit = status === 429 || (status === 403 && headers['x-ratelimit-remaining'] === '0');
   if (isOverLimit) {
     const asked = Number(headers['retry-after'] ?? Number.NaN);

@@ -5,7 +5,7 @@ import {
   receiveGithubDelivery,
   replaceGithubWebhookSecret,
 } from '@runyard/contracts';
-import { type BoundOperation, bind, ok, readStrangersBody, takeBody } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok, readUnauthenticatedBody, streamBody } from '@runyard/service-kit';
 import type { GithubWebhooks } from './webhooks.ts';
 
 export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
@@ -18,8 +18,8 @@ export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
       const delivery = {
         signature: String(headers[GITHUB_SIGNATURE_HEADER]),
         // The signature covers the raw bytes.
-        read: () => readStrangersBody(raw, res, GITHUB_DELIVERY_BYTES_MAX),
-        pass: (take: (chunk: Buffer) => void) => takeBody(raw, GITHUB_DELIVERY_BYTES_MAX, take),
+        read: () => readUnauthenticatedBody(raw, res, GITHUB_DELIVERY_BYTES_MAX),
+        pass: (take: (chunk: Buffer) => void) => streamBody(raw, GITHUB_DELIVERY_BYTES_MAX, take),
       };
       return ok(await webhooks.receive(idOf(params), delivery));
     }),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { UPLOAD_BYTES_MAX, UPLOAD_RANGE_HEADER } from '@runyard/contracts';
-import { BadRequestError, tooLarge } from '@runyard/service-kit';
+import { BadRequestError, payloadTooLargeError } from '@runyard/service-kit';
 
 export interface SizeRange {
   min: number;
@@ -16,7 +16,7 @@ export interface SizeRange {
 export function sizeRangeOf({ headers }: IncomingMessage): SizeRange {
   const range = parseRange(headers[UPLOAD_RANGE_HEADER]);
   const announced = headers['content-length'];
-  if (announced !== undefined && Number(announced) > range.max) throw tooLarge(range.max);
+  if (announced !== undefined && Number(announced) > range.max) throw payloadTooLargeError(range.max);
   return range;
 }
 
@@ -45,7 +45,7 @@ export class BoundedBytes extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.#count += chunk.length;
-    if (this.#count > this.#max) done(tooLarge(this.#max));
+    if (this.#count > this.#max) done(payloadTooLargeError(this.#max));
     else done(null, chunk);
   }
 }

@@ -1,6 +1,6 @@
 import { createUploadUrl, putUpload } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, holdStreamBuffers, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok, reserveStreamBuffers } from '@runyard/service-kit';
 import type { Uploads } from './uploads.ts';
 
 export function uploadRoutes(uploads: Uploads, keys: IdempotencyKeys): BoundOperation[] {
@@ -11,7 +11,7 @@ export function uploadRoutes(uploads: Uploads, keys: IdempotencyKeys): BoundOper
     }),
     bind(putUpload, async ({ params, query, raw, res }) => {
       const grant = { uploadId: params.upload_id.toLowerCase(), expires: query.expires };
-      await uploads.receive(grant, query.signature, raw, () => holdStreamBuffers(res));
+      await uploads.receive(grant, query.signature, raw, () => reserveStreamBuffers(res));
       return { status: 200 };
     }),
   ];

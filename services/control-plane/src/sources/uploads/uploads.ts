@@ -8,7 +8,7 @@ import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempo
 import { LeasedTask, type TaskLease } from '@runyard/leases';
 import {
   BadRequestError,
-  ClientGoneError,
+  ClientDisconnectedError,
   ConflictError,
   ForbiddenError,
   type Logger,
@@ -86,7 +86,7 @@ export class Uploads {
     const tenant = tenantOf(caller, 'deployments:update');
     // A URL that is repeated for the same idempotency key is valid for at least half of its lifetime.
     const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
-    return database.change(
+    return database.transact(
       withIdempotencyKey(bound, async (transaction) => {
         const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
         if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
@@ -161,7 +161,7 @@ export class Uploads {
     const { database, removals, revisionsKept } = this.#options;
     const of = { newest: revisionsKept, limit: SWEEP_BATCH };
     for (;;) {
-      const unused = await database.change((transaction) => uploadStore.withdrawUnused(transaction, of));
+      const unused = await database.transact((transaction) => uploadStore.withdrawUnused(transaction, of));
       await removals.remove(unused);
       if (unused.length < SWEEP_BATCH) return;
     }
@@ -198,7 +198,7 @@ async function writeBody(req: IncomingMessage, file: string, max: number): Promi
   try {
     await pipeline(req.iterator({ destroyOnReturn: false }), bounded, createWriteStream(file, { mode: 0o600 }));
   } catch (error) {
-    if (req.destroyed && !req.complete) throw new ClientGoneError(error);
+    if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
     throw error;
   }
   return bounded.count;

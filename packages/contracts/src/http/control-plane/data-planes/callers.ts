@@ -3,8 +3,8 @@ import { defineOperation } from '../../../operation.ts';
 import { ErrorResponse, Nullable, OptionalNullable } from '../../common.ts';
 import { VerifyKeyRequest, VerifyKeyResponse } from '../../internal/principal.ts';
 import { JsonWebKeySet } from '../../org-access/internal.ts';
-import { ListenerParams, listenerRefusals } from '../listeners.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 /** Asks whether a key is valid that a caller showed to one of the data plane's deployments. */
 export const CallerQuestion = Type.Object(
@@ -44,7 +44,7 @@ export const checkListenerCaller = defineOperation({
   path: '/v2/listeners/{listener_id}/callers',
   summary:
     'A caller of a deployment of the data plane showed a key: is it good, and a token that only this deployment takes.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   body: CallerQuestion,
@@ -55,9 +55,9 @@ export const checkListenerCaller = defineOperation({
       schema: CallerAnswer,
       example: { status: 401, verified: null, detail: 'Invalid API key' },
     },
-    409: stale,
+    409: staleEpochResponse,
     503: unavailable,
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
   examples: { body: { epoch: 3, key: 'lsv2_sk_<the key>', audience: 'gateway' } },
 });
@@ -67,12 +67,12 @@ export const getListenerKeySet = defineOperation({
   method: 'get',
   path: '/v2/listeners/{listener_id}/key-set',
   summary: 'Public keys by which deployments of the data plane check those tokens.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   responses: {
     200: { description: 'A JSON Web Key Set.', schema: JsonWebKeySet, example: { keys: [] } },
     503: unavailable,
-    ...listenerRefusals,
+    ...listenerErrorResponses,
   },
 });

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../../common.ts';
 import { Secret, SecretReference } from '../deployments.ts';
-import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
 import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 /** Longest wait for a change, in seconds: shorter than the timeouts of usual proxies, and much shorter than a lease. */
 const WAIT_SECONDS_MAX = 30;
@@ -113,7 +113,7 @@ export const getListenerDesiredState = defineOperation({
   method: 'get',
   path: '/v2/listeners/{listener_id}/desired-state',
   summary: 'All that the data plane is to run, as soon as it is not what `since` names.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   query: Type.Object({
@@ -129,7 +129,7 @@ export const getListenerDesiredState = defineOperation({
   responses: {
     200: { description: 'What is to run, secrets included.', schema: ListenerDesiredState, example: exampleDesired },
     204: { description: 'It is still what `since` names.' },
-    409: stale,
-    ...listenerRefusals,
+    409: staleEpochResponse,
+    ...listenerErrorResponses,
   },
 });

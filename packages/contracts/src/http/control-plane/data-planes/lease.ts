@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { OptionalNullable, Uuid } from '../../common.ts';
-import { ListenerParams, listenerRefusals } from '../listeners.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 /** The `labels`, `annotations` and `image_pull_secrets` of pods that a cluster's operator lets deployments choose. */
 export const PodRules = Type.Object(
@@ -52,15 +52,15 @@ export const takeListenerLease = defineOperation({
   method: 'post',
   path: '/v2/listeners/{listener_id}/lease',
   summary: 'A data plane connects: it alone speaks for the listener from now on.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   body: LeaseRequest,
   bodyLimitBytes: 65_536,
   responses: {
     200: { description: 'The lease.', schema: Lease, example: { epoch: 3, lease_seconds: 60 } },
-    409: stale,
-    ...listenerRefusals,
+    409: staleEpochResponse,
+    ...listenerErrorResponses,
   },
   examples: { body: { instance_id: '0192f7a0-0000-7000-8000-000000000031', version: '0.1.0' } },
 });

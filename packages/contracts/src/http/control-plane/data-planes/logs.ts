@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Nullable, Uuid } from '../../common.ts';
-import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { LogLevel, LogType } from '../logs.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 /** A UUID of version 7 in lower case. Its time is when the line was received, and ids increase within a file. */
 const EntryId = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' });
@@ -62,15 +62,15 @@ export const reportRevisionLogs = defineOperation({
   path: '/v2/listeners/{listener_id}/logs',
   summary:
     'What a revision printed at the data plane. Lines are kept when they follow those that are known, and never twice.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   body: LogReport,
   bodyLimitBytes: 1_048_576,
   responses: {
     200: { description: 'How far the file is known now.', schema: LogReportAnswer, example: { last_id: exampleId } },
-    409: stale,
-    ...listenerRefusals,
+    409: staleEpochResponse,
+    ...listenerErrorResponses,
   },
   examples: {
     body: {

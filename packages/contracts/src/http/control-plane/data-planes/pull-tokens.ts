@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Timestamp, Uuid } from '../../common.ts';
-import { listenerRefusals } from '../listeners.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { listenerErrorResponses } from '../listeners.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 /**
  * Longest lifetime of a token in seconds: a pod may be moved to another node this long after its token was last
@@ -40,7 +40,7 @@ export const createPullToken = defineOperation({
   method: 'post',
   path: '/v2/listeners/{listener_id}/deployments/{deployment_id}/pull-token',
   summary: "A password with which the data plane pulls an image of its deployment from the platform's registry.",
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
   body: PullTokenRequest,
@@ -56,8 +56,8 @@ export const createPullToken = defineOperation({
         expires_at: '2026-11-20T13:00:00.000Z',
       },
     },
-    409: stale,
-    ...listenerRefusals,
+    409: staleEpochResponse,
+    ...listenerErrorResponses,
   },
   examples: {
     body: {

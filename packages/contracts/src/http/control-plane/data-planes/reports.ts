@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { OptionalNullable, Uuid } from '../../common.ts';
-import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { DeploymentMetricsPoint } from '../metrics.ts';
 import { RevisionStatus } from '../revision-status.ts';
-import { Epoch, stale, tags } from './epoch.ts';
+import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 
 export const RevisionReport = Type.Object(
   {
@@ -55,7 +55,7 @@ export const reportRevisionStatus = defineOperation({
   method: 'post',
   path: '/v2/listeners/{listener_id}/status',
   summary: 'What became of a revision. The same may be said again.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   body: RevisionReport,
@@ -66,8 +66,8 @@ export const reportRevisionStatus = defineOperation({
       schema: RevisionReportAnswer,
       example: { is_accepted: true, status: 'DEPLOYED' },
     },
-    409: stale,
-    ...listenerRefusals,
+    409: staleEpochResponse,
+    ...listenerErrorResponses,
   },
   examples: { body: { epoch: 3, revision_id: '0192f7a0-0000-7000-8000-000000000002', status: 'DEPLOYED' } },
 });
@@ -77,12 +77,12 @@ export const reportDeploymentStatus = defineOperation({
   method: 'post',
   path: '/v2/listeners/{listener_id}/deployments/{deployment_id}/status',
   summary: 'A deployment has its database now, or nothing of it is left. The same may be said again.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
   body: DeploymentReport,
   bodyLimitBytes: 65_536,
-  responses: { 204: { description: 'It is so now.' }, 409: stale, ...listenerRefusals },
+  responses: { 204: { description: 'It is so now.' }, 409: staleEpochResponse, ...listenerErrorResponses },
   examples: { body: { epoch: 3, status: 'READY' } },
 });
 
@@ -91,11 +91,11 @@ export const reportDeploymentMetrics = defineOperation({
   method: 'post',
   path: '/v2/listeners/{listener_id}/metrics',
   summary: 'What the data plane measured of its deployments. The same may be said again.',
-  tags,
+  tags: dataPlaneTags,
   access: 'principal',
   params: ListenerParams,
   body: MetricsReport,
   bodyLimitBytes: 4_194_304,
-  responses: { 204: { description: 'It is kept.' }, 409: stale, ...listenerRefusals },
+  responses: { 204: { description: 'It is kept.' }, 409: staleEpochResponse, ...listenerErrorResponses },
   examples: { body: { epoch: 3, samples: [] } },
 });

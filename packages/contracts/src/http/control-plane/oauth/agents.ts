@@ -2,7 +2,13 @@ import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { Timestamp, Uuid } from '../../common.ts';
-import { AgentId, AUTH_TAG, ProviderMissing, REFUSALS, TokenMissing } from './responses.ts';
+import {
+  AgentId,
+  AUTH_TAG,
+  OAUTH_ERROR_RESPONSES,
+  ProviderNotFoundResponse,
+  TokenNotFoundResponse,
+} from './responses.ts';
 import { AgentTokenImport } from './tokens.ts';
 
 const AGENT_TAG = 'Agent Connections (v2)';
@@ -41,7 +47,7 @@ const exampleConnection: AgentConnection = {
 };
 const made = { description: 'The connection.', schema: AgentConnection, example: exampleConnection };
 const missing = {
-  ...TokenMissing,
+  ...TokenNotFoundResponse,
   description: 'Not there, or not in this workspace.',
   example: { detail: 'Connection not found.' },
 };
@@ -60,7 +66,7 @@ export const listAgentConnections = defineOperation({
       schema: Type.Object({ data: Type.Array(AgentConnection) }),
       example: { data: [exampleConnection] },
     },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -73,7 +79,7 @@ export const createAgentConnection = defineCreation('oauth', {
   access: 'principal',
   params: Type.Object({ agent_id: AgentId }),
   body: Type.Object({ oauth_token_id: Uuid }, { $id: 'AgentConnectionRequest' }),
-  responses: { 201: made, 404: TokenMissing, ...REFUSALS },
+  responses: { 201: made, 404: TokenNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
   examples: { body: { oauth_token_id: exampleConnection.oauth_token_id } },
 });
 
@@ -85,7 +91,7 @@ export const deleteAgentConnection = defineOperation({
   tags: [AGENT_TAG],
   access: 'principal',
   params: Type.Object({ agent_id: AgentId, connection_id: Uuid }),
-  responses: { 204: { description: 'It is gone.' }, 404: missing, ...REFUSALS },
+  responses: { 204: { description: 'It is gone.' }, 404: missing, ...OAUTH_ERROR_RESPONSES },
 });
 
 export const importAgentToken = defineCreation('oauth', {
@@ -98,6 +104,6 @@ export const importAgentToken = defineCreation('oauth', {
   access: 'principal',
   params: Type.Object({ agent_id: AgentId, provider_id: Type.String() }),
   body: AgentTokenImport,
-  responses: { 201: made, 404: ProviderMissing, ...REFUSALS },
+  responses: { 201: made, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
   examples: { body: { access_token: '<a token>', scopes: ['repo'] } },
 });

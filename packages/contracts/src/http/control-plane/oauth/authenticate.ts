@@ -1,7 +1,16 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { JsonObject, Uuid } from '../../common.ts';
-import { AgentId, AUTH_TAG, BadRequest, Page, ProviderAway, ProviderMissing, REFUSALS, Scopes } from './responses.ts';
+import {
+  AgentId,
+  AUTH_TAG,
+  BadRequest,
+  HtmlPageResponse,
+  OAUTH_ERROR_RESPONSES,
+  ProviderNotFoundResponse,
+  ProviderUnavailableResponse,
+  Scopes,
+} from './responses.ts';
 
 const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
@@ -94,9 +103,9 @@ export const authenticate = defineOperation({
       },
     },
     400: BadRequest,
-    404: ProviderMissing,
-    502: ProviderAway,
-    ...REFUSALS,
+    404: ProviderNotFoundResponse,
+    502: ProviderUnavailableResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
   examples: { body: { provider: 'github', scopes: ['repo'], user_id: 'alice' } },
 });
@@ -114,7 +123,7 @@ export const waitForAuthentication = defineOperation({
   }),
   responses: {
     200: { description: 'How it stands.', schema: WaitResponse, example: { status: 'completed', token: 'gho_…' } },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -129,10 +138,10 @@ const answer = {
   iss: text('Who answers (RFC 9207).'),
 };
 const answered = {
-  200: Page,
+  200: HtmlPageResponse,
   303: { description: 'To the page that is configured.', headers: { Location: 'The page.' } },
-  400: { ...Page, description: 'It did not work: why, for a person.' },
-  502: { ...Page, description: 'The provider did not give a token: why, for a person.' },
+  400: { ...HtmlPageResponse, description: 'It did not work: why, for a person.' },
+  502: { ...HtmlPageResponse, description: 'The provider did not give a token: why, for a person.' },
 };
 
 export const oauthCallback = defineOperation({
@@ -170,8 +179,8 @@ export const finishAuthentication = defineOperation({
       example: { message: 'The account is connected.', provider_id: 'github' },
     },
     400: BadRequest,
-    502: ProviderAway,
-    ...REFUSALS,
+    502: ProviderUnavailableResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
   examples: { body: { code: 'a-code', state: 'as it came back' } },
 });
@@ -192,5 +201,5 @@ export const oauthSetup = defineOperation({
     ),
     installation_id: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
-  responses: { ...answered, 422: REFUSALS[422] },
+  responses: { ...answered, 422: OAUTH_ERROR_RESPONSES[422] },
 });

@@ -2,7 +2,15 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { Timestamp, Uuid } from '../../common.ts';
-import { AUTH_TAG, BadRequest, ProviderAway, ProviderId, ProviderMissing, REFUSALS, Taken } from './responses.ts';
+import {
+  AUTH_TAG,
+  BadRequest,
+  OAUTH_ERROR_RESPONSES,
+  ProviderExistsResponse,
+  ProviderId,
+  ProviderNotFoundResponse,
+  ProviderUnavailableResponse,
+} from './responses.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
@@ -125,7 +133,7 @@ export const listOAuthProviders = defineOperation({
   access: 'principal',
   responses: {
     200: { description: 'The providers.', schema: Type.Array(OAuthProvider), example: [exampleProvider] },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -137,7 +145,7 @@ export const createOAuthProvider = defineCreation('oauth', {
   tags: [AUTH_TAG],
   access: 'principal',
   body: OAuthProviderCreate,
-  responses: { 200: answered, 400: BadRequest, 409: Taken, ...REFUSALS },
+  responses: { 200: answered, 400: BadRequest, 409: ProviderExistsResponse, ...OAUTH_ERROR_RESPONSES },
   examples: {
     body: {
       provider_id: 'github',
@@ -160,7 +168,13 @@ export const discoverMcpProvider = defineOperation({
   tags: [AUTH_TAG],
   access: 'principal',
   body: McpDiscoverRequest,
-  responses: { 200: answered, 400: BadRequest, 409: Taken, 502: ProviderAway, ...REFUSALS },
+  responses: {
+    200: answered,
+    400: BadRequest,
+    409: ProviderExistsResponse,
+    502: ProviderUnavailableResponse,
+    ...OAUTH_ERROR_RESPONSES,
+  },
   examples: { body: { provider_id: 'tickets', name: 'Tickets', mcp_server_url: 'https://mcp.example.com/mcp' } },
 });
 
@@ -172,7 +186,7 @@ export const getOAuthProvider = defineOperation({
   tags: [AUTH_TAG],
   access: 'principal',
   params,
-  responses: { 200: answered, 404: ProviderMissing, ...REFUSALS },
+  responses: { 200: answered, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
 });
 
 export const patchOAuthProvider = defineOperation({
@@ -184,7 +198,7 @@ export const patchOAuthProvider = defineOperation({
   access: 'principal',
   params,
   body: OAuthProviderPatch,
-  responses: { 200: answered, 400: BadRequest, 404: ProviderMissing, ...REFUSALS },
+  responses: { 200: answered, 400: BadRequest, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
   examples: { body: { name: 'GitHub (production)' } },
 });
 
@@ -202,7 +216,7 @@ export const deleteOAuthProvider = defineOperation({
       schema: Type.Object({ message: Type.String() }),
       example: { message: "OAuth provider 'github' deleted." },
     },
-    404: ProviderMissing,
-    ...REFUSALS,
+    404: ProviderNotFoundResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });

@@ -17,34 +17,34 @@ const invalid: OperationResponse = {
 };
 
 /** Errors that every operation of the broker may return. */
-export const REFUSALS = { 401: UnauthorizedResponse, 403: forbidden, 422: invalid };
+export const OAUTH_ERROR_RESPONSES = { 401: UnauthorizedResponse, 403: forbidden, 422: invalid };
 
 export const BadRequest: OperationResponse = {
   description: 'The request has the right form but cannot be done as it is.',
   schema: ErrorResponse,
   example: { detail: 'Provider URL host blocked: localhost address' },
 };
-export const ProviderMissing: OperationResponse = {
+export const ProviderNotFoundResponse: OperationResponse = {
   description: 'Not there, or of another organization.',
   schema: ErrorResponse,
   example: { detail: "OAuth provider 'github' not found." },
 };
-export const TokenMissing: OperationResponse = {
+export const TokenNotFoundResponse: OperationResponse = {
   description: 'Not there, or of another user.',
   schema: ErrorResponse,
   example: { detail: 'OAuth token not found.' },
 };
-export const Taken: OperationResponse = {
+export const ProviderExistsResponse: OperationResponse = {
   description: 'A provider of this name exists in the organization.',
   schema: ErrorResponse,
   example: { detail: "An OAuth provider 'github' already exists in this organization." },
 };
-export const ProviderAway: OperationResponse = {
+export const ProviderUnavailableResponse: OperationResponse = {
   description: 'The provider did not answer, or what it answered makes no sense.',
   schema: ErrorResponse,
   example: { detail: "The OAuth provider 'github' cannot be reached." },
 };
-export const Page: OperationResponse = {
+export const HtmlPageResponse: OperationResponse = {
   description: 'A page for a person.',
   contentType: 'text/html',
   schema: Type.String(),

@@ -2,7 +2,15 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { JsonObject, Timestamp, Uuid } from '../../common.ts';
-import { AUTH_TAG, BadRequest, ProviderAway, ProviderMissing, REFUSALS, Scopes, TokenMissing } from './responses.ts';
+import {
+  AUTH_TAG,
+  BadRequest,
+  OAUTH_ERROR_RESPONSES,
+  ProviderNotFoundResponse,
+  ProviderUnavailableResponse,
+  Scopes,
+  TokenNotFoundResponse,
+} from './responses.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
@@ -80,7 +88,7 @@ export const listOAuthTokens = defineOperation({
   query: Type.Object({ provider_id: Type.Optional(Type.String({ description: 'Of this provider only.' })) }),
   responses: {
     200: { description: 'The tokens.', schema: Type.Array(OAuthTokenSummary), example: [exampleToken] },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -98,7 +106,7 @@ export const deleteOAuthTokens = defineOperation({
       schema: revoked,
       example: { message: 'Deleted 1 token.', provider_id: 'github' },
     },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -116,7 +124,7 @@ export const oauthTokenExists = defineOperation({
       schema: OAuthTokenStatus,
       example: { has_token: true },
     },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -134,7 +142,7 @@ export const oauthTokensExist = defineOperation({
       schema: Type.Object({ has_token: Type.Record(Type.String(), Type.Boolean()) }),
       example: { has_token: { github: true, slack: false } },
     },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
   examples: { body: { provider_ids: ['github', 'slack'] } },
 });
@@ -153,8 +161,8 @@ export const importOAuthToken = defineCreation('oauth', {
       schema: Type.Object({ token_id: Uuid }),
       example: { token_id: exampleToken.id },
     },
-    404: ProviderMissing,
-    ...REFUSALS,
+    404: ProviderNotFoundResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
   examples: { body: { provider_id: 'github', access_token: '<a token>', scopes: ['repo'] } },
 });
@@ -170,8 +178,8 @@ export const patchOAuthToken = defineOperation({
   body: OAuthTokenPatch,
   responses: {
     200: { description: 'The token.', schema: OAuthTokenSummary, example: exampleToken },
-    404: TokenMissing,
-    ...REFUSALS,
+    404: TokenNotFoundResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
   examples: { body: { provider_account_label: 'work', is_default: true } },
 });
@@ -187,9 +195,9 @@ export const deleteOAuthToken = defineOperation({
   responses: {
     204: { description: 'It is gone.' },
     400: { ...BadRequest, example: { detail: "The OAuth provider 'github' refused: invalid_client" } },
-    404: TokenMissing,
-    502: ProviderAway,
-    ...REFUSALS,
+    404: TokenNotFoundResponse,
+    502: ProviderUnavailableResponse,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -202,7 +210,7 @@ export const workspaceSlackTokenExists = defineOperation({
   access: 'principal',
   responses: {
     200: { description: 'Yes or no.', schema: OAuthTokenStatus, example: { has_token: false } },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });
 
@@ -219,6 +227,6 @@ export const deleteWorkspaceSlackTokens = defineOperation({
       schema: Type.Object({ message: Type.String() }),
       example: { message: 'Deleted 1 token.' },
     },
-    ...REFUSALS,
+    ...OAUTH_ERROR_RESPONSES,
   },
 });

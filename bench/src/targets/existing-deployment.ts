@@ -1,7 +1,7 @@
 import type { Target } from './target.ts';
 
 /** Returns the target for a deployment that is already running. */
-export function givenDeployment(url: string, key: string | undefined): Target {
+export function targetExistingDeployment(url: string, key: string | undefined): Target {
   const headers: Record<string, string> = key === undefined ? {} : { 'x-api-key': key };
   return { name: 'gateway', url, headers, observed: [{ url, headers }], stop: async () => undefined };
 }

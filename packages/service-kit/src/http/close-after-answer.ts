@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
  * closes: clients that use the fetch of Node 20 take the received part of such an answer for all of it, even when it
  * was cut. After those, the server closes the connection itself.
  */
-export function sayLast(res: ServerResponse): void {
+export function closeAfterAnswer(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
   res.setHeader('connection', 'close');
   res.writeHead = ((...args: unknown[]) => {

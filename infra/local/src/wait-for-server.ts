@@ -4,7 +4,7 @@ import { lastLines } from './last-lines.ts';
 import type { SupervisedProcess } from './supervision/supervised-process.ts';
 
 /** Retries until a server answers; throws with the end of its log when it ends first or the time has passed. */
-export async function untilAnswers(options: {
+export async function waitForServer(options: {
   server: SupervisedProcess;
   logFile: string;
   ask: () => Promise<unknown>;

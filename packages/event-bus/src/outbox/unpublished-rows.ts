@@ -17,7 +17,7 @@ const BATCH_BYTES_MAX = 512 * 1024;
  * Returns the rows with the lowest ids within the limits of number and bytes, but at least one, and whether there are
  * more. Topics of a newer version stay for a relay that knows them.
  */
-export async function lowestRows(
+export async function readUnpublishedRows(
   pool: pg.Pool,
   batchSize: number,
 ): Promise<{ rows: UnpublishedRow[]; hasMore: boolean }> {

@@ -6,7 +6,7 @@ const METHODS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'o
  * Returns a document with the routes of another one, which win where both describe the same. The other document may be
  * incomplete.
  */
-export function mergedOpenApi(document: OpenApiDocument, other: Record<string, unknown>): OpenApiDocument {
+export function mergeOpenApi(document: OpenApiDocument, other: Record<string, unknown>): OpenApiDocument {
   const paths = { ...document.paths };
   for (const [path, item] of Object.entries(objectOf(other.paths))) {
     for (const [method, operation] of Object.entries(objectOf(item))) {

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { isUnavailable, sqlState } from './sql-errors.ts';
 
-export interface SilentConnectionsOptions {
+export interface UnresponsiveConnectionsOptions {
   /** The server of the watched connections. */
   connectionString: string;
   /**
    * Milliseconds without data after which the server is asked about a statement, and for which its answer is awaited.
    */
-  silentMs: number;
+  unresponsiveMs: number;
   /** Name of the connection that probes. */
   applicationName: string;
 }
@@ -47,19 +47,19 @@ const TOO_MANY_CONNECTIONS = '53300';
  * statement may legitimately take minutes. So the server is asked over a separate connection whether it executes the
  * statements of those without data. Others have failed, and all have when the server is unreachable.
  */
-export class SilentConnections {
-  readonly #options: SilentConnectionsOptions;
+export class UnresponsiveConnections {
+  readonly #options: UnresponsiveConnectionsOptions;
   readonly #watched = new Map<Watched, LastActivity | undefined>();
   #timer: NodeJS.Timeout | undefined;
   #isProbing = false;
 
-  constructor(options: SilentConnectionsOptions) {
+  constructor(options: UnresponsiveConnectionsOptions) {
     this.#options = options;
   }
 
   add(client: pg.PoolClient): void {
     this.#watched.set(client as unknown as Watched, undefined);
-    this.#timer ??= setInterval(() => this.#checkActivity(), this.#options.silentMs / 3).unref();
+    this.#timer ??= setInterval(() => this.#checkActivity(), this.#options.unresponsiveMs / 3).unref();
   }
 
   remove(client: pg.PoolClient): void {
@@ -81,7 +81,7 @@ export class SilentConnections {
       const bytes = bytesOf(client);
       if (client.readyForQuery) this.#watched.set(client, undefined);
       else if (before?.bytes !== bytes) this.#watched.set(client, { bytes, since: now });
-      else if (now - before.since >= this.#options.silentMs) unresponsive.push(client);
+      else if (now - before.since >= this.#options.unresponsiveMs) unresponsive.push(client);
     }
     if (unresponsive.length === 0 || this.#isProbing) return;
     this.#isProbing = true;
@@ -96,18 +96,18 @@ export class SilentConnections {
     await pause(READ_MS);
     for (const client of unresponsive) {
       if (isExecuting(client) || bytesOf(client) !== before.get(client)) continue;
-      client.connection.stream.destroy(silenceError());
+      client.connection.stream.destroy(unresponsiveError());
     }
   }
 
   async #findExecuting(unresponsive: Watched[]): Promise<(client: Watched) => boolean> {
-    const { connectionString, applicationName, silentMs } = this.#options;
+    const { connectionString, applicationName, unresponsiveMs } = this.#options;
     const probe = new pg.Client({
       connectionString,
       application_name: `${applicationName}-watch`,
-      connectionTimeoutMillis: silentMs,
-      query_timeout: silentMs,
-      statement_timeout: silentMs,
+      connectionTimeoutMillis: unresponsiveMs,
+      query_timeout: unresponsiveMs,
+      statement_timeout: unresponsiveMs,
     });
     probe.on('error', () => undefined);
     try {
@@ -138,7 +138,7 @@ function bytesOf({ connection: { stream } }: Watched): number {
 }
 
 /** Makes an error in the form of network errors, which the code above the driver knows. */
-function silenceError(): Error {
+function unresponsiveError(): Error {
   return Object.assign(new Error('Connection terminated: the database did not answer'), {
     code: 'ETIMEDOUT',
     errno: -110,

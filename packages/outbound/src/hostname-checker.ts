@@ -13,7 +13,7 @@ interface CachedCheck {
  * Finds early that a name means a forbidden address, so that the caller learns it when naming it. Names that do not
  * resolve in time pass: only the check at connection time is decisive.
  */
-export class ResolvedNames {
+export class HostnameChecker {
   readonly #policy: OutboundPolicy;
   readonly #lookup: Lookup;
   readonly #options: { timeoutMs: number; cacheMs: number; maxNames: number };

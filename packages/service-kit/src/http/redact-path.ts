@@ -2,6 +2,6 @@
 const SECRET = /(\/feedback\/tokens\/)[^/]+/;
 
 /** Returns the path for a log, without secrets. */
-export function loggedPath(path: string): string {
+export function redactPath(path: string): string {
   return path.replace(SECRET, '$1…');
 }

@@ -21,51 +21,51 @@ export const exampleInput = { assistant_id: 'echo', input: { messages: [{ role: 
 export const threadParams = { thread_id: EXAMPLE_THREAD_ID };
 export const runParams = { ...threadParams, run_id: exampleRun.run_id };
 
-const located = {
+const locationHeaders = {
   Location: 'Where to go on reading the answer.',
   'Content-Location': 'The run.',
 };
-export const invalid: OperationResponse = {
+export const invalidRunResponse: OperationResponse = {
   description: 'The request is not as described here.',
   schema: ErrorResponse,
 };
 /** The reasons to refuse a run, on a thread and without one. */
-export const refusedOnThread: Record<number, OperationResponse> = {
+export const threadRunErrorResponses: Record<number, OperationResponse> = {
   400: { description: 'Both `config.configurable` and `context` are given.', schema: ErrorResponse },
   404: { description: 'No such thread or assistant.', schema: ErrorResponse },
   409: { description: 'The thread is busy and the strategy is `reject`.', schema: ErrorResponse },
-  422: invalid,
+  422: invalidRunResponse,
 };
-export const refused: Record<number, OperationResponse> = {
-  400: refusedOnThread[400]!,
+export const runErrorResponses: Record<number, OperationResponse> = {
+  400: threadRunErrorResponses[400]!,
   404: { description: 'No such assistant.', schema: ErrorResponse },
-  422: invalid,
+  422: invalidRunResponse,
 };
-export const noSuchRun: Record<number, OperationResponse> = {
+export const runNotFoundResponses: Record<number, OperationResponse> = {
   404: { description: 'No such run.', schema: ErrorResponse },
-  422: invalid,
+  422: invalidRunResponse,
 };
-export const created: OperationResponse = {
+export const runCreatedResponse: OperationResponse = {
   description: 'The run, accepted and durable.',
   schema: Run,
-  headers: { 'Content-Location': located['Content-Location'] },
+  headers: { 'Content-Location': locationHeaders['Content-Location'] },
   example: exampleRun,
 };
-export const streamed: OperationResponse = {
+export const runStreamResponse: OperationResponse = {
   description:
     'Server-sent events: `metadata` first, then one per chunk named for its stream mode, `error` when the run fails, `feedback` with a URL for each of `feedback_keys` when it does not.',
   contentType: 'text/event-stream',
   schema: ServerSentEvent,
-  headers: located,
+  headers: locationHeaders,
   example: { event: 'metadata', data: `{"run_id":"${exampleRun.run_id}","attempt":1}` },
 };
-export const values: OperationResponse = {
+export const runValuesResponse: OperationResponse = {
   description:
     'The final values, after any number of line feeds sent as a sign of life. A failed run answers `{"__error__": {"error", "message"}}`; any other has a URL for each of `feedback_keys` under `__feedback__`.',
   schema: Type.Unknown(),
-  headers: located,
+  headers: locationHeaders,
   example: { messages: [{ type: 'human', content: 'hi' }] },
 };
 
-export const onThread = { tags: ['Thread Runs'], access: 'principal' as const };
-export const stateless = { tags: ['Stateless Runs'], access: 'principal' as const };
+export const threadRunOperation = { tags: ['Thread Runs'], access: 'principal' as const };
+export const statelessRunOperation = { tags: ['Stateless Runs'], access: 'principal' as const };

@@ -18,7 +18,10 @@ const PASSED_ON = {
 };
 
 /** Returns the variables that a service gets, unchanged, from the environment in which the platform is started. */
-export function passedOn(service: keyof typeof PASSED_ON, environment: NodeJS.ProcessEnv): Record<string, string> {
+export function selectPassedVariables(
+  service: keyof typeof PASSED_ON,
+  environment: NodeJS.ProcessEnv,
+): Record<string, string> {
   const names = PASSED_ON[service];
   return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
 }

@@ -3,7 +3,7 @@ import { createTestDatabase, FaultLine, type TestDatabase, waitFor } from '@runy
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { isUnavailable, openPool, withTransaction } from './index.ts';
-import { SilentConnections } from './silent-connections.ts';
+import { UnresponsiveConnections } from './unresponsive-connections.ts';
 
 const UNRESPONSIVE_MS = 300;
 /** The silence, the checks that find it, the query and its time limit. */
@@ -21,7 +21,7 @@ beforeEach(async () => {
     connectionString: line.url,
     max: 4,
     applicationName: 'silent-test',
-    silentMs: UNRESPONSIVE_MS,
+    unresponsiveMs: UNRESPONSIVE_MS,
     connectTimeoutMs: 500,
   });
 });
@@ -43,7 +43,7 @@ const failureOf = async (asked: Promise<unknown>) => {
 
 it('a statement lost in a partition fails as an outage, and the pool works at once when the network is back', async () => {
   await pool.query('SELECT 1');
-  line.swallow();
+  line.partition();
   const failed = await failureOf(pool.query('SELECT 2'));
   expect(failed.isUnavailable).toBe(true);
   expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
@@ -54,7 +54,7 @@ it('a statement lost in a partition fails as an outage, and the pool works at on
 
 it('a lost answer is detected, although the server executed the statement', async () => {
   await pool.query('CREATE TABLE done (n int)');
-  line.swallow('down');
+  line.partition('down');
   const failed = await failureOf(pool.query('INSERT INTO done VALUES (1)'));
   expect(failed.isUnavailable).toBe(true);
   expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
@@ -66,7 +66,7 @@ it('a transaction in a partition fails as a whole, and its connection is not use
   const failed = await failureOf(
     withTransaction(pool, async (client) => {
       await client.query('SELECT 1');
-      line.swallow();
+      line.partition();
       await client.query('SELECT 2');
     }),
   );
@@ -102,10 +102,10 @@ it('a statement that is still being sent is left alone: a large one takes long o
     const stream = { bytesRead: 0, bytesWritten: 1_000_000, _handle: handle, destroy: () => void givenUp.push(name) };
     return { processID: 0, readyForQuery: false, connection: { stream } } as unknown as pg.PoolClient;
   };
-  const silent = new SilentConnections({
+  const silent = new UnresponsiveConnections({
     connectionString: database.url,
     applicationName: 'silent-test',
-    silentMs: UNRESPONSIVE_MS,
+    unresponsiveMs: UNRESPONSIVE_MS,
   });
   const [moving, stuck] = [sending('moving'), sending('stuck')];
   silent.add(moving);
@@ -132,7 +132,7 @@ it('the server releases what a statement of a closed connection waits for or hol
 
 it('a pool can be closed during a partition', async () => {
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
-  line.swallow();
+  line.partition();
   const startedAt = performance.now();
   await pool.end();
   expect(performance.now() - startedAt).toBeLessThan(4_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { passedOn } from './passed-on.ts';
+import { selectPassedVariables } from './passed-variables.ts';
 
 it('control-plane reaches the container engine that the person who starts the platform has named, and gets nothing else', () => {
   const engine = {
@@ -8,7 +8,7 @@ it('control-plane reaches the container engine that the person who starts the pl
     CONTAINER_ENGINE_COMMAND: 'podman',
   };
   expect(
-    passedOn('control-plane', {
+    selectPassedVariables('control-plane', {
       ...engine,
       DOCKER_CONTEXT: '',
       OPENAI_API_KEY: 'secret',
@@ -19,5 +19,7 @@ it('control-plane reaches the container engine that the person who starts the pl
 
 it('the gateway counts failures to authenticate as the person who starts the platform has configured', () => {
   const limits = { RATE_LIMIT_FAILURES_RPS: '0' };
-  expect(passedOn('gateway', { ...limits, RATE_LIMIT_FAILURES_BURST: '', REDIS_URI: 'redis://else' })).toEqual(limits);
+  expect(
+    selectPassedVariables('gateway', { ...limits, RATE_LIMIT_FAILURES_BURST: '', REDIS_URI: 'redis://else' }),
+  ).toEqual(limits);
 });

@@ -1,12 +1,12 @@
-import { type KafkaTls, kafkaLogin, kafkaTls } from '@runyard/service-kit/kafka-access';
+import { type KafkaTls, readKafkaLogin, readKafkaTls } from '@runyard/service-kit/kafka-access';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { askBroker } from './broker-access.ts';
+import { checkBroker } from './broker-access.ts';
 import type { KafkaLogins } from './server-properties.ts';
 
 /** The variable of an external broker. */
 export const BROKERS_VARIABLE = 'RUNYARD_KAFKA_BROKERS';
 
-export interface NamedBroker {
+export interface ExternalBroker {
   brokers: string[];
   logins?: KafkaLogins;
   tls?: KafkaTls;
@@ -18,15 +18,15 @@ export interface NamedBroker {
  *
  * @throws InfrastructureError when it cannot be used as each of the users, or when their variables are incomplete
  */
-export async function namedBroker(environment: NodeJS.ProcessEnv): Promise<NamedBroker | null> {
+export async function findExternalBroker(environment: NodeJS.ProcessEnv): Promise<ExternalBroker | null> {
   const given = environment[BROKERS_VARIABLE];
   if (!given) return null;
   try {
     const brokers = given.split(',').map((broker) => broker.trim());
-    const logins = namedLogins(environment);
-    const tls = kafkaTls(environment, 'RUNYARD_');
+    const logins = readExternalLogins(environment);
+    const tls = readKafkaTls(environment, 'RUNYARD_');
     for (const login of logins ? [logins.platform, logins.deployments] : [undefined])
-      await askBroker({ brokers, login, tls });
+      await checkBroker({ brokers, login, tls });
     return { brokers, ...(logins && { logins }), ...(tls && { tls }) };
   } catch (error) {
     throw new InfrastructureError(
@@ -35,9 +35,9 @@ export async function namedBroker(environment: NodeJS.ProcessEnv): Promise<Named
   }
 }
 
-function namedLogins(environment: NodeJS.ProcessEnv): KafkaLogins | undefined {
-  const platform = kafkaLogin(environment, 'RUNYARD_');
-  const deployments = kafkaLogin(environment, 'RUNYARD_DEPLOYMENT_', 'RUNYARD_');
+function readExternalLogins(environment: NodeJS.ProcessEnv): KafkaLogins | undefined {
+  const platform = readKafkaLogin(environment, 'RUNYARD_');
+  const deployments = readKafkaLogin(environment, 'RUNYARD_DEPLOYMENT_', 'RUNYARD_');
   if (platform && deployments) return { platform, deployments };
   if (!platform && !deployments && !environment.RUNYARD_KAFKA_SASL_MECHANISM) return undefined;
   const missing = platform ? 'RUNYARD_DEPLOYMENT_KAFKA_SASL_USERNAME' : 'RUNYARD_KAFKA_SASL_USERNAME';

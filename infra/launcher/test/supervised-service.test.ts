@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { freePort, openSupervisor, type Supervisor } from '@runyard/local-infra';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { keepService } from '../src/services/kept-service.ts';
 import type { ServiceProcess } from '../src/services/service-process.ts';
+import { superviseService } from '../src/services/supervised-service.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'runyard-kept-service-'));
 const lines: string[] = [];
@@ -48,7 +48,13 @@ async function startGateway(): Promise<{ kept: ServiceProcess; url: string }> {
     secrets: { secret: 'told over the pipe' },
     stopMs: 3_000,
   } as const;
-  const kept = await keepService({ ...settings, supervisor, repository: work, logDir: join(work, 'logs'), progress });
+  const kept = await superviseService({
+    ...settings,
+    supervisor,
+    repository: work,
+    logDir: join(work, 'logs'),
+    progress,
+  });
   service = kept;
   return { kept, url: `http://127.0.0.1:${port}` };
 }

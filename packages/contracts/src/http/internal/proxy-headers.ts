@@ -4,7 +4,7 @@
  */
 
 /** Says on a 503 that the request was not processed and may go to another process. The value is the reason. */
-export const UNTOUCHED_HEADER = 'x-runyard-untouched';
+export const UNPROCESSED_HEADER = 'x-runyard-untouched';
 
 /**
  * As a request header it says that the sender can follow the handoff of a stream when the process has to stop. The

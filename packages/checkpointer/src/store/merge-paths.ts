@@ -2,7 +2,7 @@
  * Returns one path that matches exactly what all the given ones match, aligned at their start or end; `*` stands for
  * any one segment. Undefined for no paths, `impossible` when two contradict each other.
  */
-export function mergedPaths(paths: string[][], align: 'start' | 'end'): string[] | undefined | 'impossible' {
+export function mergePaths(paths: string[][], align: 'start' | 'end'): string[] | undefined | 'impossible' {
   if (paths.length === 0) return undefined;
   const aligned = align === 'start' ? paths : paths.map((path) => path.toReversed());
   const merged: string[] = [];

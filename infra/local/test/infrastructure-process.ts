@@ -6,13 +6,13 @@ import { bundledEntry } from '@runyard/test-kit';
 import { isAlive, type ProcessIdentity } from '../src/supervision/process-identity.ts';
 
 /** Infrastructure that another process holds, so that a test can kill that one. */
-export interface Holder {
+export interface InfrastructureProcess {
   child: ChildProcess;
   /** Returns the servers' processes as recorded in the data folder. */
   servers(): Promise<(ProcessIdentity & { name: string })[]>;
 }
 
-export async function holdInfrastructure(dataDir: string, names: string[]): Promise<Holder> {
+export async function startInfrastructureProcess(dataDir: string, names: string[]): Promise<InfrastructureProcess> {
   const entry = await bundledEntry(join(import.meta.dirname, 'hold.ts'));
   const child = spawn(process.execPath, [entry, dataDir, ...names], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -29,7 +29,7 @@ export async function holdInfrastructure(dataDir: string, names: string[]): Prom
   };
 }
 
-export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function waitForEnd(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = once(child, 'exit');
   child.kill(signal);
   await ended;

@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https';
  *
  * @param url any URL of the service
  */
-export function lives(url: string, withinMs: number): Promise<boolean> {
+export function isResponsive(url: string, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const address = new URL('/ok', url);
     const asked = (address.protocol === 'https:' ? httpsRequest : httpRequest)(address, { agent: false });

@@ -14,17 +14,17 @@ const recoveredMs = 60_000;
  * Starts a service and restarts it, on the same port, whenever it ends unasked. Each end is reported in one line. A
  * service that does not come up the first time is not retried: the person who starts it has to know.
  */
-export async function keepService(options: ServiceOptions & { progress: Progress }): Promise<ServiceProcess> {
+export async function superviseService(options: ServiceOptions & { progress: Progress }): Promise<ServiceProcess> {
   const { name, progress } = options;
   const stopping = new AbortController();
   const start = () => startService({ ...options, stopping: stopping.signal });
   let starting = start();
   let current: ServiceProcess | undefined = await starting;
 
-  const unexpectedEnd = keepGoing();
+  const unexpectedEnd = restartForever();
   unexpectedEnd.catch(() => {}); // Whoever awaits it gets the rejection; before that it must not end the process.
 
-  async function keepGoing(): Promise<never> {
+  async function restartForever(): Promise<never> {
     let ends = 0;
     let startedAt = Date.now();
     for (;;) {
@@ -40,7 +40,7 @@ export async function keepService(options: ServiceOptions & { progress: Progress
       await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return new Promise(() => {});
       startedAt = Date.now();
-      starting = start().catch((error: Error) => failedStart(name, error));
+      starting = start().catch((error: Error) => createFailedService(name, error));
       current = await starting;
       if (current.pid !== undefined) progress.step(`${name} is back`);
     }
@@ -66,7 +66,7 @@ async function endOf(service: ServiceProcess | undefined): Promise<Error> {
 }
 
 /** Returns a placeholder for a failed start, which counts as an end. */
-function failedStart(name: string, error: Error): ServiceProcess {
+function createFailedService(name: string, error: Error): ServiceProcess {
   const unexpectedEnd = Promise.reject(error);
   unexpectedEnd.catch(() => {});
   return { name, pid: undefined, unexpectedEnd, stop: async () => {} };

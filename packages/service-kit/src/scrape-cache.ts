@@ -6,7 +6,7 @@ const PATIENCE_MS = 1_000;
  * Shares one query among all gauges of a scrape, however often they are scraped. Undefined when it is not answered in
  * time: the scrape then lacks those gauges, and does not fail.
  */
-export function scrapeLookup<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
+export function cacheForScrape<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
   let asked: { at: number; answer: Promise<T | undefined> } | undefined;
   return () => {
     if (!asked || performance.now() - asked.at > FRESH_MS) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Lookup, OutboundPolicy, ResolvedNames } from './index.ts';
-import { limitedLookup } from './system-lookup.ts';
+import { HostnameChecker, type Lookup, OutboundPolicy } from './index.ts';
+import { limitLookups } from './system-lookup.ts';
 
 const policy = new OutboundPolicy({ subject: 'Webhook' });
 
@@ -10,7 +10,7 @@ it('a name that means this machine is reported, and the resolver is asked once',
     questions += 1;
     callback(null, [{ address: '127.0.0.1', family: 4 }]);
   };
-  const names = new ResolvedNames(policy, { lookup });
+  const names = new HostnameChecker(policy, { lookup });
   const checked = Array.from({ length: 5 }, () => names.check(new URL('https://sly.test/')));
   for (const check of checked) await expect(check).rejects.toThrow('Webhook host blocked: localhost address');
   expect(questions).toBe(1);
@@ -21,14 +21,14 @@ it('a name that does not resolve, takes too long or is public passes', async () 
     if (host === 'gone.test') callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
     if (host === 'fine.test') callback(null, [{ address: '93.184.215.14', family: 4 }]);
   };
-  const names = new ResolvedNames(policy, { lookup, timeoutMs: 10, maxNames: 1 });
+  const names = new HostnameChecker(policy, { lookup, timeoutMs: 10, maxNames: 1 });
   for (const host of ['gone.test', 'fine.test', 'slow.test']) await names.check(new URL(`https://${host}/`));
 });
 
 it('queries beyond the limit wait in line', () => {
   const asked = new Map<string, () => void>();
   const answered: string[] = [];
-  const lookup = limitedLookup((host, _options, callback) => asked.set(host, () => callback(null, [])), 2);
+  const lookup = limitLookups((host, _options, callback) => asked.set(host, () => callback(null, [])), 2);
   for (const host of ['a', 'b', 'c']) lookup(host, { all: true }, () => answered.push(host));
   expect([...asked.keys()]).toEqual(['a', 'b']);
   asked.get('b')!();

@@ -10,7 +10,7 @@ const LOG_EVERY = 20;
  * Repeats a step of a service's start while the database is unavailable: services and servers start in any order. The
  * step must be safe to repeat. Rejects when the service is asked to stop.
  */
-export async function untilAvailable<T>(
+export async function retryStartStep<T>(
   step: () => Promise<T>,
   { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
   isWorthWaiting: (error: unknown) => boolean = isUnavailable,

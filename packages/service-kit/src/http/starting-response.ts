@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { UNTOUCHED_HEADER } from '@runyard/contracts';
+import { UNPROCESSED_HEADER } from '@runyard/contracts';
 
 const ALIVE = '{"ok":true,"services":{}}';
 const STARTING = '{"detail":"The service is starting"}';
@@ -8,7 +8,7 @@ const STARTING = '{"detail":"The service is starting"}';
  * Answers while the service is starting: it is alive, below any mount prefix, and cannot work yet. A header tells
  * proxies that the request was not processed.
  */
-export const answerNotYet: RequestListener = (req, res) => {
+export const answerStarting: RequestListener = (req, res) => {
   const [path = '', query = ''] = (req.url ?? '').split('?', 2);
   const readiness = new URLSearchParams(query).get('check_db') ?? '';
   const isAlive = path.endsWith('/ok') && ['', '0', 'false'].includes(readiness);
@@ -17,7 +17,7 @@ export const answerNotYet: RequestListener = (req, res) => {
   if (isAlive) res.writeHead(200, headers).end(body);
   else {
     // The body is not read: closing keeps it from being parsed as the next request.
-    const unprocessed = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
+    const unprocessed = { 'retry-after': '1', connection: 'close', [UNPROCESSED_HEADER]: 'starting' };
     res.writeHead(503, { ...headers, ...unprocessed }).end(body);
   }
 };
