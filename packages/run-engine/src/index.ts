@@ -28,5 +28,5 @@ export { WakeupReceiver } from './wakeups/wakeup-receiver.ts';
 export * from './webhooks/types.ts';
 export { type WebhookClaim, type WebhookClaims, type WebhookLoad, WebhookQueue } from './webhooks/webhook-queue.ts';
 export type { Rescue } from './workers/rescue.ts';
-export { workerSessionName } from './workers/silent-sessions.ts';
 export * from './workers/types.ts';
+export { workerSessionName } from './workers/unresponsive-sessions.ts';

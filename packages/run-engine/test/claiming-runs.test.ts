@@ -50,11 +50,11 @@ describe('a claim', () => {
     await Promise.all([1, 2, 3].map(() => fixture.engine.createRun(aRun())));
     const worker = await fixture.worker();
     for (const { fence } of await fixture.engine.claimRuns(worker, 3)) {
-      await fixture.engine.releaseRun(fence, { isSuspect: true });
+      await fixture.engine.releaseRun(fence, { isQuarantined: true });
     }
     const { run: other } = await fixture.engine.createRun(aRun());
-    expect(await fixture.engine.claimRuns(worker, 10, { suspectsMax: 0 })).toMatchObject([{ runId: other.runId }]);
-    expect(await fixture.engine.claimRuns(worker, 10, { suspectsMax: 2 })).toMatchObject([
+    expect(await fixture.engine.claimRuns(worker, 10, { quarantinedMax: 0 })).toMatchObject([{ runId: other.runId }]);
+    expect(await fixture.engine.claimRuns(worker, 10, { quarantinedMax: 2 })).toMatchObject([
       { isSuspect: true },
       { isSuspect: true },
     ]);

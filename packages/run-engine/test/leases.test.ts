@@ -263,8 +263,8 @@ describe('a worker', () => {
     await fixture.engine.createRun(aRun());
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const run = await claimOne(await fixture.worker());
-      expect(run.isSuspect).toBe(attempt > 1);
-      expect(await fixture.engine.releaseRun(run.fence, { isSuspect: true })).toEqual({ outcome: 'pending' });
+      expect(run.isQuarantined).toBe(attempt > 1);
+      expect(await fixture.engine.releaseRun(run.fence, { isQuarantined: true })).toEqual({ outcome: 'pending' });
     }
   });
 });

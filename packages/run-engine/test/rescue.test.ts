@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FencedError } from '../src/errors.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
-import { workerSessionName } from '../src/workers/silent-sessions.ts';
+import { workerSessionName } from '../src/workers/unresponsive-sessions.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

@@ -2,7 +2,7 @@ import { startRedisHeartbeat } from '@runyard/service-kit';
 import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { redisComplaints } from '../src/wakeups/redis-connection.ts';
+import { findRedisWarnings } from '../src/wakeups/redis-connection.ts';
 import { RunWakeups } from '../src/wakeups/run-wakeups.ts';
 import { WakeupReceiver } from '../src/wakeups/wakeup-receiver.ts';
 
@@ -62,11 +62,11 @@ it('a delayed wake-up comes when it is due', async () => {
 });
 
 it('a server without eviction has no faults, and one that evicts is reported', async () => {
-  expect(await wakeups.complaints()).toEqual([]);
+  expect(await wakeups.warnings()).toEqual([]);
   const server = (info: string) => ({ info: async () => info.replaceAll('\n', '\r\n') });
-  const evicting = await redisComplaints(server('redis_version:7.0.15\nmaxmemory_policy:allkeys-lru\n'));
+  const evicting = await findRedisWarnings(server('redis_version:7.0.15\nmaxmemory_policy:allkeys-lru\n'));
   expect(evicting).toEqual([expect.stringContaining('allkeys-lru')]);
-  const old = await redisComplaints(server('redis_version:6.0.16\nmaxmemory_policy:noeviction\n'));
+  const old = await findRedisWarnings(server('redis_version:6.0.16\nmaxmemory_policy:noeviction\n'));
   expect(old).toEqual([expect.stringContaining('6.0.16')]);
 });
 
@@ -95,7 +95,7 @@ describe('during a partition', () => {
 
   it('delayed wake-ups that cannot be sent do not pile up, and closing does not wait for them', async () => {
     const away = new RunWakeups({ redis: line.url, keyPrefix: redis.prefix });
-    await away.complaints();
+    await away.warnings();
     line.partition();
     for (let index = 0; index < 50; index += 1) {
       away.kick('created');

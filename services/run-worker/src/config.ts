@@ -38,7 +38,7 @@ export const configSchema = Type.Object({
   WORKER_LEASE_SECONDS: Type.Number({
     default: 10,
     minimum: 2,
-    description: 'Runs of a silent worker are taken after this.',
+    description: 'Runs of an unresponsive worker are taken after this.',
   }),
 });
 

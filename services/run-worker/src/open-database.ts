@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Config } from './config.ts';
 
 /** A busy machine may need so many milliseconds to make a connection. */
-const SILENT_MS_MIN = 1_000;
+const UNRESPONSIVE_MS_MIN = 1_000;
 /** One connection for the lease and one for the sweep. */
 const UPKEEP_CONNECTIONS = 2;
 
@@ -29,8 +29,8 @@ export function openDatabase(config: Config, workerId: string, { logger, lifecyc
     statementTimeoutMs: leaseMs * 0.8,
     idleInTransactionTimeoutMs: leaseMs * 0.5,
     applicationName: workerSessionName(workerId),
-    silentMs: Math.max(SILENT_MS_MIN, leaseMs * 0.2),
-    onConnectionLost: (error: Error) => logger.warn('a database connection was lost', { error }),
+    silentMs: Math.max(UNRESPONSIVE_MS_MIN, leaseMs * 0.2),
+    onConnectionLost: (error: Error) => logger.warn('database connection lost', { error }),
   };
   const pool = openPool({
     ...options,

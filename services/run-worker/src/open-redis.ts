@@ -30,7 +30,7 @@ export function openRedis(
     onTrim: (entries) => metrics.trimmedEvents.inc(entries),
   });
   lifecycle.onStop('run streams', () => streams.close());
-  const onError = (error: Error) => logger.debug('the wake-up queue reports an error', { error });
+  const onError = (error: Error) => logger.debug('wake-up queue error', { error });
   const queue = { ...redis, onError };
   const wakeups = new RunWakeups(queue);
   lifecycle.onStop('wake-ups', () => wakeups.close());

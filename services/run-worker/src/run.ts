@@ -14,7 +14,7 @@ import {
   type ServiceContext,
 } from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
-import { Slots } from './claiming/slots.ts';
+import { RunSlots } from './claiming/run-slots.ts';
 import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
 import { openHosts } from './hosts/open-hosts.ts';
@@ -23,7 +23,7 @@ import { createSweeper } from './leases/sweeper.ts';
 import { WaitingRuns } from './loopback/waiting-runs.ts';
 import { openDatabase } from './open-database.ts';
 import { openRedis } from './open-redis.ts';
-import { warnAboutServers } from './start-up.ts';
+import { warnAboutServers } from './server-warnings.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
@@ -39,7 +39,7 @@ const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
 /** Milliseconds until another worker takes over the tasks of a lease owner that died. */
 const SWEEP_LEASE_MS = 5_000;
-const LOOK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 /** Milliseconds between a worker's reports for the metrics of its deployment. */
 const REPORT_EVERY_MS = 5_000;
 
@@ -63,7 +63,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const cipher = openDataCipher(aesKey);
   const stateTimes = new StateTimes({
     pool,
-    onError: (error) => logger.warn('the times of states could not be written', { error }),
+    onError: (error) => logger.warn('state times not written', { error }),
   });
   lifecycle.onStop('times of states', () => stateTimes.close());
   const checkpoints = new PostgresCheckpoints({
@@ -84,7 +84,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
     onTakeBackFailure: (threadId: string, error: unknown) =>
-      logger.warn('the run of a lost worker could not be taken back', { threadId, error }),
+      logger.warn('lost run not taken back, will retry', { threadId, error }),
     cipher,
   };
   const engine = new RunEngine({ ...engineOptions, pool });
@@ -110,7 +110,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     deps: {
       engine,
       publisher,
-      takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
+      takeSlot: ({ isQuarantined }) => (isQuarantined ? hosts.takeIsolatedSlot() : hosts.takeSlot()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
       storeFor: ({ fence }, host) =>
         store.open({
@@ -124,7 +124,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       abortGraceMs: ABORT_GRACE_MS,
       hostGraceMs: HOST_GRACE_MS,
     },
-    onFree: ({ hasNextRun }) => {
+    onSlotFree: ({ hasNextRun }) => {
       if (!hasNextRun) claims.slotFreed();
       else if (lifecycle.isDraining) wakeups.kick('finished');
       else claims.poke();
@@ -138,9 +138,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     metrics,
     logger,
   });
-  const slots = new Slots({
+  const slots = new RunSlots({
     slots: config.N_JOBS_PER_WORKER,
-    inHand: () => executions.size,
+    inFlight: () => executions.size,
     waiting: () => executions.countOf(waiting.ids),
   });
   const canExecute = () => hosts.current !== undefined && lease.isHeld;
@@ -152,13 +152,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       const among = canExecute() ? waiting.awaited : undefined;
       return among && { among, limit: slots.freeForAwaited };
     },
-    freeSoloPlaces: () => hosts.freeSoloPlaces,
+    freeIsolatedHosts: () => hosts.freeIsolatedHosts,
     start: (claimed) => executions.start(claimed),
     nextWakeup: () => receiver.next(),
     passOn: () => wakeups.kick('created'),
     metrics,
     logger,
-    lookEveryMs: LOOK_EVERY_MS,
+    pollEveryMs: POLL_EVERY_MS,
   });
   const sweeper = createSweeper({
     metrics,
@@ -182,11 +182,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   const report = new RunMetricReport(upkeepPool, context.metrics);
-  const notReported = (error: unknown) => logger.warn('run metrics not reported, will retry', { error });
-  const reporting = setInterval(() => report.report().catch(notReported), REPORT_EVERY_MS);
+  const warnNotReported = (error: unknown) => logger.warn('run metrics not reported, will retry', { error });
+  const reporting = setInterval(() => report.report().catch(warnNotReported), REPORT_EVERY_MS);
   lifecycle.onStop('run metrics', () => {
     clearInterval(reporting);
-    return report.report().catch(notReported);
+    return report.report().catch(warnNotReported);
   });
 
   const app = createApp({
@@ -206,12 +206,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   // The hooks below stand in the order of a stop, read upwards: claims end first, runs end or are handed back, the
   // lease goes last. A worker that cannot deregister is found by its lapsed lease; that is no failed stop.
-  const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
-  lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(unlessAway));
+  const warnNotDeregistered = (error: unknown) => logger.warn('worker not deregistered', { error });
+  lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(warnNotDeregistered));
   lifecycle.onStop('lease', () => lease.close());
   lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(
-    'runs in hand',
+    'runs in flight',
     async () => {
       await executions.finishOrHandBack({ graceMs: Math.max(0, graceMs - DRAIN_MS), drainMs: DRAIN_MS });
       wakeups.kick('swept');
@@ -221,7 +221,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('sweeper', () => sweeper.stop());
   lifecycle.onDrain('claiming', async () => {
     await claims.stop();
-    await upkeep.drainWorker(workerId).catch(unlessAway);
+    await upkeep.drainWorker(workerId).catch(warnNotDeregistered);
   });
 
   await hosts.start();

@@ -108,7 +108,7 @@ export function reportWorkerGauges(
   gauge('workers_max', 'Slots for runs', () => worker.slots);
   gauge(
     'workers_active',
-    'Runs in hand, also those that lend their slot while they wait for another run',
+    'Runs in flight, also those that lend their slot while they wait for another run',
     worker.active,
   );
   gauge('workers_available', 'Free slots', worker.free);

@@ -30,7 +30,7 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
       durability: 'async',
     },
     fence: { threadId, epoch: 7n, runId },
-    isSuspect: false,
+    isQuarantined: false,
     lostForMs: null,
     createdAt: new Date(),
     ...overrides,

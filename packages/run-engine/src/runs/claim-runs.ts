@@ -27,7 +27,7 @@ export interface ClaimOptions {
   /** Default: any runs. */
   among?: RunsAmong | undefined;
   /** Maximum number of quarantined runs, each of which needs an isolated host. Default: no limit. */
-  suspectsMax?: number;
+  quarantinedMax?: number;
 }
 
 /**
@@ -80,10 +80,10 @@ async function claimRows(
 
 async function claimOnce(
   db: pg.PoolClient,
-  { workerId, limit, among, suspectsMax = limit }: { workerId: string; limit: number } & ClaimOptions,
+  { workerId, limit, among, quarantinedMax = limit }: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
-  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, suspectsMax];
+  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, quarantinedMax];
   const { rows } = await db.query<ClaimedRow>(
     among
       ? {
@@ -137,7 +137,7 @@ function claimedRunOf(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     metadata: row.metadata,
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: fenceOf(row),
-    isSuspect: row.is_suspect,
+    isQuarantined: row.is_suspect,
     lostForMs: row.lost_for_ms,
     createdAt: row.created_at,
   };

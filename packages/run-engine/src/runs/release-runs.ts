@@ -101,9 +101,9 @@ export async function releaseRuns(
   return results;
 }
 
-function retryReason({ isLost, failure, isSuspect }: OwnedRelease): RetryReason {
+function retryReason({ isLost, failure, isQuarantined }: OwnedRelease): RetryReason {
   if (isLost) return 'worker_lost';
-  return failure || isSuspect ? 'failed' : 'handed_over';
+  return failure || isQuarantined ? 'failed' : 'handed_over';
 }
 
 function exhaustion(failures: number, failure: ErrorInfo): ErrorInfo {
@@ -149,7 +149,7 @@ async function putBack(
       releases.map(({ run }) => run.runId),
       releases.map(({ run }) => run.threadId),
       releases.map(({ failures }) => failures),
-      releases.map(({ isSuspect }) => isSuspect ?? false),
+      releases.map(({ isQuarantined }) => isQuarantined ?? false),
       releases.map(({ isLost }) => isLost ?? false),
       leaseMs,
     ],

@@ -131,7 +131,7 @@ export interface ClaimedRun {
   kwargs: Record<string, unknown>;
   fence: Fence;
   /** True when the run is quarantined: it may have crashed its host, and needs an isolated one. */
-  isSuspect: boolean;
+  isQuarantined: boolean;
   /**
    * Milliseconds since the lost worker of its last attempt renewed its lease; null when it waited for another reason.
    */
@@ -176,7 +176,7 @@ export interface RunRelease {
    * True when the run was one of several in a host that crashed. Nobody knows which run caused the crash, so the
    * attempt does not count.
    */
-  isSuspect?: boolean;
+  isQuarantined?: boolean;
 }
 
 /** The result of releasing a run. */

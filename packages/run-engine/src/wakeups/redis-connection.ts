@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
  * for them. A ping detects an unresponsive server, and the connection is replaced.
  */
 export function openWakeupConnection(url: string, onError: (error: Error) => void): Redis {
-  return keepingOn(
+  return keepReconnecting(
     new Redis(url, {
       maxRetriesPerRequest: null,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -21,30 +21,30 @@ export function openWakeupConnection(url: string, onError: (error: Error) => voi
 
 /** Opens another connection to the same server, for listening. */
 export function duplicateConnection(redis: Redis, onError: (error: Error) => void): Redis {
-  return keepingOn(redis.duplicate(), onError);
+  return keepReconnecting(redis.duplicate(), onError);
 }
 
-function keepingOn(redis: Redis, onError: (error: Error) => void): Redis {
+function keepReconnecting(redis: Redis, onError: (error: Error) => void): Redis {
   startRedisHeartbeat(redis);
   return redis.on('error', onError);
 }
 
 /** Returns the faults of a Redis server that is used for queues, each in a sentence; empty when there is none. */
-export async function redisComplaints(redis: { info(): Promise<string> }): Promise<string[]> {
+export async function findRedisWarnings(redis: { info(): Promise<string> }): Promise<string[]> {
   const info = await redis.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   const policy = field('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
-    complaints.push(
+    warnings.push(
       `Redis evicts keys when its memory is full (maxmemory-policy "${policy}"): wake-ups and run events may vanish. Set it to noeviction.`,
     );
   }
   const version = field('redis_version');
   if (version !== undefined && isOlder(version, [6, 2])) {
-    complaints.push(`Redis ${version} is older than 6.2, which the queues need.`);
+    warnings.push(`Redis ${version} is older than 6.2, which the queues need.`);
   }
-  return complaints;
+  return warnings;
 }
 
 function isOlder(version: string, [major, minor]: [number, number]): boolean {

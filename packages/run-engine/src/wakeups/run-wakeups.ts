@@ -1,7 +1,7 @@
 import { RUN_WAKEUP_QUEUE, type RunWakeup } from '@runyard/contracts';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { openWakeupConnection, redisComplaints } from './redis-connection.ts';
+import { findRedisWarnings, openWakeupConnection } from './redis-connection.ts';
 
 export interface RunWakeupsOptions {
   /** Redis URL. */
@@ -73,8 +73,8 @@ export class RunWakeups {
   }
 
   /** Returns the faults of this Redis for queues; throws when it cannot be reached. */
-  complaints(): Promise<string[]> {
-    return redisComplaints(this.#redis);
+  warnings(): Promise<string[]> {
+    return findRedisWarnings(this.#redis);
   }
 
   async close(): Promise<void> {

@@ -4,8 +4,8 @@ import type { EngineWrites } from '../engine-writes.ts';
 import { lockOwnedRuns, lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
-import { endSilentSessions } from './silent-sessions.ts';
 import type { TakenRuns } from './types.ts';
+import { endUnresponsiveSessions } from './unresponsive-sessions.ts';
 
 export interface LapsedWorkersOptions extends ReleaseOptions {
   write: EngineWrites['write'];
@@ -24,7 +24,7 @@ const ROLLBACKS_MS = 1_000;
  * A worker whose run has a cancel order renews ten times per lease. If it was unresponsive for this share of the lease,
  * and has had the order for as long, nobody waits for it: its fence refuses its further writes.
  */
-const SILENT_SHARE = 0.2;
+const UNRESPONSIVE_SHARE = 0.2;
 const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without finishing the run.' };
 
 interface Taken extends TakenRuns {
@@ -45,7 +45,7 @@ export async function takeRunsOfLapsedWorkers(
   const result: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     const threadIds = await threadsOfLost(db, { after, cancelledOnly });
-    if (threadIds.length > 0) await endSilentSessions(db, SILENT_SHARE);
+    if (threadIds.length > 0) await endUnresponsiveSessions(db, UNRESPONSIVE_SHARE);
     await takeTogether(threadIds, options, result);
     after = threadIds.length < BATCH ? undefined : threadIds.at(-1);
   }
@@ -119,8 +119,8 @@ async function threadsOfLost(
     text: `SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
            WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now()
              OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0)
-             OR (r.cancel_requested_at <= now() - make_interval(secs => w.lease_ms * ${SILENT_SHARE} / 1000)
-               AND w.lease_until <= now() + make_interval(secs => w.lease_ms * (1 - ${SILENT_SHARE}) / 1000)))
+             OR (r.cancel_requested_at <= now() - make_interval(secs => w.lease_ms * ${UNRESPONSIVE_SHARE} / 1000)
+               AND w.lease_until <= now() + make_interval(secs => w.lease_ms * (1 - ${UNRESPONSIVE_SHARE}) / 1000)))
              AND ($1::uuid[] IS NULL OR r.thread_id = ANY($1::uuid[]))
              AND (NOT $2::boolean OR r.cancel_action IS NOT NULL) AND r.thread_id > $3
            ORDER BY r.thread_id LIMIT ${BATCH}`,

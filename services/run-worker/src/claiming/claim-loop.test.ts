@@ -17,13 +17,13 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     limits.push(limit);
     return waiting.splice(0, limit);
   });
-  const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, soloPlaces: 3 };
+  const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, isolatedHosts: 3 };
   loop = new ClaimLoop({
     engine: { claimRuns },
     workerId: 'worker',
     freeSlots: () => free,
     awaited: () => others.awaited,
-    freeSoloPlaces: () => others.soloPlaces,
+    freeIsolatedHosts: () => others.isolatedHosts,
     start: (run) => {
       started.push(run);
       free -= 1;
@@ -35,7 +35,7 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     passOn,
     metrics: workerMetrics(),
     logger: quietLogger,
-    lookEveryMs: 1_000_000,
+    pollEveryMs: 1_000_000,
   });
   const end = () => {
     free += 1;
@@ -115,7 +115,7 @@ it('the claim loop takes what its runs wait for although no slot is free, and no
 
 it('the claim loop takes only as many quarantined runs as would get an isolated host at once', async () => {
   const { claimRuns, others } = claiming();
-  others.soloPlaces = 1;
+  others.isolatedHosts = 1;
   loop.start();
   await settle();
   expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, suspectsMax: 1 }]);

@@ -10,7 +10,7 @@ export interface ClaimLoopOptions {
   /** Returns, when no slot is free, which runs those in flight wait for, and how many of them may still be claimed. */
   awaited?(): { among: RunsAmong; limit: number } | undefined;
   /** Returns how many quarantined runs would get an isolated host at once. */
-  freeSoloPlaces(): number;
+  freeIsolatedHosts(): number;
   start(run: ClaimedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
@@ -19,12 +19,12 @@ export interface ClaimLoopOptions {
   metrics: WorkerMetrics;
   logger: Logger;
   /** Milliseconds between claims without a wake-up: while Redis is away runs start late, not never. */
-  lookEveryMs: number;
+  pollEveryMs: number;
 }
 
 /**
  * Claims runs while slots are free, and while none is, the runs that those in flight wait for. A wake-up, a freed slot
- * with a run waiting, or the look-around timer starts a claim; a claim that comes back full is followed by another.
+ * with a run waiting, or the poll timer starts a claim; a claim that comes back full is followed by another.
  */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
@@ -45,7 +45,7 @@ export class ClaimLoop {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.poke(), this.#options.lookEveryMs);
+    this.#timer = setInterval(() => this.poke(), this.#options.pollEveryMs);
     this.#loop = this.#run();
   }
 
@@ -101,15 +101,15 @@ export class ClaimLoop {
 
   /** Returns how many runs it claimed. */
   async #take(limit: number, among?: RunsAmong): Promise<number> {
-    const { engine, workerId, start, freeSoloPlaces, metrics, logger } = this.#options;
+    const { engine, workerId, start, freeIsolatedHosts, metrics, logger } = this.#options;
     try {
-      const runs = await engine.claimRuns(workerId, limit, { among, suspectsMax: freeSoloPlaces() });
+      const runs = await engine.claimRuns(workerId, limit, { among, quarantinedMax: freeIsolatedHosts() });
       for (const run of runs) start(run);
       return runs.length;
     } catch (error) {
       metrics.claimFailures.inc();
-      logger.warn('runs could not be claimed', { error });
-      // The look-around timer tries again.
+      logger.warn('claim failed, will retry', { error });
+      // The poll timer tries again.
       return 0;
     }
   }

@@ -12,7 +12,7 @@ import {
 } from '@runyard/run-engine';
 import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import type { RunPublisher } from '../streams/event-publisher.ts';
-import { endEvent, errorEvent, type StreamedRun } from '../streams/run-events.ts';
+import { endEvent, errorEvent, type StreamedAttempt } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import type { Ending } from './ending.ts';
 
@@ -20,7 +20,7 @@ export interface EndWriterOptions {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
   run: ClaimedRun;
   publisher: RunPublisher;
-  streamed: StreamedRun;
+  streamed: StreamedAttempt;
   metrics: WorkerMetrics;
   logger: Logger;
 }
@@ -67,10 +67,10 @@ export class EndWriter {
   async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
     const { run, publisher } = this.#options;
     const { values } = ending;
-    const error = ending.error && sanitized(ending.error);
+    const error = ending.error && sanitizeError(ending.error);
     const { kind: _kind, ...rest } = ending;
     const { firstEventId } = publisher;
-    const finished = await this.#finished({
+    const finished = await this.#finishRun({
       fence: run.fence,
       runId: run.runId,
       ...rest,
@@ -81,7 +81,7 @@ export class EndWriter {
     // The sweep continues the rollback, and publishes the end.
     if (finished.isGoingOn) return { hasNextRun: false };
     this.#observeCancel(finished);
-    this.#tellEnd(finished, values);
+    this.#publishEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
   }
 
@@ -89,9 +89,9 @@ export class EndWriter {
    * Finishes the run. A commit without an answer may have taken effect: then the fence is gone, and the run has ended
    * in this attempt.
    */
-  #finished(asked: FinishRun): Promise<FinishedRun> {
+  #finishRun(request: FinishRun): Promise<FinishedRun> {
     const { engine, run } = this.#options;
-    let finish = asked;
+    let finish = request;
     let mayBeWritten = false;
     let tooMuch = 0;
     const write = async (): Promise<FinishedRun> => {
@@ -110,7 +110,7 @@ export class EndWriter {
         return { status: now.status, error: now.error, ...unknown };
       }
     };
-    return this.#untilWritten(write, () => {
+    return this.#writeWithRetries(write, () => {
       if (tooMuch < TOO_MUCH_MAX) return false;
       if (!isLarge(finish)) return true;
       finish = withoutValues(finish);
@@ -121,9 +121,9 @@ export class EndWriter {
 
   async #release(release: RunRelease, isHandedBack: boolean): Promise<{ hasNextRun: boolean }> {
     const { engine, run, metrics } = this.#options;
-    const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
+    const shown = { ...release, ...(release.failure && { failure: sanitizeError(release.failure) }) };
     let tooMuch = 0;
-    const released = await this.#untilWritten(
+    const released = await this.#writeWithRetries(
       () => engine.releaseRun(run.fence, shown),
       (error) => {
         if (isTimeoutOrOutOfMemory(error)) tooMuch += 1;
@@ -138,12 +138,12 @@ export class EndWriter {
     }
     if (released.status === 'error') metrics.failedAfterRetry.inc();
     this.#observeCancel(released);
-    this.#tellEnd(released, null);
+    this.#publishEnd(released, null);
     return { hasNextRun: true };
   }
 
   /** Publishes the end without waiting: the slot is free as soon as the end is durable. */
-  #tellEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
+  #publishEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
     const { publisher, streamed } = this.#options;
     const { status, error, isRolledBack } = ended;
     const end = endEvent(streamed, status, error ? null : values, isRolledBack);
@@ -151,14 +151,14 @@ export class EndWriter {
   }
 
   /** Retries while the database is away, or another transaction is in the way, until `givesUp` says to stop. */
-  async #untilWritten<T>(write: () => Promise<T>, givesUp: (error: unknown) => boolean): Promise<T> {
+  async #writeWithRetries<T>(write: () => Promise<T>, givesUp: (error: unknown) => boolean): Promise<T> {
     const { logger, run } = this.#options;
     for (;;) {
       try {
         return await write();
       } catch (error) {
-        if (givesUp(error) || !mayPass(error)) throw error;
-        logger.warn('the end of a run waits for the database', { runId: run.runId, error });
+        if (givesUp(error) || !isTransient(error)) throw error;
+        logger.warn('run end not stored, will retry', { runId: run.runId, error });
         await pause(RETRY_MS);
       }
     }
@@ -177,7 +177,7 @@ export class EndWriter {
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isUnavailable(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error) || isRetryable(error);
 }
 
@@ -196,6 +196,6 @@ function withoutValues({ values, ...finish }: FinishRun): FinishRun {
   return { ...finish, ...nothing, status: 'error', threadStatus: 'error', error };
 }
 
-function sanitized({ error, message }: ErrorInfo): ErrorInfo {
+function sanitizeError({ error, message }: ErrorInfo): ErrorInfo {
   return { error: sanitizeErrorText(error), message: sanitizeErrorText(message) };
 }

@@ -1,9 +1,9 @@
 import type { RunOutcome } from '@runyard/graph-host';
 import { expect, it } from 'vitest';
-import { endingOf } from './ending.ts';
+import { decideEnding } from './ending.ts';
 
 const values = Buffer.from('{}');
-const about = { timeoutSeconds: 5, blame: 'sole' as const };
+const about = { timeoutSeconds: 5, attribution: 'sole' as const };
 const done: Extract<RunOutcome, { kind: 'done' }> = {
   kind: 'done',
   values,
@@ -13,56 +13,68 @@ const done: Extract<RunOutcome, { kind: 'done' }> = {
 };
 
 it('a run that reached its end is a success and its thread idle', () => {
-  expect(endingOf(done, undefined, about)).toMatchObject({ kind: 'finish', status: 'success', threadStatus: 'idle' });
+  expect(decideEnding(done, undefined, about)).toMatchObject({
+    kind: 'finish',
+    status: 'success',
+    threadStatus: 'idle',
+  });
 });
 
 it.each([
   ['an interrupt', { interrupts: Buffer.from('{"t":[]}') }],
   ['a breakpoint', { next: ['node'] }],
 ])('a run that stopped at %s is a success and its thread interrupted', (_, reached) => {
-  expect(endingOf({ ...done, ...reached }, undefined, about)).toMatchObject({
+  expect(decideEnding({ ...done, ...reached }, undefined, about)).toMatchObject({
     status: 'success',
     threadStatus: 'interrupted',
   });
 });
 
 it('a run that reached its end before the cancel reached it has ended well as far as the worker can tell', () => {
-  expect(endingOf(done, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'success' });
+  expect(decideEnding(done, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'success' });
 });
 
 it('an aborted run is interrupted, timed out or handed back, as the abort was meant', () => {
   const aborted = { kind: 'aborted', values, checkpointId: 'c' } as const;
-  expect(endingOf(aborted, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'interrupted', values });
-  expect(endingOf(aborted, { kind: 'timedOut', reason: '' }, about)).toMatchObject({
+  expect(decideEnding(aborted, { kind: 'cancelled', reason: '' }, about)).toMatchObject({
+    status: 'interrupted',
+    values,
+  });
+  expect(decideEnding(aborted, { kind: 'timedOut', reason: '' }, about)).toMatchObject({
     status: 'error',
     error: { error: 'TimeoutError', message: 'The run took longer than 5 seconds.' },
   });
-  expect(endingOf(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
+  expect(decideEnding(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
 });
 
 it('a run whose host ended is charged, quarantined or neither, by its crash attribution', () => {
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
-  expect(endingOf(lost, undefined, about)).toEqual({
+  expect(decideEnding(lost, undefined, about)).toEqual({
     kind: 'release',
     release: { failure: { error: 'GraphHostOutOfMemory', message: 'out of memory' } },
   });
-  expect(endingOf(lost, undefined, { ...about, blame: 'shared' as const })).toEqual({
+  expect(decideEnding(lost, undefined, { ...about, attribution: 'shared' as const })).toEqual({
     kind: 'release',
     release: { isSuspect: true },
   });
-  expect(endingOf(lost, undefined, { ...about, blame: 'none' as const })).toEqual({ kind: 'release', release: {} });
+  expect(decideEnding(lost, undefined, { ...about, attribution: 'none' as const })).toEqual({
+    kind: 'release',
+    release: {},
+  });
 });
 
 it('a run whose storage was away is not charged; one that storage cannot complete is', () => {
   const lost = { kind: 'lost', reason: 'no answer' } as const;
-  expect(endingOf({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
-  expect(endingOf({ ...lost, cause: 'slowStorage' }, undefined, { ...about, blame: 'shared' as const })).toEqual({
+  expect(decideEnding({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
+  expect(
+    decideEnding({ ...lost, cause: 'slowStorage' }, undefined, { ...about, attribution: 'shared' as const }),
+  ).toEqual({
     kind: 'release',
     release: { failure: { error: 'StorageTooSlow', message: 'no answer' } },
   });
 });
 
 it('nothing is written about a run that was taken over, whatever its outcome', () => {
-  expect(endingOf(done, { kind: 'lost' }, about)).toEqual({ kind: 'drop' });
-  expect(endingOf({ kind: 'fenced' }, undefined, about)).toEqual({ kind: 'drop' });
+  expect(decideEnding(done, { kind: 'lost' }, about)).toEqual({ kind: 'drop' });
+  expect(decideEnding({ kind: 'fenced' }, undefined, about)).toEqual({ kind: 'drop' });
 });

@@ -1,6 +1,6 @@
 import type { LossCause, RunOutcome } from '@runyard/graph-host';
 import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
-import type { Blame } from '../hosts/supervised-host.ts';
+import type { CrashAttribution } from '../hosts/supervised-host.ts';
 
 /** Why an attempt was stopped from outside. */
 export type StopReason =
@@ -21,10 +21,10 @@ export type Ending =
  * Returns what an attempt's outcome means for its run. What the host reports is believed over what it was told to do: a
  * run that ended before an abort reached it has ended well (a durable cancel order still wins, in the run engine).
  */
-export function endingOf(
+export function decideEnding(
   outcome: RunOutcome,
   stop: StopReason | undefined,
-  { timeoutSeconds, blame }: { timeoutSeconds: number; blame: Blame },
+  { timeoutSeconds, attribution }: { timeoutSeconds: number; attribution: CrashAttribution },
 ): Ending {
   if (stop?.kind === 'lost') return { kind: 'drop' };
   switch (outcome.kind) {
@@ -35,14 +35,14 @@ export function endingOf(
     }
     case 'failed': {
       const { values, checkpointId, error } = outcome;
-      return failed(values, checkpointId, error);
+      return failWith(values, checkpointId, error);
     }
     case 'aborted': {
       const { values, checkpointId } = outcome;
       if (stop?.kind === 'drained') return { kind: 'release', release: {} };
       if (stop?.kind === 'timedOut') {
         const message = `The run took longer than ${timeoutSeconds} seconds.`;
-        return failed(values, checkpointId, { error: 'TimeoutError', message });
+        return failWith(values, checkpointId, { error: 'TimeoutError', message });
       }
       return {
         kind: 'finish',
@@ -59,12 +59,12 @@ export function endingOf(
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
-      return { kind: 'release', release: releaseOf(outcome, blame) };
+      return { kind: 'release', release: toRelease(outcome, attribution) };
   }
 }
 
 /** The error name of a failed attempt, for the message when the run is given up. */
-const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
+const LOSS_ERRORS: Record<Exclude<LossCause, 'storage'>, string> = {
   exited: 'GraphHostLost',
   outOfMemory: 'GraphHostOutOfMemory',
   unresponsive: 'GraphHostUnresponsive',
@@ -72,14 +72,17 @@ const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
   undeliverable: 'EventsUndeliverable',
 };
 
-function releaseOf({ cause, reason }: Extract<RunOutcome, { kind: 'lost' }>, blame: Blame): RunRelease {
+function toRelease(
+  { cause, reason }: Extract<RunOutcome, { kind: 'lost' }>,
+  attribution: CrashAttribution,
+): RunRelease {
   // An outage of storage says nothing about the run.
   if (cause === 'storage') return {};
-  const failure = { error: LOSSES[cause], message: reason };
-  if (cause === 'slowStorage' || cause === 'undeliverable' || blame === 'sole') return { failure };
-  return blame === 'shared' ? { isSuspect: true } : {};
+  const failure = { error: LOSS_ERRORS[cause], message: reason };
+  if (cause === 'slowStorage' || cause === 'undeliverable' || attribution === 'sole') return { failure };
+  return attribution === 'shared' ? { isQuarantined: true } : {};
 }
 
-function failed(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {
+function failWith(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {
   return { kind: 'finish', status: 'error', threadStatus: 'error', values, interrupts: null, checkpointId, error };
 }

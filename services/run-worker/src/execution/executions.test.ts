@@ -11,13 +11,13 @@ function executionsOn(fake: FakeHost): Executions {
     // A lost attempt writes nothing.
     engine: {} as ExecutionDeps['engine'],
     publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => undefined }),
-    takeSeat: () => ({
+    takeSlot: () => ({
       host: fake.host,
-      blame: () => 'none',
-      complain: () => undefined,
-      begun: () => undefined,
-      onStalled: () => undefined,
-      leave: () => undefined,
+      crashAttribution: () => 'none',
+      reportUnresponsive: () => undefined,
+      markBegun: () => undefined,
+      onUnresponsive: () => undefined,
+      release: () => undefined,
     }),
     checkpointsFor: () => undefined,
     storeFor: () => ({ batch: async () => [] }),
@@ -27,7 +27,7 @@ function executionsOn(fake: FakeHost): Executions {
     abortGraceMs: 3_000,
     hostGraceMs: 5_000,
   };
-  return new Executions({ deps, onFree: () => undefined });
+  return new Executions({ deps, onSlotFree: () => undefined });
 }
 
 it('a late loss of an attempt does not harm the next one, which this worker has as well', async () => {

@@ -4,7 +4,7 @@ import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 export interface ExecutionsOptions {
   deps: ExecutionDeps;
   /** Called when a run has ended and its slot is free. */
-  onFree(outcome: { hasNextRun: boolean }): void;
+  onSlotFree(outcome: { hasNextRun: boolean }): void;
 }
 
 /** Tracks the runs in flight in this worker. */
@@ -30,7 +30,7 @@ export class Executions {
     void execution.done.then((outcome) => {
       if (this.#running.get(run.runId) === execution) this.#running.delete(run.runId);
       if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-      this.#options.onFree(outcome);
+      this.#options.onSlotFree(outcome);
     });
   }
 

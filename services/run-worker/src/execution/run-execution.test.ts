@@ -22,13 +22,13 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const streams = new FakeStreams();
   const run = claimedRun();
   const metrics = workerMetrics();
-  const seat = {
+  const slot = {
     host: fake.host,
-    blame: () => 'sole' as const,
-    complain: vi.fn(),
-    begun: vi.fn(),
-    onStalled: vi.fn(),
-    leave: vi.fn(),
+    crashAttribution: () => 'sole' as const,
+    reportUnresponsive: vi.fn(),
+    markBegun: vi.fn(),
+    onUnresponsive: vi.fn(),
+    release: vi.fn(),
   };
   const engine = {
     finishRun: vi.fn(
@@ -43,7 +43,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const execution = new RunExecution(run, {
     engine,
     publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => 9n }),
-    takeSeat: () => seat,
+    takeSlot: () => slot,
     checkpointsFor: () => undefined,
     storeFor: () => ({ batch: async () => [] }),
     metrics,
@@ -53,17 +53,17 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
     hostGraceMs: 5_000,
     ...overrides,
   });
-  return { execution, fake, streams, run, seat, engine };
+  return { execution, fake, streams, run, slot, engine };
 }
 
 it('a run frees its slot once the end is durable, and publishes the end on the stream after that', async () => {
-  const { execution, fake, streams, seat, engine } = execute();
+  const { execution, fake, streams, slot, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledOnce();
-  expect(seat.leave).toHaveBeenCalledOnce();
+  expect(slot.release).toHaveBeenCalledOnce();
   await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'values', 'run.end']));
   expect(streams.appended.at(-1)!.options).toEqual({ resumable: false, endsRun: true });
 });
@@ -108,7 +108,7 @@ it('an end that took effect without an answer is published, and one that did not
 });
 
 it('a disobeyed abort ends the run without its graph, and later reports the host as unresponsive', async () => {
-  const { execution, fake, seat, engine } = execute();
+  const { execution, fake, slot, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   fake.runs[0]!.handlers.onBegun?.();
   execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
@@ -117,9 +117,9 @@ it('a disobeyed abort ends the run without its graph, and later reports the host
   await vi.advanceTimersByTimeAsync(3_000);
   await execution.done;
   expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted', values: null }));
-  expect(seat.complain).not.toHaveBeenCalled();
+  expect(slot.reportUnresponsive).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(seat.complain).toHaveBeenCalledOnce();
+  expect(slot.reportUnresponsive).toHaveBeenCalledOnce();
 });
 
 it('a run that is cancelled before its host began it ends at once, however long that host is busy', async () => {
@@ -132,17 +132,17 @@ it('a run that is cancelled before its host began it ends at once, however long 
 });
 
 it('a run that its host did not begin, because of others, is given back and not charged', async () => {
-  const { execution, fake, seat, engine } = execute();
+  const { execution, fake, slot, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
-  const [[onStalled]] = seat.onStalled.mock.calls as [[() => void]];
-  onStalled();
+  const [[onUnresponsive]] = slot.onUnresponsive.mock.calls as [[() => void]];
+  onUnresponsive();
   await execution.done;
   expect(fake.runs[0]!.aborts).toHaveLength(1);
   expect(engine.releaseRun).toHaveBeenCalledWith(execution.run.fence, {});
 });
 
 it('a run that is cancelled while it waits for a host never starts', async () => {
-  const { execution, fake, engine } = execute({ takeSeat: () => new Promise(() => undefined) });
+  const { execution, fake, engine } = execute({ takeSlot: () => new Promise(() => undefined) });
   execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
   await execution.done;
   expect(fake.runs).toEqual([]);
@@ -151,7 +151,7 @@ it('a run that is cancelled while it waits for a host never starts', async () =>
 
 it('a run that finds no host is handed back and not charged', async () => {
   const { execution, engine } = execute({
-    takeSeat: () => {
+    takeSlot: () => {
       throw new Error('no graph host is ready');
     },
   });
@@ -284,26 +284,26 @@ it('a run that was taken over writes and publishes nothing', async () => {
 it.each(['lost', 'fenced'] as const)(
   'the host of a run that runs on after it was taken over is replaced (%s)',
   async (how) => {
-    const { execution, fake, seat } = execute();
+    const { execution, fake, slot } = execute();
     await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
     if (how === 'lost') execution.lose();
     else fake.runs[0]!.settle({ kind: 'fenced' });
     await execution.done;
     await vi.advanceTimersByTimeAsync(4_999);
-    expect(seat.complain).not.toHaveBeenCalled();
+    expect(slot.reportUnresponsive).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    expect(seat.complain).toHaveBeenCalledOnce();
+    expect(slot.reportUnresponsive).toHaveBeenCalledOnce();
   },
 );
 
 it('the host of a run that obeys when it was taken over stays', async () => {
-  const { execution, fake, seat } = execute();
+  const { execution, fake, slot } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   fake.runs[0]!.settle({ kind: 'fenced' });
   await execution.done;
   fake.runs[0]!.stop();
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(seat.complain).not.toHaveBeenCalled();
+  expect(slot.reportUnresponsive).not.toHaveBeenCalled();
 });
 
 it('a finish that is refused by the fence publishes no end', async () => {

@@ -2,19 +2,19 @@ import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { GraphHost, RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
 import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
-import type { HostSeat } from '../hosts/supervised-host.ts';
+import type { HostSlot } from '../hosts/supervised-host.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
-import { graphEvents, leftOut, type StreamedRun, streamedRun } from '../streams/run-events.ts';
+import { countTooLarge, type StreamedAttempt, toAppendEvents, toStreamedAttempt } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { EndWriter } from './end-writer.ts';
-import { endingOf, type StopReason } from './ending.ts';
+import { decideEnding, type StopReason } from './ending.ts';
 import { runRequest } from './run-request.ts';
 
 export interface ExecutionDeps {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
   publisher: EventPublisher;
   /** Takes a host slot, for a quarantined run in an isolated host. */
-  takeSeat(run: ClaimedRun): HostSeat | Promise<HostSeat>;
+  takeSlot(run: ClaimedRun): HostSlot | Promise<HostSlot>;
   /** Opens storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
   checkpointsFor(run: ClaimedRun): CheckpointBackend | undefined;
   /** Opens the store; the host computes the project's embeddings. */
@@ -40,10 +40,10 @@ export class RunExecution {
   readonly done: Promise<{ hasNextRun: boolean }>;
   readonly #deps: ExecutionDeps;
   readonly #publisher: RunPublisher;
-  readonly #streamed: StreamedRun;
+  readonly #streamed: StreamedAttempt;
   readonly #end: EndWriter;
   readonly #startedAt = performance.now();
-  #seat: HostSeat | undefined;
+  #slot: HostSlot | undefined;
   #handle: RunHandle | undefined;
   /** Why the attempt was stopped from outside; the first reason counts, but a loss beats all. */
   #stop: StopReason | undefined;
@@ -58,7 +58,7 @@ export class RunExecution {
   constructor(run: ClaimedRun, deps: ExecutionDeps) {
     this.run = run;
     this.#deps = deps;
-    this.#streamed = streamedRun(run);
+    this.#streamed = toStreamedAttempt(run);
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
     const { engine, metrics, logger } = deps;
     this.#end = new EndWriter({ engine, run, publisher: this.#publisher, streamed: this.#streamed, metrics, logger });
@@ -76,7 +76,7 @@ export class RunExecution {
     if (this.#isEnding) return;
     this.#stop = { kind: 'lost' };
     this.#handle?.abort('the run was taken over');
-    this.#complainUnlessStopped();
+    this.#reportUnlessStopped();
     this.#giveUp({ kind: 'fenced' });
   }
 
@@ -96,8 +96,8 @@ export class RunExecution {
     this.#giveUp({ kind: 'drained' });
   }
 
-  /** Gives the run back, to begin in another host, because its own stalled before it began the run. */
-  #moveAway(): void {
+  /** Gives the run back, to begin in another host, because its own became unresponsive before it began the run. */
+  #leaveHost(): void {
     if (this.#stop || this.#isEnding) return;
     this.#handle?.abort('its process did not get to it');
     this.#giveUp({ kind: 'drained' });
@@ -106,7 +106,7 @@ export class RunExecution {
   #abort(stop: StopReason & { reason: string }): void {
     this.#stop = stop;
     this.#handle?.abort(stop.reason);
-    this.#complainUnlessStopped();
+    this.#reportUnlessStopped();
     const giveUp = () => this.#giveUp({ kind: 'aborted', values: null, checkpointId: null });
     // A host that has not begun the run may be busy with others for long, and has no result of it.
     if (this.#hasBegun) this.#unlessStopped(this.#deps.abortGraceMs, giveUp);
@@ -114,8 +114,8 @@ export class RunExecution {
   }
 
   /** Gives aborted code some time to obey; a host whose code runs on after that is replaced. */
-  #complainUnlessStopped(): void {
-    this.#unlessStopped(this.#deps.hostGraceMs, () => this.#seat?.complain());
+  #reportUnlessStopped(): void {
+    this.#unlessStopped(this.#deps.hostGraceMs, () => this.#slot?.reportUnresponsive());
   }
 
   #unlessStopped(graceMs: number, onLate: () => void): void {
@@ -143,56 +143,56 @@ export class RunExecution {
       clearTimeout(timer);
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
-      const blame = this.#seat?.blame() ?? 'none';
-      const ending = endingOf(outcome, this.#stop, { timeoutSeconds, blame });
+      const attribution = this.#slot?.crashAttribution() ?? 'none';
+      const ending = decideEnding(outcome, this.#stop, { timeoutSeconds, attribution });
       return await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
-      else logger.error('a run could not be ended', { runId: this.run.runId, error });
+      else logger.error('run end failed', { runId: this.run.runId, error });
       return { hasNextRun: false };
     } finally {
       clearTimeout(timer);
-      this.#seat?.leave();
+      this.#slot?.release();
     }
   }
 
   async #outcome(): Promise<RunOutcome> {
     const { run } = this;
-    let seat: HostSeat;
+    let slot: HostSlot;
     try {
-      seat = await this.#deps.takeSeat(run);
+      slot = await this.#deps.takeSlot(run);
     } catch (error) {
-      this.#deps.logger.warn('a claimed run found no graph host', { runId: run.runId, error });
+      this.#deps.logger.warn('no graph host for a claimed run', { runId: run.runId, error });
       return { kind: 'drained' };
     }
     if (this.#isEnding || this.#stop) {
       // The run was stopped while it waited for a host slot.
-      seat.leave();
+      slot.release();
       return this.#givenUp;
     }
-    this.#seat = seat;
+    this.#slot = slot;
     const checkpoints = this.#deps.checkpointsFor(run);
-    const backends = { store: this.#deps.storeFor(run, seat.host), ...(checkpoints && { checkpoints }) };
-    seat.onStalled(() => this.#moveAway());
-    this.#handle = seat.host.startRun(runRequest(run), backends, {
+    const backends = { store: this.#deps.storeFor(run, slot.host), ...(checkpoints && { checkpoints }) };
+    slot.onUnresponsive(() => this.#leaveHost());
+    this.#handle = slot.host.startRun(runRequest(run), backends, {
       onBegun: () => {
         this.#hasBegun = true;
-        seat.begun();
+        slot.markBegun();
       },
       onEvents: (events) => this.#publish(events),
     });
     const outcome = await this.#handle.settled;
     // The host has aborted it, because storage reported the loss.
-    if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#complainUnlessStopped();
+    if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#reportUnlessStopped();
     return outcome;
   }
 
   #publish(events: RunEvent[]): void | Promise<void> {
-    const missing = leftOut(events);
+    const missing = countTooLarge(events);
     if (missing > 0) {
       this.#deps.metrics.lostEvents.inc(missing);
-      this.#deps.logger.warn('messages of a run were too large to be streamed', { runId: this.run.runId, missing });
+      this.#deps.logger.warn('stream messages too large, left out', { runId: this.run.runId, messages: missing });
     }
-    return this.#publisher.add(graphEvents(this.#streamed, events));
+    return this.#publisher.add(toAppendEvents(this.#streamed, events));
   }
 }

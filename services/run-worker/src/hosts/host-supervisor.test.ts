@@ -32,11 +32,11 @@ function supervising() {
 it('a host that ends by itself is replaced', async () => {
   const { started, onReady, onLost } = supervising();
   await supervisor.start();
-  const seat = supervisor.takeSeat();
+  const slot = supervisor.takeSlot();
   started[0]!.exit('exited with code 1');
   expect(supervisor.current).toBeUndefined();
   expect(onLost).toHaveBeenCalledOnce();
-  expect(seat.blame()).toBe('sole');
+  expect(slot.crashAttribution()).toBe('sole');
   await vi.advanceTimersByTimeAsync(100);
   expect(supervisor.current).toBe(started[1]!.fake.host);
   expect(onReady).toHaveBeenCalledTimes(2);
@@ -45,22 +45,22 @@ it('a host that ends by itself is replaced', async () => {
 it('runs that were lost together share the crash attribution', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const [over, ...seats] = [supervisor.takeSeat(), supervisor.takeSeat(), supervisor.takeSeat()];
-  over!.leave();
+  const [over, ...slots] = [supervisor.takeSlot(), supervisor.takeSlot(), supervisor.takeSlot()];
+  over!.release();
   started[0]!.exit('ran out of memory');
-  for (const seat of seats) {
-    expect(seat.blame()).toBe('shared');
-    seat.leave();
+  for (const slot of slots) {
+    expect(slot.crashAttribution()).toBe('shared');
+    slot.release();
   }
 });
 
 it('a run that a lost host had not begun is not charged, and the only one it had begun is', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const [begun, waiting] = [supervisor.takeSeat(), supervisor.takeSeat()];
-  begun.begun();
+  const [begun, waiting] = [supervisor.takeSlot(), supervisor.takeSlot()];
+  begun.markBegun();
   started[0]!.exit('ran out of memory');
-  expect([begun.blame(), waiting.blame()]).toEqual(['sole', 'none']);
+  expect([begun.crashAttribution(), waiting.crashAttribution()]).toEqual(['sole', 'none']);
 });
 
 it('failing starts are repeated, ever more slowly', async () => {
@@ -81,7 +81,7 @@ it('a project that does not load is an error of the start', async () => {
 });
 
 /** Makes the host unresponsive until the returned function is called. */
-function silence(fake: FakeHost): () => void {
+function stopAnswering(fake: FakeHost): () => void {
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -93,8 +93,8 @@ function silence(fake: FakeHost): () => void {
 it('an unresponsive host gets no new runs: within three seconds there is another', async () => {
   const { started, onReady } = supervising();
   await supervisor.start();
-  const seat = supervisor.takeSeat();
-  const answer = silence(started[0]!.fake);
+  const slot = supervisor.takeSlot();
+  const answer = stopAnswering(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(2_999);
   expect(supervisor.current).toBe(started[0]!.fake.host);
   await vi.advanceTimersByTimeAsync(2);
@@ -105,7 +105,7 @@ it('an unresponsive host gets no new runs: within three seconds there is another
   await vi.advanceTimersByTimeAsync(0);
   expect(supervisor.current).toBe(started[1]!.fake.host);
   expect(started[0]!.fake.closedWith).toBeUndefined();
-  seat.leave();
+  slot.release();
   expect(started[0]!.fake.closedWith).toBe(0);
 });
 
@@ -113,10 +113,10 @@ it('a host that answers again before the other has started stays the current one
   const { started, state } = supervising();
   await supervisor.start();
   state.failing = true;
-  const answer = silence(started[0]!.fake);
+  const answer = stopAnswering(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(supervisor.current).toBeUndefined();
-  expect(() => supervisor.takeSeat()).toThrow();
+  expect(() => supervisor.takeSlot()).toThrow();
   answer();
   state.failing = false;
   await vi.advanceTimersByTimeAsync(20_000);
@@ -127,17 +127,17 @@ it('a host that answers again before the other has started stays the current one
 it('runs that a blocked host did not begin are notified, unless they may block it themselves', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const [first, second] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  const [first, second] = [supervisor.takeSlot(), supervisor.takeSlot()];
   const heard: string[] = [];
-  first.onStalled(() => heard.push('first'));
-  second.onStalled(() => heard.push('second'));
-  const answer = silence(started[0]!.fake);
+  first.onUnresponsive(() => heard.push('first'));
+  second.onUnresponsive(() => heard.push('second'));
+  const answer = stopAnswering(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(4_000);
   expect(heard).toEqual([]);
   answer();
   await vi.advanceTimersByTimeAsync(1_000);
-  first.begun();
-  silence(started[0]!.fake);
+  first.markBegun();
+  stopAnswering(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(heard).toEqual(['second']);
 });
@@ -156,22 +156,22 @@ it('a pause of the worker does not make its host unresponsive', async () => {
 it('a host that stays unresponsive is killed after a minute', async () => {
   const { started, onLost } = supervising();
   await supervisor.start();
-  const [one, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
-  silence(started[0]!.fake);
+  const [one, other] = [supervisor.takeSlot(), supervisor.takeSlot()];
+  stopAnswering(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(61_000);
   expect(started[0]!.fake.closedWith).toBe(0);
   expect(onLost).toHaveBeenCalledOnce();
-  expect([one.blame(), other.blame()]).toEqual(['shared', 'shared']);
+  expect([one.crashAttribution(), other.crashAttribution()]).toEqual(['shared', 'shared']);
   expect(supervisor.current).toBe(started[1]!.fake.host);
 });
 
 it('only a few unresponsive hosts get another one beside them', async () => {
   const { started } = supervising();
   await supervisor.start();
-  for (let stalled = 0; stalled < 4; stalled += 1) {
+  for (let count = 0; count < 4; count += 1) {
     const { fake } = started.at(-1)!;
-    supervisor.takeSeat();
-    silence(fake);
+    supervisor.takeSlot();
+    stopAnswering(fake);
     await vi.advanceTimersByTimeAsync(4_000);
   }
   expect(started).toHaveLength(4);
@@ -184,38 +184,38 @@ it('only a few unresponsive hosts get another one beside them', async () => {
 it('code that runs on in a host makes every run there share its crash attribution', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
-  other.begun();
-  deaf.leave();
-  deaf.complain();
+  const [stuck, other] = [supervisor.takeSlot(), supervisor.takeSlot()];
+  other.markBegun();
+  stuck.release();
+  stuck.reportUnresponsive();
   started[0]!.exit('ran out of memory');
-  expect(other.blame()).toBe('shared');
+  expect(other.crashAttribution()).toBe('shared');
 });
 
 it('a host that was reported as unresponsive is replaced, and closed when its other runs have ended', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
-  deaf.complain();
-  deaf.leave();
+  const [stuck, other] = [supervisor.takeSlot(), supervisor.takeSlot()];
+  stuck.reportUnresponsive();
+  stuck.release();
   await vi.advanceTimersByTimeAsync(100);
   expect(supervisor.current).toBe(started[1]!.fake.host);
   expect(started[0]!.fake.closedWith).toBeUndefined();
-  other.leave();
+  other.release();
   expect(started[0]!.fake.closedWith).toBe(0);
 });
 
 it('quarantined runs get isolated hosts, a few at a time', async () => {
   const { started } = supervising();
   await supervisor.start();
-  const seats = await Promise.all([1, 2, 3].map(() => supervisor.takeSeatAlone()));
-  expect(new Set(seats.map(({ host }) => host)).size).toBe(3);
-  expect(seats.map(({ host }) => host)).not.toContain(supervisor.current);
-  const fourth = supervisor.takeSeatAlone();
+  const slots = await Promise.all([1, 2, 3].map(() => supervisor.takeIsolatedSlot()));
+  expect(new Set(slots.map(({ host }) => host)).size).toBe(3);
+  expect(slots.map(({ host }) => host)).not.toContain(supervisor.current);
+  const fourth = supervisor.takeIsolatedSlot();
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(4);
-  expect(supervisor.freeSoloPlaces).toBe(0);
-  seats[0]!.leave();
+  expect(supervisor.freeIsolatedHosts).toBe(0);
+  slots[0]!.release();
   expect(started[1]!.fake.closedWith).toBe(0);
   await fourth;
   expect(started).toHaveLength(5);
@@ -224,12 +224,12 @@ it('quarantined runs get isolated hosts, a few at a time', async () => {
 it('quarantined runs that take long make no others wait', async () => {
   const { onReady } = supervising();
   await supervisor.start();
-  await Promise.all([1, 2, 3].map(() => supervisor.takeSeatAlone()));
-  const fourth = supervisor.takeSeatAlone();
+  await Promise.all([1, 2, 3].map(() => supervisor.takeIsolatedSlot()));
+  const fourth = supervisor.takeIsolatedSlot();
   await vi.advanceTimersByTimeAsync(30_000);
-  const seat = await fourth;
-  expect(supervisor.freeSoloPlaces).toBe(2);
+  const slot = await fourth;
+  expect(supervisor.freeIsolatedHosts).toBe(2);
   // The claim loop is notified that quarantined runs may be claimed again.
   expect(onReady).toHaveBeenCalledTimes(3);
-  seat.leave();
+  slot.release();
 });

@@ -1,7 +1,7 @@
 import type { GraphHost } from '@runyard/graph-host';
 import type { Logger } from '@runyard/service-kit';
-import { SoloPlaces } from './solo-places.ts';
-import { type HostSeat, SupervisedHost } from './supervised-host.ts';
+import { IsolatedHostLimit } from './isolated-host-limit.ts';
+import { type HostSlot, SupervisedHost } from './supervised-host.ts';
 
 export interface HostSupervisorOptions {
   /** Starts a host; `onExit` is called when it ends without having been closed. */
@@ -22,17 +22,17 @@ export interface HostSupervisorOptions {
 const KILL = 0;
 
 /** Unresponsive hosts that may still get another one beside them: each of them may keep a core busy. */
-const STALLED_MAX = 3;
+const UNRESPONSIVE_MAX = 3;
 
 /**
- * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A quarantined
+ * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or ignores an abort. A quarantined
  * run gets an isolated host. The runs of a host that ends are settled by the host's own parent side (`lost`), never
  * here.
  */
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
   readonly #hosts = new Set<SupervisedHost>();
-  readonly #soloPlaces: SoloPlaces;
+  readonly #isolatedHosts: IsolatedHostLimit;
   #current: SupervisedHost | undefined;
   #starting: Promise<void> | undefined;
   #failedStarts = 0;
@@ -48,7 +48,7 @@ export class HostSupervisor {
       restartDelayMs: { first: 100, max: 10_000 },
       ...options,
     };
-    this.#soloPlaces = new SoloPlaces(() => this.#options.onReady());
+    this.#isolatedHosts = new IsolatedHostLimit(() => this.#options.onReady());
   }
 
   /** Starts the first host. Throws when the project does not load: no run could ever be executed. */
@@ -59,31 +59,31 @@ export class HostSupervisor {
 
   /** The host that takes new runs; undefined while there is none. */
   get current(): GraphHost | undefined {
-    return this.#current && !this.#isSilent(this.#current) ? this.#current.host : undefined;
+    return this.#current && !this.#isUnresponsive(this.#current) ? this.#current.host : undefined;
   }
 
   /** The number of quarantined runs that would get an isolated host at once. */
-  get freeSoloPlaces(): number {
-    return this.#soloPlaces.free;
+  get freeIsolatedHosts(): number {
+    return this.#isolatedHosts.free;
   }
 
   /** Takes a slot in the host that takes new runs. Throws when there is none. */
-  takeSeat(): HostSeat {
+  takeSlot(): HostSlot {
     if (!this.current || !this.#current) throw new Error('no graph host is ready');
-    return this.#seatIn(this.#current);
+    return this.#takeSlotIn(this.#current);
   }
 
   /** Takes a slot in a new isolated host, as soon as few enough quarantined runs have one. */
-  async takeSeatAlone(): Promise<HostSeat> {
-    const giveBack = await this.#soloPlaces.take();
+  async takeIsolatedSlot(): Promise<HostSlot> {
+    const giveBack = await this.#isolatedHosts.take();
     try {
       const supervised = await this.#startHost();
       supervised.isRetired = true;
-      const seat = this.#seatIn(supervised);
+      const slot = this.#takeSlotIn(supervised);
       return {
-        ...seat,
-        leave: () => {
-          seat.leave();
+        ...slot,
+        release: () => {
+          slot.release();
           giveBack();
         },
       };
@@ -93,17 +93,17 @@ export class HostSupervisor {
     }
   }
 
-  #seatIn(supervised: SupervisedHost): HostSeat {
-    return supervised.takeSeat({
-      complaint: () => this.#distrust(supervised),
-      left: () => this.#closeIfUnused(supervised),
+  #takeSlotIn(supervised: SupervisedHost): HostSlot {
+    return supervised.takeSlot({
+      unresponsive: () => this.#replaceUnresponsive(supervised),
+      released: () => this.#closeIfUnused(supervised),
     });
   }
 
-  #distrust(supervised: SupervisedHost): void {
-    if (supervised.isDistrusted || !this.#hosts.has(supervised)) return;
-    supervised.isDistrusted = true;
-    this.#options.logger.warn('a graph host does not obey and is replaced');
+  #replaceUnresponsive(supervised: SupervisedHost): void {
+    if (supervised.hasRunawayCode || !this.#hosts.has(supervised)) return;
+    supervised.hasRunawayCode = true;
+    this.#options.logger.warn('graph host ignores an abort, will be replaced');
     this.#retire(supervised);
   }
 
@@ -150,11 +150,11 @@ export class HostSupervisor {
   }
 
   #onExit(supervised: SupervisedHost, reason: string): void {
-    supervised.lost();
+    supervised.recordExit();
     this.#hosts.delete(supervised);
     if (this.#current === supervised) this.#current = undefined;
     if (this.#isClosed) return;
-    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.runs });
+    this.#options.logger.error('graph host exited', { reason, runs: supervised.runs });
     this.#options.onLost();
     this.#restart();
   }
@@ -169,7 +169,10 @@ export class HostSupervisor {
       this.#starting = this.#open()
         .catch((error) => {
           this.#failedStarts += 1;
-          this.#options.logger.error('a graph host could not be started', { error, failedStarts: this.#failedStarts });
+          this.#options.logger.error('graph host start failed, will retry', {
+            error,
+            failedStarts: this.#failedStarts,
+          });
         })
         .finally(() => {
           this.#starting = undefined;
@@ -178,36 +181,37 @@ export class HostSupervisor {
     }, delay);
   }
 
-  #isSilent({ silentMs }: SupervisedHost): boolean {
-    return silentMs >= this.#options.unresponsiveMs;
+  #isUnresponsive({ unansweredMs }: SupervisedHost): boolean {
+    return unansweredMs >= this.#options.unresponsiveMs;
   }
 
   #pingAll(): void {
     for (const supervised of this.#hosts) {
-      // Silence is counted in pings, not by the clock: a pause of this process is no silence of the host.
-      if (supervised.isPinging) this.#hearNothing(supervised);
+      // Missed pings are counted, not time by the clock: a pause of this process says nothing about the host.
+      if (supervised.isPinging) this.#countMissedPing(supervised);
       else this.#ping(supervised);
-      if (supervised.silentMs >= this.#options.deadMs) this.#kill(supervised);
+      if (supervised.unansweredMs >= this.#options.deadMs) this.#kill(supervised);
     }
     const current = this.#current;
-    if (current && this.#isSilent(current) && this.#stalled() <= STALLED_MAX) this.#startBeside(current);
+    if (current && this.#isUnresponsive(current) && this.#countUnresponsive() <= UNRESPONSIVE_MAX)
+      this.#startAnother(current);
   }
 
-  #hearNothing(supervised: SupervisedHost): void {
-    const wasSilent = this.#isSilent(supervised);
-    supervised.silentMs += this.#options.pingEveryMs;
-    if (!wasSilent && this.#isSilent(supervised)) supervised.tellStalled();
+  #countMissedPing(supervised: SupervisedHost): void {
+    const wasUnresponsive = this.#isUnresponsive(supervised);
+    supervised.unansweredMs += this.#options.pingEveryMs;
+    if (!wasUnresponsive && this.#isUnresponsive(supervised)) supervised.notifyUnresponsive();
   }
 
-  #stalled(): number {
-    return [...this.#hosts].filter((supervised) => this.#isSilent(supervised)).length;
+  #countUnresponsive(): number {
+    return [...this.#hosts].filter((supervised) => this.#isUnresponsive(supervised)).length;
   }
 
   /** Starts another host, so that pending runs need not wait for the run that blocks this one. */
-  #startBeside(silent: SupervisedHost): void {
+  #startAnother(unresponsive: SupervisedHost): void {
     if (this.#isClosed || this.#starting) return;
-    this.#options.logger.warn('a graph host does not answer: another one is started beside it', {
-      runs: silent.runs,
+    this.#options.logger.warn('graph host unresponsive, starting another', {
+      runs: unresponsive.runs,
     });
     this.#current = undefined;
     this.#restart();
@@ -224,9 +228,9 @@ export class HostSupervisor {
     supervised.host.ping().then(
       () => {
         supervised.isPinging = false;
-        const wasSilent = this.#isSilent(supervised);
-        supervised.silentMs = 0;
-        if (wasSilent) this.#answersAgain(supervised);
+        const wasUnresponsive = this.#isUnresponsive(supervised);
+        supervised.unansweredMs = 0;
+        if (wasUnresponsive) this.#recover(supervised);
       },
       () => {
         supervised.isPinging = false;
@@ -234,7 +238,7 @@ export class HostSupervisor {
     );
   }
 
-  #answersAgain(supervised: SupervisedHost): void {
+  #recover(supervised: SupervisedHost): void {
     if (supervised.isRetired || !this.#hosts.has(supervised)) return;
     if (this.#current && this.#current !== supervised) this.#retire(supervised);
     else {

@@ -2,7 +2,7 @@ import { hostUserOf, type OpenProject, openLoopback, SocketFolder, startGraphHos
 import type { ApiServers } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
-import { ServerForwarding } from '../loopback/forward-to-server.ts';
+import { ServerForwarder } from '../loopback/forward-to-server.ts';
 import type { WaitingRuns } from '../loopback/waiting-runs.ts';
 import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts';
 
@@ -22,7 +22,7 @@ export async function openHosts(
   { logger, lifecycle }: ServiceContext,
   { project, servers, waiting, ...events }: HostParts,
 ): Promise<HostSupervisor> {
-  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
+  const forwarding = new ServerForwarder({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
   lifecycle.onStop('own server', () => forwarding.close());
   const user = hostUserOf(config.GRAPH_HOST_USER);
   const sockets = await SocketFolder.open(user);

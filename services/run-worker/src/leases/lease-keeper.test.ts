@@ -56,7 +56,7 @@ it('a renewal passes on cancel orders and losses', async () => {
   expect(runs.lose).toHaveBeenCalledWith(other);
 });
 
-it('a lease is renewed oftener while runs are ordered to end: those who wait for the end take a silent worker for dead', async () => {
+it('a lease is renewed oftener while runs are ordered to end: those who wait for the end take an unresponsive worker for dead', async () => {
   vi.useFakeTimers();
   try {
     const { run, engine } = await keeping();

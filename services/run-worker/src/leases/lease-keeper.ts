@@ -24,10 +24,10 @@ export interface LeaseKeeperOptions {
 
 /**
  * Renewals per lease (`RENEWALS`), and while a run in flight is ordered to end: the sweep ends the cancelled runs of a
- * worker that was silent for a fifth of its lease.
+ * worker that was unresponsive for a fifth of its lease.
  */
 const RENEWALS = 3;
-const RENEWALS_UNDER_ORDERS = 10;
+const RENEWALS_WHILE_CANCELLING = 10;
 
 /**
  * Keeps the worker's lease, and with it every run in flight. It is renewed three times per lease, oftener under orders,
@@ -100,19 +100,19 @@ export class LeaseKeeper {
 
   async #renew(): Promise<void> {
     const { engine, worker, runs, leaseMs, logger } = this.#options;
-    const askedAt = this.#now();
+    const requestedAt = this.#now();
     try {
       const renewal = await engine.renewLease(worker.workerId, runs.fences());
       if (this.#isClosed) return;
-      if (renewal.isRegistered) this.#heldUntil = askedAt + leaseMs;
+      if (renewal.isRegistered) this.#heldUntil = requestedAt + leaseMs;
       else {
-        logger.warn('the lease had lapsed and was forgotten: registering anew');
+        logger.warn('lease expired and removed, registering again');
         await this.#register();
       }
       if (renewal.orders.length > 0) this.#renewSooner();
       await this.#obey(renewal);
     } catch (error) {
-      logger.warn('the lease could not be renewed', { error });
+      logger.warn('lease renewal failed', { error });
       if (!this.isHeld) this.#lapse();
     }
   }
@@ -121,13 +121,13 @@ export class LeaseKeeper {
     this.#sooner ??= setTimeout(() => {
       this.#sooner = undefined;
       void this.#tick();
-    }, this.#options.leaseMs / RENEWALS_UNDER_ORDERS);
+    }, this.#options.leaseMs / RENEWALS_WHILE_CANCELLING);
   }
 
   async #register(): Promise<void> {
-    const askedAt = this.#now();
+    const requestedAt = this.#now();
     await this.#options.engine.registerWorker(this.#options.worker);
-    this.#heldUntil = askedAt + this.#options.leaseMs;
+    this.#heldUntil = requestedAt + this.#options.leaseMs;
   }
 
   #lapse(): void {
@@ -136,8 +136,8 @@ export class LeaseKeeper {
     this.#heldUntil = 0;
     const fences = this.#options.runs.fences();
     if (fences.length === 0) return;
-    this.#options.logger.error('the lease has lapsed: all runs are dropped, other workers take them over');
-    for (const fence of fences) this.#dropped.add(nameOf(fence));
+    this.#options.logger.error('lease expired, dropping all runs', { runs: fences.length });
+    for (const fence of fences) this.#dropped.add(keyOf(fence));
     this.#options.runs.loseAll();
   }
 
@@ -146,27 +146,27 @@ export class LeaseKeeper {
     for (const fence of lost) runs.lose(fence);
     for (const order of orders) runs.cancel(order);
     const before = this.#unheld;
-    this.#unheld = new Set(unheld.map(nameOf));
+    this.#unheld = new Set(unheld.map(keyOf));
     for (const fence of unheld) {
-      const name = nameOf(fence);
+      const name = keyOf(fence);
       // A run that is seen once may just have been claimed; one that was dropped, or seen twice, is unknown here.
       if (!before.has(name) && !this.#dropped.has(name)) continue;
-      if (runs.fences().some((held) => nameOf(held) === name)) continue;
-      await this.#giveBack(fence);
+      if (runs.fences().some((held) => keyOf(held) === name)) continue;
+      await this.#release(fence);
     }
     this.#dropped.clear();
   }
 
-  async #giveBack(fence: Fence): Promise<void> {
+  async #release(fence: Fence): Promise<void> {
     const { engine, logger } = this.#options;
-    logger.warn('a claimed run is not in hand: giving it back', { runId: fence.runId });
+    logger.warn('claimed run is not in flight here, releasing it', { runId: fence.runId });
     await engine.releaseRun(fence).catch((error: unknown) => {
       // FencedError: another worker has swept it. After any other error the next renewal lists the run again.
-      if (!(error instanceof FencedError)) logger.warn('a run could not be given back', { runId: fence.runId, error });
+      if (!(error instanceof FencedError)) logger.warn('run release failed', { runId: fence.runId, error });
     });
   }
 }
 
-function nameOf({ runId, epoch }: Fence): string {
+function keyOf({ runId, epoch }: Fence): string {
   return `${runId} ${epoch}`;
 }

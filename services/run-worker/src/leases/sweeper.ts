@@ -33,19 +33,19 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
   const { engine, lease, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
   const now = options.now ?? (() => performance.now());
   let wasAway = false;
-  let restsUntil = 0;
+  let pausedUntil = 0;
   const sweep = async () => {
     // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
     if (wasAway) {
       await checkDatabase();
       wasAway = false;
-      restsUntil = now() + graceMs;
+      pausedUntil = now() + graceMs;
     }
-    if (now() < restsUntil) return;
+    if (now() < pausedUntil) return;
     const { resumedRunIds, ended, hasForgottenRuns, removedResults } = (await lease.isMine())
       ? await engine.sweep()
       : { ...NO_UPKEEP, ...(await engine.takeRunsOfLost()) };
-    if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
+    if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
     if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
     const gaveUp = ended.filter(({ status }) => status === 'error').length;
     metrics.exceededAttempts.inc(gaveUp);
@@ -55,7 +55,7 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
     metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
     metrics.swept.inc({ what: 'results_removed' }, removedResults);
     for (const { cancelledForMs } of ended) if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
-    await Promise.all(ended.map((run) => tellEnd(options, run)));
+    await Promise.all(ended.map((run) => publishEnd(options, run)));
   };
   const task = new PeriodicTask({
     name: 'run sweep',
@@ -76,13 +76,13 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
   };
 }
 
-async function tellEnd(
+async function publishEnd(
   options: SweeperOptions,
   { fence, status, error, cancelledForMs: _ms, ...run }: SweptRun,
 ): Promise<void> {
   const streamed = { ...run, fence, isResumable: false };
   const end = endEvent(streamed, status, null);
   await appendEnd(options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>
-    options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }),
+    options.logger.warn('run end not published', { runId: run.runId, error: cause }),
   );
 }

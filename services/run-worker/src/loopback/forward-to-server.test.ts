@@ -5,11 +5,11 @@ import { LOOPBACK_HEADER } from '@runyard/graph-host';
 import { createContext } from '@runyard/service-kit';
 import { FaultLine } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ServerForwarding } from './forward-to-server.ts';
+import { ServerForwarder } from './forward-to-server.ts';
 
 const { logger } = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
 let servers: Server[];
-let forwarding: ServerForwarding;
+let forwarding: ServerForwarder;
 beforeEach(() => {
   servers = [];
 });
@@ -26,11 +26,11 @@ async function listening(onRequest: RequestListener): Promise<string> {
 }
 
 /** Returns the forwarding, and counts its lookups of the server. */
-async function forward(urls: (string | undefined)[], silentMs?: number) {
+async function forward(urls: (string | undefined)[], unresponsiveMs?: number) {
   const lookups = { count: 0 };
-  forwarding = new ServerForwarding({
+  forwarding = new ServerForwarder({
     logger,
-    ...(silentMs !== undefined && { silentMs }),
+    ...(unresponsiveMs !== undefined && { unresponsiveMs }),
     async findServer() {
       const url = urls[Math.min(lookups.count++, urls.length - 1)];
       return url === undefined ? undefined : { serverId: 's', url, token: 'secret', revisionId: null };

@@ -18,26 +18,26 @@ export interface ForwardingOptions {
   /** Records each request that a run makes. */
   waiting?: Pick<WaitingRuns, 'begin'>;
   logger: Logger;
-  /** Milliseconds of silence after which the server is probed. Default 7 s. */
-  silentMs?: number;
+  /** Milliseconds without a byte after which the server is probed. Default 7 s. */
+  unresponsiveMs?: number;
 }
 
 /** Milliseconds that a server is reused after it was found, unless it does not answer. */
-const KNOWN_FOR_MS = 5_000;
+const SERVER_CACHE_MS = 5_000;
 /** An idle connection is kept for less time than a stopping server still takes requests. */
 const IDLE_MS = 2_000;
 /** Longer than the time between heartbeats of long answers. */
-const SILENT_MS = 7_000;
+const UNRESPONSIVE_MS = 7_000;
 const ANSWER_MS = 3_000;
 
 /**
  * Forwards requests of the project's code to the deployment's own server. It adds the credentials here, so that the
  * code never has them.
  */
-export class ServerForwarding {
+export class ServerForwarder {
   readonly #options: ForwardingOptions;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
-  #known: { server: ApiServer; until: number } | undefined;
+  #cachedServer: { server: ApiServer; until: number } | undefined;
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
@@ -45,12 +45,12 @@ export class ServerForwarding {
 
   readonly onRequest: RequestListener = (req, res) => {
     this.#forward(req, res).catch((error: unknown) => {
-      this.#known = undefined;
+      this.#cachedServer = undefined;
       if (res.headersSent) {
         res.destroy();
         return;
       }
-      this.#options.logger.warn("a request of the project's own code could not be passed on", { error });
+      this.#options.logger.warn('loopback request failed', { error });
       const body = JSON.stringify({ detail: 'The server of the deployment is not reachable at the moment' });
       res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end(body);
     });
@@ -63,18 +63,18 @@ export class ServerForwarding {
   async #forward(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const runId = req.headers[RUN_HEADER];
     delete req.headers[RUN_HEADER];
-    const watched = typeof runId === 'string' ? this.#options.waiting?.begin(runId, req.url ?? '') : undefined;
+    const tracked = typeof runId === 'string' ? this.#options.waiting?.begin(runId, req.url ?? '') : undefined;
     try {
-      await this.#pass(req, res, (place) => watched?.located(place));
+      await this.#proxy(req, res, (path) => tracked?.setLocation(path));
     } finally {
-      watched?.over();
+      tracked?.end();
     }
   }
 
-  async #pass(
+  async #proxy(
     req: IncomingMessage,
     res: ServerResponse,
-    onLocated: (place: string | undefined) => void,
+    onLocation: (path: string | undefined) => void,
   ): Promise<void> {
     const { url, token } = await this.#server();
     await new Promise<void>((resolve, reject) => {
@@ -84,7 +84,7 @@ export class ServerForwarding {
         headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: token },
       });
       sent.once('response', (answer) => {
-        onLocated(answer.headers['content-location']);
+        onLocation(answer.headers['content-location']);
         res.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
         res.flushHeaders();
         answer.once('error', reject);
@@ -92,7 +92,7 @@ export class ServerForwarding {
         answer.once('end', resolve);
       });
       sent.once('error', reject);
-      this.#watchSilence(sent, url);
+      this.#probeUnresponsive(sent, url);
       res.once('close', () => {
         sent.destroy();
         resolve();
@@ -101,22 +101,22 @@ export class ServerForwarding {
     });
   }
 
-  /** Probes a silent server: an answer may take any time, and a partition gives no error. */
-  #watchSilence(sent: ClientRequest, url: string): void {
-    const { silentMs = SILENT_MS } = this.#options;
-    sent.setTimeout(silentMs);
+  /** Probes an unresponsive server: an answer may take any time, and a partition gives no error. */
+  #probeUnresponsive(sent: ClientRequest, url: string): void {
+    const { unresponsiveMs = UNRESPONSIVE_MS } = this.#options;
+    sent.setTimeout(unresponsiveMs);
     sent.on('timeout', async () => {
-      if (await isResponsive(url, Math.min(ANSWER_MS, silentMs))) sent.setTimeout(silentMs);
-      else sent.destroy(new Error('the server fell silent'));
+      if (await isResponsive(url, Math.min(ANSWER_MS, unresponsiveMs))) sent.setTimeout(unresponsiveMs);
+      else sent.destroy(new Error('the server is unresponsive'));
     });
   }
 
   async #server(): Promise<ApiServer> {
     const now = performance.now();
-    if (this.#known && this.#known.until > now) return this.#known.server;
+    if (this.#cachedServer && this.#cachedServer.until > now) return this.#cachedServer.server;
     const server = await this.#options.findServer();
     if (!server) throw new Error('no agent-api of the deployment is running');
-    this.#known = { server, until: now + KNOWN_FOR_MS };
+    this.#cachedServer = { server, until: now + SERVER_CACHE_MS };
     return server;
   }
 }

@@ -16,13 +16,13 @@ it('a run waits from when its request has taken a while until it is answered', (
   expect(onWaiting).toHaveBeenCalledOnce();
   expect([...waiting.ids]).toEqual(['parent']);
   expect(waiting.awaited).toEqual({ threadIds: [threadId], runIds: [] });
-  request.over();
+  request.end();
   expect([waiting.ids.size, waiting.awaited]).toEqual([0, undefined]);
 });
 
 it('a request that is answered at once is no wait', () => {
   const onWaiting = vi.fn();
-  new WaitingRuns(onWaiting).begin('parent', '/threads/search').over();
+  new WaitingRuns(onWaiting).begin('parent', '/threads/search').end();
   vi.advanceTimersByTime(1_000);
   expect(onWaiting).not.toHaveBeenCalled();
 });
@@ -33,7 +33,7 @@ it('the run that a request without a thread created is read from its answer', ()
   const request = waiting.begin('parent', '/runs/stream');
   vi.advanceTimersByTime(50);
   expect(waiting.awaited).toBeUndefined();
-  request.located(`/runs/${runId}`);
+  request.setLocation(`/runs/${runId}`);
   expect(waiting.awaited).toEqual({ threadIds: [], runIds: [runId] });
   expect(onWaiting).toHaveBeenCalledTimes(2);
 });

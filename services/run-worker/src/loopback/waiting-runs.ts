@@ -17,10 +17,10 @@ interface WaitingRequest {
 }
 
 /** One request of a run's code to its own deployment. */
-export interface WatchedRequest {
-  /** Called when the answer has begun; `place` names its run. */
-  located(place: string | undefined): void;
-  over(): void;
+export interface TrackedRequest {
+  /** Called when the answer has begun; `path` names its run. */
+  setLocation(path: string | undefined): void;
+  end(): void;
 }
 
 /** Tracks which runs in flight wait for an answer of their own deployment, and for which runs and threads. */
@@ -33,10 +33,10 @@ export class WaitingRuns {
     this.#onWaiting = onWaiting;
   }
 
-  begin(runId: string, path: string): WatchedRequest {
+  begin(runId: string, path: string): TrackedRequest {
     const request: WaitingRequest = {
       runId,
-      ...placeIn(path),
+      ...parseLocation(path),
       isWaiting: false,
       timer: setTimeout(() => {
         request.isWaiting = true;
@@ -45,14 +45,14 @@ export class WaitingRuns {
     };
     this.#requests.add(request);
     return {
-      located: (place) => {
-        const { threadId, awaitedRunId } = placeIn(place ?? '');
+      setLocation: (path) => {
+        const { threadId, awaitedRunId } = parseLocation(path ?? '');
         if (threadId === request.threadId && awaitedRunId === request.awaitedRunId) return;
         request.threadId ??= threadId;
         request.awaitedRunId ??= awaitedRunId;
         if (request.isWaiting) this.#onWaiting();
       },
-      over: () => {
+      end: () => {
         clearTimeout(request.timer);
         this.#requests.delete(request);
       },
@@ -79,6 +79,6 @@ export class WaitingRuns {
   }
 }
 
-function placeIn(path: string): Pick<WaitingRequest, 'threadId' | 'awaitedRunId'> {
+function parseLocation(path: string): Pick<WaitingRequest, 'threadId' | 'awaitedRunId'> {
   return { threadId: THREAD.exec(path)?.[1], awaitedRunId: RUN.exec(path)?.[1] };
 }

@@ -3,14 +3,14 @@ import { waitFor } from '@runyard/test-kit';
 import { expect, it, vi } from 'vitest';
 import { claimedRun, FakeStreams, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
 import { EventPublisher } from './event-publisher.ts';
-import { endEvent, streamedRun } from './run-events.ts';
+import { endEvent, toStreamedAttempt } from './run-events.ts';
 
 function publishing() {
   const streams = new FakeStreams();
   const metrics = workerMetrics();
   const currentEpoch = async () => 9n;
   const publisher = new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch, retryMs: 1 });
-  const run = streamedRun(claimedRun());
+  const run = toStreamedAttempt(claimedRun());
   const event = (data: string) => ({ runId: run.runId, attempt: 1, kind: 'values', event: 'values', data });
   return { streams, metrics, publisher, run, event };
 }

@@ -1,12 +1,12 @@
 import { type AppendEvent, appendEnd, StaleEpochError } from '@runyard/run-stream';
 import type { WorkerMetrics } from '../worker-metrics.ts';
-import { LateEnds, type LateEndsOptions } from './late-ends.ts';
-import { metadataEvent, type StreamedRun } from './run-events.ts';
+import { EndRetries, type EndRetriesOptions } from './end-retries.ts';
+import { metadataEvent, type StreamedAttempt } from './run-events.ts';
 
 /** Unsent bytes above which the graph is held back. */
-const WAITING_BYTES_MAX = 512 * 1024;
+const UNSENT_BYTES_MAX = 512 * 1024;
 
-export interface EventPublisherOptions extends LateEndsOptions {
+export interface EventPublisherOptions extends EndRetriesOptions {
   metrics: WorkerMetrics;
 }
 
@@ -17,19 +17,19 @@ export interface EventPublisherOptions extends LateEndsOptions {
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
   readonly #waiting = new Set<RunPublisher>();
-  readonly #lateEnds: LateEnds;
+  readonly #endRetries: EndRetries;
   #sending: Promise<void> | undefined;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
-    this.#lateEnds = new LateEnds(options);
+    this.#endRetries = new EndRetries(options);
   }
 
   /**
    * Opens the stream of an attempt with its `metadata` event. `onStale` is called when another attempt publishes
    * already.
    */
-  open(run: StreamedRun, onStale: () => void): RunPublisher {
+  open(run: StreamedAttempt, onStale: () => void): RunPublisher {
     const publisher = new RunPublisher(run, onStale, (ready) => this.#send(ready));
     publisher.add([metadataEvent(run)]);
     return publisher;
@@ -41,28 +41,28 @@ export class EventPublisher {
    */
   async close(): Promise<void> {
     await this.#sending;
-    await this.#lateEnds.close();
+    await this.#endRetries.close();
   }
 
   #send(publisher: RunPublisher): void {
     this.#waiting.add(publisher);
-    this.#sending ??= this.#rounds();
+    this.#sending ??= this.#sendRounds();
   }
 
-  async #rounds(): Promise<void> {
+  async #sendRounds(): Promise<void> {
     // Events that other runs emit in the same turn go along.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.size > 0) {
       const round = [...this.#waiting];
       this.#waiting.clear();
-      await Promise.all(round.map((publisher) => this.#sendOf(publisher)));
+      await Promise.all(round.map((publisher) => this.#publish(publisher)));
     }
     this.#sending = undefined;
   }
 
-  async #sendOf(publisher: RunPublisher): Promise<void> {
-    const { events, isLast } = publisher.take();
-    if (events.length === 0) return publisher.sent(undefined);
+  async #publish(publisher: RunPublisher): Promise<void> {
+    const { events, isLast } = publisher.takeUnsent();
+    if (events.length === 0) return publisher.markSent(undefined);
     const startedAt = performance.now();
     try {
       const { run } = publisher;
@@ -70,12 +70,12 @@ export class EventPublisher {
         ? await appendEnd(this.#options, run, events)
         : await this.#options.streams.append(run.fence, events, { resumable: run.isResumable });
       this.#options.metrics.publishLatency.observe(performance.now() - startedAt);
-      publisher.sent(firstId);
+      publisher.markSent(firstId);
     } catch (error) {
-      publisher.sent(undefined);
-      if (isLast && LateEnds.isLate(error) && this.#lateEnds.add(publisher.run, events)) {
+      publisher.markSent(undefined);
+      if (isLast && EndRetries.mayRetry(error) && this.#endRetries.add(publisher.run, events)) {
         const { runId } = publisher.run;
-        this.#options.logger.warn('the end of a run waits to be told', { runId, error });
+        this.#options.logger.warn('run end not published, will retry', { runId, error });
         return;
       }
       if (error instanceof StaleEpochError) {
@@ -85,14 +85,14 @@ export class EventPublisher {
       // Streams are delivery, not truth: the run continues, and the stream marks the gap.
       this.#options.metrics.lostEvents.inc(events.length);
       const { runId } = publisher.run;
-      this.#options.logger.warn('events of a run could not be published', { runId, events: events.length, error });
+      this.#options.logger.warn('run events lost', { runId, events: events.length, error });
     }
   }
 }
 
 /** Sends the events of one attempt to its stream, in order. */
 export class RunPublisher {
-  readonly run: StreamedRun;
+  readonly run: StreamedAttempt;
   readonly onStale: () => void;
   readonly #onReady: (publisher: RunPublisher) => void;
   #events: AppendEvent[] = [];
@@ -101,9 +101,9 @@ export class RunPublisher {
   #firstEventId: string | undefined;
   /** Resolve those who wait for the events not yet sent, and for those in flight. */
   #waiters: (() => void)[] = [];
-  #waitersUnderWay: (() => void)[] = [];
+  #waitersInFlight: (() => void)[] = [];
 
-  constructor(run: StreamedRun, onStale: () => void, onReady: (publisher: RunPublisher) => void) {
+  constructor(run: StreamedAttempt, onStale: () => void, onReady: (publisher: RunPublisher) => void) {
     this.run = run;
     this.onStale = onStale;
     this.#onReady = onReady;
@@ -122,7 +122,7 @@ export class RunPublisher {
       this.#bytes += event.data.length;
     }
     this.#onReady(this);
-    if (this.#bytes > WAITING_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
+    if (this.#bytes > UNSENT_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
   /**
@@ -136,17 +136,17 @@ export class RunPublisher {
     return sent;
   }
 
-  take(): { events: AppendEvent[]; isLast: boolean } {
+  takeUnsent(): { events: AppendEvent[]; isLast: boolean } {
     const events = this.#events;
     this.#events = [];
     this.#bytes = 0;
-    this.#waitersUnderWay = this.#waiters;
+    this.#waitersInFlight = this.#waiters;
     this.#waiters = [];
     return { events, isLast: this.#hasEnded };
   }
 
-  sent(firstId: string | undefined): void {
+  markSent(firstId: string | undefined): void {
     this.#firstEventId ??= firstId;
-    for (const release of this.#waitersUnderWay.splice(0)) release();
+    for (const release of this.#waitersInFlight.splice(0)) release();
   }
 }

@@ -7,34 +7,34 @@ import { maskErrors } from './mask-errors.ts';
 const INLINE_VALUES_BYTES_MAX = 64 * 1024;
 
 /** The run, attempt and fence that mark every event. */
-export interface StreamedRun {
+export interface StreamedAttempt {
   runId: string;
   attempt: number;
   fence: Fence;
   isResumable: boolean;
 }
 
-export function streamedRun(run: ClaimedRun): StreamedRun {
+export function toStreamedAttempt(run: ClaimedRun): StreamedAttempt {
   return { runId: run.runId, attempt: run.attempt, fence: run.fence, isResumable: run.kwargs.resumable === true };
 }
 
 /** Returns the first event of every attempt. */
-export function metadataEvent({ runId, attempt }: StreamedRun): AppendEvent {
+export function metadataEvent({ runId, attempt }: StreamedAttempt): AppendEvent {
   return { runId, attempt, kind: 'metadata', event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
 }
 
 /** Converts the graph's events to entries of the run's stream. */
-export function graphEvents({ runId, attempt }: StreamedRun, events: RunEvent[]): AppendEvent[] {
+export function toAppendEvents({ runId, attempt }: StreamedAttempt, events: RunEvent[]): AppendEvent[] {
   return events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data: maskErrors(mode, data) }));
 }
 
 /** Returns how many of these stand for a message that was too large to be delivered. */
-export function leftOut(events: RunEvent[]): number {
+export function countTooLarge(events: RunEvent[]): number {
   return events.filter(({ mode }) => mode === CONTROL_KINDS.gap).length;
 }
 
 /** Returns the event that a failed run sends before it ends. */
-export function errorEvent({ runId, attempt }: StreamedRun, { error, message }: ErrorInfo): AppendEvent {
+export function errorEvent({ runId, attempt }: StreamedAttempt, { error, message }: ErrorInfo): AppendEvent {
   return { runId, attempt, kind: 'error', event: 'error', data: JSON.stringify({ error, message }) };
 }
 
@@ -43,7 +43,7 @@ export function errorEvent({ runId, attempt }: StreamedRun, { error, message }: 
  * rolled back they are the last values for its own client: nothing of it is kept.
  */
 export function endEvent(
-  { runId, attempt }: StreamedRun,
+  { runId, attempt }: StreamedAttempt,
   status: FinishRun['status'],
   values: Uint8Array | null,
   isRolledBack = false,

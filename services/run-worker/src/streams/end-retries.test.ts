@@ -2,8 +2,8 @@ import { type AppendEvent, StaleEpochError, StreamUnavailableError } from '@runy
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
 import { claimedRun, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
-import { LateEnds } from './late-ends.ts';
-import { endEvent, errorEvent, streamedRun } from './run-events.ts';
+import { EndRetries } from './end-retries.ts';
+import { endEvent, errorEvent, toStreamedAttempt } from './run-events.ts';
 
 const away = () => Promise.reject(new StreamUnavailableError(new Error('away')));
 
@@ -12,7 +12,7 @@ function telling(maxSize?: number) {
   streams.before = away;
   const metrics = workerMetrics();
   const currentEpoch = async () => 9n;
-  const late = new LateEnds({
+  const late = new EndRetries({
     streams,
     metrics,
     logger: quietLogger,
@@ -26,7 +26,7 @@ function telling(maxSize?: number) {
 
 /** Returns a failed run's last events, behind one of its graph of that size. */
 function endOfRun(size = 10) {
-  const run = streamedRun(claimedRun());
+  const run = toStreamedAttempt(claimedRun());
   const { runId, attempt } = run;
   const values: AppendEvent = { runId, attempt, kind: 'values', event: 'values', data: 'x'.repeat(size) };
   const error = errorEvent(run, { error: 'Oops', message: 'no' });

@@ -12,9 +12,9 @@ import {
 } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
-import type { StreamedRun } from './run-events.ts';
+import type { StreamedAttempt } from './run-events.ts';
 
-export interface LateEndsOptions extends EndAppending {
+export interface EndRetriesOptions extends EndAppending {
   metrics: Pick<WorkerMetrics, 'lostEvents'>;
   logger: Logger;
   /** Milliseconds between two tries. Default half a second. */
@@ -23,8 +23,8 @@ export interface LateEndsOptions extends EndAppending {
   maxSize?: number;
 }
 
-interface LateEnd {
-  run: StreamedRun;
+interface PendingEnd {
+  run: StreamedAttempt;
   events: AppendEvent[];
   size: number;
   /** Monotonic milliseconds. */
@@ -37,7 +37,7 @@ const MAX_SIZE = 16 * 1024 * 1024;
  * Streams remember a published end for longer than this: one that was published without an answer is not published
  * twice.
  */
-const PATIENCE_MS = 120_000;
+const GIVE_UP_AFTER_MS = 120_000;
 /** A stop tries Redis once more, and waits no longer than so many milliseconds. */
 const CLOSE_MS = 3_000;
 
@@ -46,14 +46,14 @@ const CLOSE_MS = 3_000;
  * until Redis is back. Nothing else would bring them, as a run appends nothing after its end. An end that is given up
  * here is published by agent-api, behind a gap.
  */
-export class LateEnds {
-  readonly #options: LateEndsOptions;
+export class EndRetries {
+  readonly #options: EndRetriesOptions;
   readonly #closing = new AbortController();
-  #waiting: LateEnd[] = [];
+  #waiting: PendingEnd[] = [];
   #size = 0;
-  #telling: Promise<void> | undefined;
+  #publishing: Promise<void> | undefined;
 
-  constructor(options: LateEndsOptions) {
+  constructor(options: EndRetriesOptions) {
     this.#options = options;
   }
 
@@ -62,20 +62,20 @@ export class LateEnds {
   }
 
   /** Returns whether another try may succeed. */
-  static isLate(error: unknown): boolean {
+  static mayRetry(error: unknown): boolean {
     return error instanceof StreamUnavailableError || error instanceof StaleEpochError || isUnavailable(error);
   }
 
   /** Returns false when there is no room for it. */
-  add(run: StreamedRun, events: AppendEvent[]): boolean {
+  add(run: StreamedAttempt, events: AppendEvent[]): boolean {
     const room = (this.#options.maxSize ?? MAX_SIZE) - this.#size;
-    const kept = sizeOf(events) <= room ? events : endAlone(events);
+    const kept = sizeOf(events) <= room ? events : dropGraphEvents(events);
     const size = sizeOf(kept);
     if (size > room || this.#closing.signal.aborted) return false;
     this.#options.metrics.lostEvents.inc(events.filter((event) => !kept.includes(event)).length);
     this.#size += size;
-    this.#waiting.push({ run, events: kept, size, giveUpAt: performance.now() + PATIENCE_MS });
-    this.#telling ??= this.#tellAll();
+    this.#waiting.push({ run, events: kept, size, giveUpAt: performance.now() + GIVE_UP_AFTER_MS });
+    this.#publishing ??= this.#publishAll();
     return true;
   }
 
@@ -83,40 +83,40 @@ export class LateEnds {
   async close(): Promise<void> {
     this.#closing.abort();
     const lastTry = async () => {
-      await this.#telling;
+      await this.#publishing;
       await this.#round();
     };
     await Promise.race([lastTry(), pause(CLOSE_MS, undefined, { ref: false })]);
     for (const end of this.#waiting.splice(0)) this.#giveUp(end, new Error('the worker stops'));
   }
 
-  async #tellAll(): Promise<void> {
+  async #publishAll(): Promise<void> {
     const { retryMs = RETRY_MS } = this.#options;
     const { signal } = this.#closing;
     while (this.#waiting.length > 0 && !signal.aborted) {
       await pause(retryMs, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted) await this.#round();
     }
-    this.#telling = undefined;
+    this.#publishing = undefined;
   }
 
   /** Tries each once, unless the first one shows that it is no use. */
   async #round(): Promise<void> {
     const [first, ...rest] = this.#waiting.splice(0);
     if (!first) return;
-    const isBack = await this.#tell(first);
-    if (isBack) await Promise.all(rest.map((end) => this.#tell(end)));
+    const isBack = await this.#publish(first);
+    if (isBack) await Promise.all(rest.map((end) => this.#publish(end)));
     else this.#waiting.unshift(...rest);
   }
 
   /** Returns false when the end has to wait on: then it is put last. */
-  async #tell(end: LateEnd): Promise<boolean> {
+  async #publish(end: PendingEnd): Promise<boolean> {
     try {
       await appendEnd(this.#options, end.run, end.events);
       this.#size -= end.size;
       return true;
     } catch (error) {
-      if (LateEnds.isLate(error) && performance.now() < end.giveUpAt) {
+      if (EndRetries.mayRetry(error) && performance.now() < end.giveUpAt) {
         this.#waiting.push(end);
         return false;
       }
@@ -125,16 +125,16 @@ export class LateEnds {
     }
   }
 
-  #giveUp({ run, events, size }: LateEnd, error: unknown): void {
+  #giveUp({ run, events, size }: PendingEnd, error: unknown): void {
     this.#size -= size;
     this.#options.metrics.lostEvents.inc(events.length);
     const { runId } = run;
-    this.#options.logger.warn('events of a run could not be published', { runId, events: events.length, error });
+    this.#options.logger.warn('run events lost', { runId, events: events.length, error });
   }
 }
 
 /** Drops what the graph emitted before the end and puts a gap in its place. */
-function endAlone(events: AppendEvent[]): AppendEvent[] {
+function dropGraphEvents(events: AppendEvent[]): AppendEvent[] {
   const end = events.filter(({ kind }) => kind === 'error' || kind === CONTROL_KINDS.end);
   const [first] = end;
   if (!first || end.length === events.length) return events;

@@ -1,11 +1,11 @@
 /** The most runs in flight, per slot and in addition, when they wait for each other. Each is memory in a graph host. */
-const IN_HAND_PER_SLOT = 4;
-const IN_HAND_MORE = 8;
+const IN_FLIGHT_PER_SLOT = 4;
+const IN_FLIGHT_EXTRA = 8;
 
-export interface SlotsOptions {
+export interface RunSlotsOptions {
   /** The value of N_JOBS_PER_WORKER. */
   slots: number;
-  inHand(): number;
+  inFlight(): number;
   /** Returns how many runs in flight wait for an answer of their own deployment. */
   waiting(): number;
 }
@@ -17,23 +17,23 @@ export interface SlotsOptions {
  * Each slot is lent once to any run. Beyond that, slots go only to runs that are waited for, since the next in line may
  * be one that waits, too.
  */
-export class Slots {
-  readonly #options: SlotsOptions;
+export class RunSlots {
+  readonly #options: RunSlotsOptions;
 
-  constructor(options: SlotsOptions) {
+  constructor(options: RunSlotsOptions) {
     this.#options = options;
   }
 
   /** Slots for any run. */
   get free(): number {
-    const { slots, inHand, waiting } = this.#options;
-    return Math.max(0, slots - inHand() + this.#lent(waiting()));
+    const { slots, inFlight, waiting } = this.#options;
+    return Math.max(0, slots - inFlight() + this.#lent(waiting()));
   }
 
   /** Slots for runs that a run in flight waits for, when none is free for any. */
   get freeForAwaited(): number {
-    const { slots, inHand } = this.#options;
-    return slots === 0 ? 0 : Math.max(0, slots * IN_HAND_PER_SLOT + IN_HAND_MORE - inHand());
+    const { slots, inFlight } = this.#options;
+    return slots === 0 ? 0 : Math.max(0, slots * IN_FLIGHT_PER_SLOT + IN_FLIGHT_EXTRA - inFlight());
   }
 
   #lent(waiting: number): number {

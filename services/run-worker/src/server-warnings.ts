@@ -5,7 +5,7 @@ import type pg from 'pg';
 
 /** Warns at the start of what would only hurt later: too few connections on the server, a Redis that evicts keys. */
 export function warnAboutServers(
-  { wakeups, pools }: { wakeups: Pick<RunWakeups, 'complaints'>; pools: [pg.Pool, ...pg.Pool[]] },
+  { wakeups, pools }: { wakeups: Pick<RunWakeups, 'warnings'>; pools: [pg.Pool, ...pg.Pool[]] },
   { logger }: ServiceContext,
 ): void {
   const ofThisWorkerMax = pools.reduce((sum, pool) => sum + readPoolStats(pool).max, 0);
@@ -16,9 +16,9 @@ export function warnAboutServers(
     },
     () => undefined,
   );
-  wakeups.complaints().then(
-    (complaints) => {
-      for (const complaint of complaints) logger.warn(complaint);
+  wakeups.warnings().then(
+    (warnings) => {
+      for (const warning of warnings) logger.warn(warning);
     },
     () => undefined,
   );

@@ -10,7 +10,7 @@ export function workerSessionName(workerId: string): string {
  * stalls in the middle of a transaction keeps its locks, and its runs could not be taken from it. A worker that resumes
  * finds its connection lost and tries again; its fence decides.
  */
-export async function endSilentSessions(db: pg.Pool, silentShare: number): Promise<void> {
+export async function endUnresponsiveSessions(db: pg.Pool, unresponsiveShare: number): Promise<void> {
   await db.query({
     name: 'engine_end_silent_sessions',
     text: `SELECT pg_terminate_backend(a.pid)
@@ -19,6 +19,6 @@ export async function endSilentSessions(db: pg.Pool, silentShare: number): Promi
              AND a.state IN ('idle in transaction', 'idle in transaction (aborted)')
              AND a.state_change <= now() - make_interval(secs => w.lease_ms * $1::float8 / 1000)
              AND w.lease_until <= now() + make_interval(secs => w.lease_ms * (1 - $1::float8) / 1000)`,
-    values: [silentShare],
+    values: [unresponsiveShare],
   });
 }
