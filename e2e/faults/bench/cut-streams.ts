@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import { follow } from './event-follower.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 import type { Random } from './random.ts';
@@ -27,7 +27,7 @@ const RETRY_MS = 100;
  * were at any agent-api, as they do when another fault cuts them.
  */
 export class CutStreams {
-  readonly accepted: AcceptedRun[] = [];
+  readonly accepted: BenchRun[] = [];
   /** Differences between what clients got and the run's whole stream, and streams that could not be resumed. */
   readonly faults: string[] = [];
   /** The number of connections that ended before their stream did. */
@@ -62,7 +62,7 @@ export class CutStreams {
   }
 
   /** Undefined when no run was accepted, or when that is unknown. */
-  async #begin(): Promise<{ run: AcceptedRun; ids: string[]; isWhole: boolean } | undefined> {
+  async #begin(): Promise<{ run: BenchRun; ids: string[]; isWhole: boolean } | undefined> {
     const { ledger, input } = this.#options;
     const threadId = randomUUID();
     const overrides = { stream_resumable: true, stream_mode: ['custom'], on_disconnect: 'continue' };
@@ -77,7 +77,7 @@ export class CutStreams {
   }
 
   /** Returns false when the stream did not reach its end in time. */
-  async #goOn(run: AcceptedRun, ids: string[]): Promise<boolean> {
+  async #goOn(run: BenchRun, ids: string[]): Promise<boolean> {
     const until = Date.now() + PATIENCE_MS;
     while (Date.now() < until) {
       const { end, status } = await this.#connect(streamPath(run), ids);
@@ -120,7 +120,7 @@ export class CutStreams {
   }
 
   /** Compares what a client got in pieces with what another one gets at once. */
-  async #compare(run: AcceptedRun, ids: readonly string[]): Promise<string | undefined> {
+  async #compare(run: BenchRun, ids: readonly string[]): Promise<string | undefined> {
     const { random, urls, headers = {} } = this.#options;
     const until = Date.now() + PATIENCE_MS;
     while (Date.now() < until) {
@@ -144,7 +144,7 @@ const FROM_THE_START = '-1';
  */
 const OF_THE_GRAPH = 'custom';
 
-function streamPath({ threadId, runId }: AcceptedRun): string {
+function streamPath({ threadId, runId }: BenchRun): string {
   return `/threads/${threadId}/runs/${runId}/stream?stream_mode=custom`;
 }
 

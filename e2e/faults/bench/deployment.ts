@@ -44,7 +44,7 @@ export const MANY_STREAMS: DeploymentOptions = {
 };
 
 /** A run that a client knows to be accepted, with its arguments. */
-export interface AcceptedRun {
+export interface BenchRun {
   runId: string;
   threadId: string;
   steps: number;
@@ -167,7 +167,7 @@ export class BenchDeployment {
   async createRun(
     input: LedgerInput,
     options: CallOptions & { at?: number; run?: Record<string, unknown>; threadId?: string } = {},
-  ): Promise<AcceptedRun | undefined> {
+  ): Promise<BenchRun | undefined> {
     const threadId = options.threadId ?? randomUUID();
     const call = await this.call('POST', `/threads/${threadId}/runs`, {
       ...options,

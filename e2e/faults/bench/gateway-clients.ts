@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import { type FollowedEvent, follow } from './event-follower.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
@@ -19,7 +19,7 @@ const REQUEST_EVERY_MS = 30;
 
 /** Clients of a gateway that retry nothing: a failure stays a failure. */
 export class GatewayClients {
-  readonly accepted: AcceptedRun[] = [];
+  readonly accepted: BenchRun[] = [];
   readonly #gateway: BenchGateway;
   readonly #ledger: Ledger;
   readonly #options: GatewayClientsOptions;

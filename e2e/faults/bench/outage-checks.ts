@@ -1,6 +1,6 @@
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
-import type { AcceptedRun, BenchDeployment } from './deployment.ts';
+import type { BenchDeployment, BenchRun } from './deployment.ts';
 import { follow } from './event-follower.ts';
 import type { Call, History } from './history.ts';
 
@@ -77,7 +77,7 @@ export function watchProcesses(bench: Bench, deployment: BenchDeployment): () =>
 export async function measureRuns(
   bench: Bench,
   deployment: BenchDeployment,
-  runs: readonly AcceptedRun[],
+  runs: readonly BenchRun[],
   needed = 1,
 ): Promise<void> {
   const violations = await deployment.truth.violations(runs);

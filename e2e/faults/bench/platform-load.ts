@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import { History } from './history.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 
@@ -27,7 +27,7 @@ const KEY_PAUSE_MS = 400;
 export class PlatformLoad {
   readonly history = new History();
   /** Runs that a client knows to be accepted. */
-  readonly accepted: AcceptedRun[] = [];
+  readonly accepted: BenchRun[] = [];
   /** Ids of the API keys that a client got. */
   readonly keys: string[] = [];
   readonly #platform: LoadedPlatform;

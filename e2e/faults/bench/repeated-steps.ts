@@ -1,9 +1,9 @@
-import type { AcceptedRun, BenchDeployment } from './deployment.ts';
+import type { BenchDeployment, BenchRun } from './deployment.ts';
 
 /** Returns steps that a later attempt executed although an earlier one's checkpoint of them was committed. */
 export async function committedStepsRepeated(
   { pool, ledger }: Pick<BenchDeployment, 'pool' | 'ledger'>,
-  runs: readonly AcceptedRun[],
+  runs: readonly BenchRun[],
 ): Promise<string[]> {
   // The input is step -1, and what starts from it is step 0: the graph's step 0 is recorded as step 1.
   const { rows } = await pool.query<{ run_id: string; step: number; attempt: number }>(

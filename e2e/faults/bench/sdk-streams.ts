@@ -1,11 +1,11 @@
 import { Client } from '@langchain/langgraph-sdk';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import type { StreamClientsOptions } from './stream-clients.ts';
 import { StreamUnion } from './stream-union.ts';
 
 /** A stream that the SDK read to its end. */
 export interface SdkStream {
-  run: AcceptedRun;
+  run: BenchRun;
   union: StreamUnion;
   /** True when the SDK reconnected before it had any event, and so could not send its position. */
   hasLostItsPlace: boolean;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AcceptedRun, BenchDeployment } from './deployment.ts';
+import type { BenchDeployment, BenchRun } from './deployment.ts';
 import type { LedgerInput } from './ledger.ts';
 
 export interface SteadyLoadOptions {
@@ -13,7 +13,7 @@ export interface SteadyLoadOptions {
 /** Creates short runs, one after another, until it is stopped, whatever happens to the servers meanwhile. */
 export class SteadyLoad {
   /** Runs that a client knows to be accepted. */
-  readonly accepted: AcceptedRun[] = [];
+  readonly accepted: BenchRun[] = [];
   readonly #stopping = new AbortController();
   readonly #asking = new Set<Promise<void>>();
   readonly #running: Promise<void>;
@@ -23,7 +23,7 @@ export class SteadyLoad {
   }
 
   /** Resolves when the last request is answered. */
-  async stop(): Promise<AcceptedRun[]> {
+  async stop(): Promise<BenchRun[]> {
     this.#stopping.abort();
     await this.#running;
     await Promise.all(this.#asking);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import { type FollowedEvent, firstOf, follow } from './event-follower.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
@@ -17,7 +17,7 @@ export interface StreamClientsOptions {
 
 /** A stream that ended, as a client got it. */
 export interface FollowedStream {
-  run: AcceptedRun;
+  run: BenchRun;
   union: StreamUnion;
   reconnects: number;
 }
@@ -30,7 +30,7 @@ const FROM_THE_START = '-1';
 /** Clients that disconnect at random, and resume where they were after any other cut. */
 export class StreamClients {
   readonly followed: FollowedStream[] = [];
-  readonly followedThreads: { threadId: string; runs: AcceptedRun[]; union: StreamUnion }[] = [];
+  readonly followedThreads: { threadId: string; runs: BenchRun[]; union: StreamUnion }[] = [];
   /** Streams that did not end, and results that were not those of the run. */
   readonly faults: string[] = [];
   /** Milliseconds that new clients waited for the first event of runs that had some. */
@@ -39,7 +39,7 @@ export class StreamClients {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>[] = [];
   /** Runs in flight that are known to have events. */
-  readonly #withEvents = new Set<AcceptedRun>();
+  readonly #withEvents = new Set<BenchRun>();
 
   constructor(options: StreamClientsOptions) {
     this.#options = options;
@@ -99,7 +99,7 @@ export class StreamClients {
     const done = new Set<string>();
     const leaving = new AbortController();
     const following = this.#followThread(threadId, union, done, leaving.signal);
-    const runs: AcceptedRun[] = [];
+    const runs: BenchRun[] = [];
     for (let count = this.#options.random.integer(1, 3); count > 0; count -= 1) {
       // The thread keeps the steps of earlier runs: each run has as many of its own.
       const run = await this.#createRun(threadId, this.#options.input.steps * (runs.length + 1));
@@ -128,7 +128,7 @@ export class StreamClients {
   }
 
   /** Requests the result until it gets one. */
-  async #join({ threadId, runId, steps }: AcceptedRun): Promise<void> {
+  async #join({ threadId, runId, steps }: BenchRun): Promise<void> {
     const { url, headers } = this.#options;
     const until = Date.now() + PATIENCE_MS;
     while (Date.now() < until) {
@@ -194,7 +194,7 @@ export class StreamClients {
     return (answer as { thread_id?: string } | undefined)?.thread_id;
   }
 
-  async #createRun(threadId: string, steps: number): Promise<AcceptedRun | undefined> {
+  async #createRun(threadId: string, steps: number): Promise<BenchRun | undefined> {
     const { ledger, input } = this.#options;
     const body = ledger.runRequest({ ...input, steps }, { stream_resumable: true, stream_mode: ['custom', 'updates'] });
     const answer = await this.#post(`/threads/${threadId}/runs`, body);

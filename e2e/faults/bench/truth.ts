@@ -1,6 +1,6 @@
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
-import type { AcceptedRun } from './deployment.ts';
+import type { BenchRun } from './deployment.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A status change of a run's row, in the order of change. `null` means that the row was created, or deleted. */
@@ -97,7 +97,7 @@ export class Truth {
   }
 
   /** Checks runs of the ledger graph that were each accepted on a thread of their own and have to succeed. */
-  async violations(runs: readonly AcceptedRun[]): Promise<Violations> {
+  async violations(runs: readonly BenchRun[]): Promise<Violations> {
     const found: Violations = {
       notEnded: [],
       notSuccessful: [],

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@runyard/test-kit';
 import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
@@ -58,9 +58,9 @@ async function killWorkers(
   bench: Bench,
   deployment: BenchDeployment,
   wanted: { runs: number; kills: number; interviews: Interviews },
-): Promise<{ kills: Kills; runs: AcceptedRun[] }> {
+): Promise<{ kills: Kills; runs: BenchRun[] }> {
   const kills: Kills = new Map();
-  const runs: AcceptedRun[] = [];
+  const runs: BenchRun[] = [];
   let isOver = false;
   const createMore = async () => {
     let free = AT_ONCE - (await deployment.truth.unfinished());

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { type FollowedEvent, firstOf, follow } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
@@ -129,7 +129,7 @@ const idsOf = (events: readonly FollowedEvent[]) => {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
 
 /** Returns all events of a run, at once from one process. */
-async function wholeRun(deployment: BenchDeployment, { threadId, runId }: AcceptedRun): Promise<FollowedEvent[]> {
+async function wholeRun(deployment: BenchDeployment, { threadId, runId }: BenchRun): Promise<FollowedEvent[]> {
   const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
   const { events, end } = await follow(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
   if (end !== 'whole') throw new Error(`the stream of run ${runId} cannot be had in one go`);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import { GatewayClients } from '../bench/gateway-clients.ts';
 import type { Goal } from '../bench/goal.ts';
@@ -95,8 +95,8 @@ async function stopWorkers(
   bench: Bench,
   deployment: BenchDeployment,
   rounds: number,
-): Promise<{ stops: Stop[]; runs: AcceptedRun[] }> {
-  const runs: AcceptedRun[] = [];
+): Promise<{ stops: Stop[]; runs: BenchRun[] }> {
+  const runs: BenchRun[] = [];
   const stops: Stop[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const worker of bench.random.shuffle(deployment.workers).slice(0, 2)) {
@@ -117,7 +117,7 @@ async function stopWorkers(
 }
 
 /** Returns whether a worker executes one of the runs and that outlasts its grace. */
-async function executesOneOf({ ledger }: BenchDeployment, { pid }: Part, runs: AcceptedRun[]): Promise<boolean> {
+async function executesOneOf({ ledger }: BenchDeployment, { pid }: Part, runs: BenchRun[]): Promise<boolean> {
   const byRun = await ledger.byRun();
   return runs.some(({ runId, steps }) => {
     const last = byRun.get(runId)?.at(-1);

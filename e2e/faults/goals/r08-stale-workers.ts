@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { follow } from '../bench/event-follower.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
@@ -25,7 +25,7 @@ const SLEEP_MS = { fast: 400, full: 2_000 };
 const STOPS_WITHIN_SECONDS = 2;
 
 /** A run whose worker was frozen, with the time since when that worker runs again. */
-interface StaleRun extends AcceptedRun {
+interface StaleRun extends BenchRun {
   staleWorker: number;
   resumedAt: number;
 }
@@ -50,7 +50,7 @@ export const goal: Goal = {
 
 async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<void> {
   const wanted = bench.size({ fast: 20, full: 200 });
-  const runs: AcceptedRun[] = [];
+  const runs: BenchRun[] = [];
   const stale: StaleRun[] = [];
   const streams = { foreign: [] as string[], seen: 0 };
   const interviews = new Interviews(deployment, bench.random.fork('interviews'));
@@ -82,7 +82,7 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   interviews.measure(bench, bench.tier === 'full' ? 1 : 0);
 }
 
-async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: number): Promise<AcceptedRun[]> {
+async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: number): Promise<BenchRun[]> {
   const run = { stream_resumable: true, stream_mode: ['custom'] };
   const input = { ...INPUT, sleepMs: SLEEP_MS[tier] };
   const created = await Promise.all(Array.from({ length: count }, () => deployment.createRun(input, { run })));
@@ -90,7 +90,7 @@ async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: n
 }
 
 /** Freezes a worker once its runs have begun, until the other has had them for a while. Returns the runs it had. */
-async function standStill({ tier }: Bench, deployment: BenchDeployment, round: AcceptedRun[]): Promise<StaleRun[]> {
+async function standStill({ tier }: Bench, deployment: BenchDeployment, round: BenchRun[]): Promise<StaleRun[]> {
   const ids = new Set(round.map(({ runId }) => runId));
   const latest = async () => {
     const attempts = attemptsByRun(await deployment.ledger.byRun());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import { type AcceptedRun, type BenchDeployment, MANY_STREAMS } from '../bench/deployment.ts';
+import { type BenchDeployment, type BenchRun, MANY_STREAMS } from '../bench/deployment.ts';
 import { follow } from '../bench/event-follower.ts';
 import type { Goal } from '../bench/goal.ts';
 import { SlowReader } from '../bench/slow-reader.ts';
@@ -67,7 +67,7 @@ interface Reading {
   delays: number[];
   /** The most resident bytes of agent-api. */
   residentBytes: number;
-  large: AcceptedRun;
+  large: BenchRun;
   slow: SlowReader[];
 }
 
@@ -120,7 +120,7 @@ async function largeStream(
   return { large, slow };
 }
 
-const streamPath = ({ threadId, runId }: AcceptedRun) => `/threads/${threadId}/runs/${runId}/stream`;
+const streamPath = ({ threadId, runId }: BenchRun) => `/threads/${threadId}/runs/${runId}/stream`;
 
 async function normalReaders(deployment: BenchDeployment, delays: number[]): Promise<void> {
   const threadId = randomUUID();

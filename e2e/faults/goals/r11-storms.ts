@@ -1,6 +1,6 @@
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import { type AcceptedRun, type BenchDeployment, MANY_STREAMS } from '../bench/deployment.ts';
+import { type BenchDeployment, type BenchRun, MANY_STREAMS } from '../bench/deployment.ts';
 import { follow, type Segment } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
@@ -57,7 +57,7 @@ interface Parts {
   client: StormClient;
 }
 
-async function stormOfCreates(bench: Bench, { deployment, gateway, client }: Parts): Promise<AcceptedRun[]> {
+async function stormOfCreates(bench: Bench, { deployment, gateway, client }: Parts): Promise<BenchRun[]> {
   const wanted = bench.size({ fast: 200, full: 2_000 });
   const threadIds = Array.from({ length: wanted }, () => crypto.randomUUID());
   const { calls, sendingSeconds } = await client.send({
@@ -126,7 +126,7 @@ function measureSending(bench: Bench, what: string, seconds: number, samples: nu
 }
 
 /** Returns an ended run, with the ids of its events. */
-async function streamedRun(deployment: BenchDeployment): Promise<{ run: AcceptedRun; ids: string[] }> {
+async function streamedRun(deployment: BenchDeployment): Promise<{ run: BenchRun; ids: string[] }> {
   const run = await deployment.createRun(STREAMED, { run: { stream_resumable: true, stream_mode: ['custom'] } });
   if (!run) throw new Error('a run was not accepted');
   const url = `${deployment.url()}/threads/${run.threadId}/runs/${run.runId}/stream`;

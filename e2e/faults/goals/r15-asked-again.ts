@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Call } from '../bench/history.ts';
 import { InsistingClient, type KeyedRequest } from '../bench/insisting-client.ts';
@@ -132,7 +132,7 @@ function contentOf(body: unknown): string {
   return body.replace(/^: heartbeat\r?\n(\r?\n)?/gm, '');
 }
 
-async function runsOnThreads({ pool }: BenchDeployment, asked: Asked[]): Promise<AcceptedRun[]> {
+async function runsOnThreads({ pool }: BenchDeployment, asked: Asked[]): Promise<BenchRun[]> {
   const threadIds = asked.filter(({ kind }) => kind.startsWith('runs')).map(({ threadId }) => threadId);
   const { rows } = await pool.query<{ run_id: string; thread_id: string }>(
     'SELECT run_id, thread_id FROM run WHERE thread_id = ANY($1::uuid[])',

@@ -1,6 +1,6 @@
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 
@@ -35,7 +35,7 @@ export const goal: Goal = {
     const deployment = await bench.deployment({
       env: { GRAPH_HOST_SILENT_SECONDS: String(SILENT_SECONDS), GRAPH_HOST_HEAP_MB: '256' },
     });
-    const bystanders: AcceptedRun[] = [];
+    const bystanders: BenchRun[] = [];
     const create = async (input: { steps: number; sleepMs?: number }) => {
       const run = await deployment.createRun(input);
       if (run) bystanders.push(run);

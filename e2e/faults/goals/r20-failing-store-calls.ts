@@ -1,7 +1,7 @@
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { LedgerEntry } from '../bench/ledger.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
@@ -79,7 +79,7 @@ export const goal: Goal = {
   },
 };
 
-interface CancelledRun extends AcceptedRun {
+interface CancelledRun extends BenchRun {
   action: 'interrupt' | 'rollback';
 }
 
@@ -88,8 +88,8 @@ async function load(
   bench: Bench,
   deployment: BenchDeployment,
   wanted: number,
-): Promise<{ kept: AcceptedRun[]; cancelled: CancelledRun[] }> {
-  const kept: AcceptedRun[] = [];
+): Promise<{ kept: BenchRun[]; cancelled: CancelledRun[] }> {
+  const kept: BenchRun[] = [];
   const cancelled: CancelledRun[] = [];
   let begun = 0;
   const client = async () => {
@@ -110,7 +110,7 @@ async function load(
 }
 
 /** Retries until the outcome is known: true once the order was accepted, or is found to have been. */
-async function cancel(deployment: BenchDeployment, run: AcceptedRun, action: string): Promise<boolean> {
+async function cancel(deployment: BenchDeployment, run: BenchRun, action: string): Promise<boolean> {
   const path = `/threads/${run.threadId}/runs/${run.runId}/cancel?action=${action}`;
   for (;;) {
     const { outcome, status } = await deployment.call('POST', path);

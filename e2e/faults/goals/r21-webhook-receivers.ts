@@ -1,6 +1,6 @@
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { BEHAVIOURS, BenchReceiver, type ReceivedTry } from '../bench/webhook-receivers.ts';
 
@@ -62,8 +62,8 @@ async function tell(
   deployment: BenchDeployment,
   receivers: Map<Kind, BenchReceiver>,
   perKind: number,
-): Promise<Map<Kind, AcceptedRun[]>> {
-  const told = new Map<Kind, AcceptedRun[]>([...receivers.keys()].map((kind) => [kind, []]));
+): Promise<Map<Kind, BenchRun[]>> {
+  const told = new Map<Kind, BenchRun[]>([...receivers.keys()].map((kind) => [kind, []]));
   for (let index = 0; index < perKind; index += 1) {
     await Promise.all(
       [...receivers].map(async ([kind, { url }]) => {
@@ -87,7 +87,7 @@ async function untilOver(deployment: BenchDeployment, timeoutMs: number): Promis
 }
 
 /** Returns the milliseconds from the end of each run to its first try. */
-async function delaysOf(deployment: BenchDeployment, runs: AcceptedRun[], receiver: BenchReceiver): Promise<number[]> {
+async function delaysOf(deployment: BenchDeployment, runs: BenchRun[], receiver: BenchReceiver): Promise<number[]> {
   const { rows } = await deployment.pool.query<{ run_id: string; ended_at: Date }>(
     'SELECT run_id, ended_at FROM run WHERE run_id = ANY($1::uuid[])',
     [runs.map(({ runId }) => runId)],
@@ -98,7 +98,7 @@ async function delaysOf(deployment: BenchDeployment, runs: AcceptedRun[], receiv
   });
 }
 
-function judgeRetries(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: Kind) => BenchReceiver): void {
+function judgeRetries(bench: Bench, told: Map<Kind, BenchRun[]>, of: (kind: Kind) => BenchReceiver): void {
   const expected: Record<Kind, number> = { good: 1, slow: 2, failing: 4, gone: 1, cutting: 3 };
   const wrong = [...told].flatMap(([kind, runs]) =>
     runs
@@ -153,7 +153,7 @@ async function killSenders(bench: Bench, deployment: BenchDeployment, good: Benc
   }
 }
 
-function judgeDelivery(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: Kind) => BenchReceiver): void {
+function judgeDelivery(bench: Bench, told: Map<Kind, BenchRun[]>, of: (kind: Kind) => BenchReceiver): void {
   const runs = [...told]
     .filter(([kind]) => kind !== 'gone')
     .flatMap(([kind, some]) => some.map((run) => ({ kind, run })));

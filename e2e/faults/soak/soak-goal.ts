@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
@@ -135,7 +135,7 @@ async function underLoad<T>(bench: Bench, deployment: BenchDeployment, rps: numb
     at: 0,
   });
   const result = await work();
-  const runs: AcceptedRun[] = (await Promise.all(loads.map((load) => load.stop()))).flat();
+  const runs: BenchRun[] = (await Promise.all(loads.map((load) => load.stop()))).flat();
   await streamed.stop();
   return { runs, streams: streamed.whole, result };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostUnderTest, runRequest, startHost, startRun } from '../test/host-under-test.ts';
+import { executionRequest, type HostUnderTest, startHost, startRun } from '../test/host-under-test.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -23,7 +23,11 @@ it.each(
     [['values'], ['events', 'messages-tuple']].map((streamModes) => [where, who, streamModes] as const),
   ),
 )('an abort reaches code in %s (%s), streamed as %s', async (where, who, streamModes) => {
-  const request = runRequest('waiting', { input: { where }, streamModes: [...streamModes], streamSubgraphs: true });
+  const request = executionRequest('waiting', {
+    input: { where },
+    streamModes: [...streamModes],
+    streamSubgraphs: true,
+  });
   const logged = (text: string) => host.nextLog(({ message, runId }) => runId === request.runId && message === text);
   const waits = logged(`${who} waits with a signal`);
   const saw = logged(`${who} saw the abort: AbortError: cancelled by the user`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostUnderTest, memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
+import { executionRequest, type HostUnderTest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ afterAll(() => host.close());
 
 it('a host runs a TypeScript graph and returns its final values', async () => {
   const backends = memoryBackends();
-  const request = runRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } });
+  const request = executionRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } });
   const { outcome, values } = await runToEnd(host, request, backends);
   expect(outcome).toMatchObject({ kind: 'done', next: [], interrupts: null });
   expect(values).toMatchObject({

@@ -2,7 +2,7 @@
 import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
+import { executionRequest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
 
 it('hello-agent streams words, loops through tools, keeps notes and asks before it sends an email', async () => {
@@ -18,7 +18,7 @@ it('hello-agent streams words, loops through tools, keeps notes and asks before 
   const say = async (content: string, streamModes: string[] = ['values']) =>
     runToEnd(
       host,
-      runRequest('agent', { threadId, streamModes, input: { messages: [{ role: 'user', content }] } }),
+      executionRequest('agent', { threadId, streamModes, input: { messages: [{ role: 'user', content }] } }),
       backends,
     );
   const answer = ({ values }: { values: Record<string, unknown> | null }) =>
@@ -36,7 +36,7 @@ it('hello-agent streams words, loops through tools, keeps notes and asks before 
   const asked = await say('email ada@example.com about lunch');
   expect(asked.values).toMatchObject({ __interrupt__: [{ value: { action: 'send_email', to: 'ada@example.com' } }] });
   const resume = { approved: true };
-  const sent = await runToEnd(host, runRequest('agent', { threadId, command: { resume } }), backends);
+  const sent = await runToEnd(host, executionRequest('agent', { threadId, command: { resume } }), backends);
   expect(answer(sent)).toBe('The email "lunch" was sent to ada@example.com.');
   await host.close();
 });

@@ -1,11 +1,11 @@
 export * from './errors.ts';
-export { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './local-http.ts';
+export { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './loopback-http.ts';
 export { LineSplitter } from './output-lines.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';
 export { type HostUser, hostUserOf } from './parent/host-user.ts';
-export { isFrom, type LoopbackServer, openLoopback } from './parent/local-server.ts';
+export { hasLoopbackToken, type LoopbackServer, openLoopback } from './parent/loopback-server.ts';
 export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';
 export * from './types.ts';

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { BackendError } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import {
+  executionRequest,
   fixtures,
   type HostUnderTest,
   memoryBackends,
-  runRequest,
   runToEnd,
   startHost,
   startRun,
@@ -42,7 +42,7 @@ it('a project does not get the encryption key of its deployment, even when its o
   });
   const own = await startHost('basic', { projectDir: directory, configPath: `${directory}/langgraph.json` });
   try {
-    const { values } = await runToEnd(own, runRequest('agent', { input: { do: 'environment' } }));
+    const { values } = await runToEnd(own, executionRequest('agent', { input: { do: 'environment' } }));
     expect((values!.seen as { env: object }).env).toEqual({ MINE: 'm' });
   } finally {
     await own.close();
@@ -52,7 +52,7 @@ it('a project does not get the encryption key of its deployment, even when its o
 it('a project gets the allowed variables and nothing else of its parent', async () => {
   vi.stubEnv('PARENT_SECRET', 'do not tell');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'environment' } }));
+  const { values } = await runToEnd(host, executionRequest('probe', { input: { do: 'environment' } }));
   const { env, argv } = values!.seen as { env: Record<string, string>; argv: string[][] };
   expect(env).toEqual({ ALLOWED: 'yes', FROM_CONFIG: 'yes' });
   expect(JSON.stringify(argv)).not.toMatch(/secret|PARENT/i);
@@ -67,7 +67,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it('a log line names the run and the graph that printed it', async () => {
-  const request = runRequest('probe', { input: { do: 'print' } });
+  const request = executionRequest('probe', { input: { do: 'print' } });
   const { runId, threadId, graphId } = request;
   await runToEnd(host, request);
   const who = { runId, threadId, graphId };
@@ -76,7 +76,7 @@ it('a log line names the run and the graph that printed it', async () => {
 });
 
 it('a project gets the logger of the SDK, whose lines have their level, run, node and data', async () => {
-  const request = runRequest('probe', { input: { do: 'log' } });
+  const request = executionRequest('probe', { input: { do: 'log' } });
   const { runId, threadId, graphId } = request;
   const { outcome } = await runToEnd(host, request);
   expect(outcome.kind).toBe('done');
@@ -94,7 +94,7 @@ it('a project gets the logger of the SDK, whose lines have their level, run, nod
 });
 
 it('a host passes on what is written past the console', async () => {
-  await runToEnd(host, runRequest('probe', { input: { do: 'write to descriptors' } }));
+  await runToEnd(host, executionRequest('probe', { input: { do: 'write to descriptors' } }));
   await until(() => host.logs.some(({ message }) => message === 'past the console, to stderr'));
   expect(host.logs).toContainEqual({ level: 'info', message: 'past the console' });
   expect(host.logs).toContainEqual({ level: 'error', message: 'past the console, to stderr' });
@@ -102,7 +102,7 @@ it('a host passes on what is written past the console', async () => {
 
 it('a host limits output per second, and reports how many lines it dropped', async () => {
   const quiet = await startHost('basic', { limits: { logBytesPerSecond: 50_000 } });
-  await runToEnd(quiet, runRequest('probe', { input: { do: 'print much' } }));
+  await runToEnd(quiet, executionRequest('probe', { input: { do: 'print much' } }));
   const dropped = /^(\d+) lines of output were dropped/;
   await until(() => quiet.logs.some(({ message }) => dropped.test(message)));
   const passed = quiet.logs.filter(({ message }) => message.startsWith('line ')).length;
@@ -114,10 +114,10 @@ it('a host limits output per second, and reports how many lines it dropped', asy
 });
 
 it('all runs go on when user code leaves a rejection unhandled or calls process.exit', async () => {
-  const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
-  const request = runRequest('probe', { input: { do: 'reject' } });
+  const bystander = startRun(host, executionRequest('steps', { input: { until: 20 } }));
+  const request = executionRequest('probe', { input: { do: 'reject' } });
   const rejects = await runToEnd(host, request);
-  const exits = await runToEnd(host, runRequest('probe', { input: { do: 'exit' } }));
+  const exits = await runToEnd(host, executionRequest('probe', { input: { do: 'exit' } }));
   expect(rejects.values).toMatchObject({ seen: 'went on' });
   expect(exits.outcome).toMatchObject({
     kind: 'failed',
@@ -133,27 +133,27 @@ it('all runs go on when user code leaves a rejection unhandled or calls process.
 });
 
 it("a run fails, with the error's name, when its code throws where nobody can catch it, and other runs go on", async () => {
-  const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
-  const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'throw later' } }));
+  const bystander = startRun(host, executionRequest('steps', { input: { until: 20 } }));
+  const { outcome } = await runToEnd(host, executionRequest('probe', { input: { do: 'throw later' } }));
   const error = { error: 'UncaughtExceptionError', message: 'TypeError: nobody could catch this' };
   expect(outcome).toMatchObject({ kind: 'failed', error });
   expect(await bystander.settled).toMatchObject({ kind: 'done' });
 });
 
 it("a run fails, with the error's name, when its values are nested too deeply", async () => {
-  const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'deep' } }));
+  const { outcome } = await runToEnd(host, executionRequest('probe', { input: { do: 'deep' } }));
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
 it("a run fails, with the error's name, when its interrupt is nested too deeply, even if no stream shows it", async () => {
-  const request = runRequest('probe', { input: { do: 'ask deeply' }, streamModes: ['custom'] });
+  const request = executionRequest('probe', { input: { do: 'ask deeply' }, streamModes: ['custom'] });
   const { outcome } = await runToEnd(host, request, memoryBackends());
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
 it('a host still answers while a graph floods the descriptors of the process', async () => {
-  const flooding = startRun(host, runRequest('probe', { input: { do: 'flood descriptors' } }));
-  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 } }));
+  const flooding = startRun(host, executionRequest('probe', { input: { do: 'flood descriptors' } }));
+  const { outcome } = await runToEnd(host, executionRequest('steps', { input: { until: 3 } }));
   expect([outcome.kind, (await flooding.settled).kind]).toEqual(['done', 'done']);
   await until(() => host.logs.some(({ message }) => /lines of output were dropped/.test(message)));
   expect(host.logs.filter(({ message }) => message.startsWith('xxx')).length).toBeLessThan(40_000);
@@ -161,8 +161,8 @@ it('a host still answers while a graph floods the descriptors of the process', a
 
 it('runs of a host that ran out of memory end with that cause', async () => {
   const small = await startHost('basic', { heapLimitMb: 64 });
-  const bystander = startRun(small, runRequest('slow', { input: { seen: [] } }));
-  const { outcome } = await runToEnd(small, runRequest('probe', { input: { do: 'out of memory' } }));
+  const bystander = startRun(small, executionRequest('slow', { input: { seen: [] } }));
+  const { outcome } = await runToEnd(small, executionRequest('probe', { input: { do: 'out of memory' } }));
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: expect.stringContaining('it ran out of memory') };
   expect([outcome, await bystander.settled]).toEqual([lost, lost]);
   await bystander.stopped;
@@ -172,7 +172,7 @@ it('runs of a host that ran out of memory end with that cause', async () => {
 it('a host that does not answer is killed, even while its process is stopped', async () => {
   for (const standsStill of [false, true]) {
     const silent = await startHost();
-    const run = startRun(silent, runRequest('probe', { input: { do: 'spin' } }));
+    const run = startRun(silent, executionRequest('probe', { input: { do: 'spin' } }));
     await until(() => silent.logs.some(({ message }) => message === 'spinning'));
     if (standsStill) process.kill(silent.pid, 'SIGSTOP');
     await silent.kill();
@@ -187,7 +187,7 @@ it('a run that is cut short is told to stop, and its parent learns when it has',
     throw new BackendError('fenced', 'another attempt owns the thread');
   };
   const backends = { ...memoryBackends(), store: { batch: fenced } };
-  const run = startRun(host, runRequest('probe', { input: { do: 'store' } }), backends);
+  const run = startRun(host, executionRequest('probe', { input: { do: 'store' } }), backends);
   expect(await run.settled).toEqual({ kind: 'fenced' });
   await run.stopped;
 });
@@ -200,7 +200,7 @@ it('a host holds events back while nobody takes them, and delivers all of them i
   });
   const received: number[] = [];
   const run = held.startRun(
-    runRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] }),
+    executionRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] }),
     { store: { batch: async () => [] } },
     {
       onEvents: (events) => {
@@ -224,7 +224,7 @@ it("a run fails, with the error's name, when its events fill the buffer", async 
   const blocked = new Promise<void>((resolve) => {
     take = resolve;
   });
-  const request = runRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] });
+  const request = executionRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] });
   const run = held.startRun(request, { store: { batch: async () => [] } }, { onEvents: () => blocked });
   await until(() => held.logs.some(({ message }) => message === 'flooded'));
   take();
@@ -240,7 +240,7 @@ it("a run fails, with the error's name, when its events fill the buffer", async 
 
 it('a host replaces an event that is too large by a gap, and goes on', async () => {
   const held = await startHost('basic', { limits: { eventBytes: 1_000_000, bufferBytes: 100_000 } });
-  const request = runRequest('probe', { input: { do: 'large' }, streamModes: ['updates', 'values', 'tasks'] });
+  const request = executionRequest('probe', { input: { do: 'large' }, streamModes: ['updates', 'values', 'tasks'] });
   const { events, outcome } = await runToEnd(held, request);
   expect(outcome).toMatchObject({ kind: 'done' });
   expect(events.map(({ event }) => event)).toEqual(['values', 'tasks', 'gap', 'gap', 'gap']);
@@ -252,7 +252,7 @@ it('a host delivers a single event that is larger than the buffer', async () => 
   const held = await startHost('basic', { limits: { creditBytes: 1000, bufferBytes: 100_000 } });
   const { events, outcome } = await runToEnd(
     held,
-    runRequest('probe', { input: { do: 'large' }, streamModes: ['updates'] }),
+    executionRequest('probe', { input: { do: 'large' }, streamModes: ['updates'] }),
   );
   expect(outcome).toMatchObject({ kind: 'done' });
   expect(events).toEqual([{ event: 'updates', data: { probe: { seen: 'x'.repeat(5_000_000) } } }]);
@@ -261,13 +261,13 @@ it('a host delivers a single event that is larger than the buffer', async () => 
 
 it('every open run is settled as lost, with the reason, when its host is killed', async () => {
   const doomed = await startHost();
-  const runs = ['wait 1', 'wait 2'].map(() => startRun(doomed, runRequest('slow', { input: { seen: [] } })));
+  const runs = ['wait 1', 'wait 2'].map(() => startRun(doomed, executionRequest('slow', { input: { seen: [] } })));
   await until(() => doomed.logs.filter(({ message }) => message === 'tool waits').length === 2);
   process.kill(doomed.pid, 'SIGKILL');
   for (const run of runs)
     expect(await run.settled).toEqual({ kind: 'lost', cause: 'exited', reason: 'the graph host ended by SIGKILL' });
   expect(doomed.exits).toEqual(['ended by SIGKILL']);
-  expect(await startRun(doomed, runRequest('echo')).settled).toMatchObject({ kind: 'lost' });
+  expect(await startRun(doomed, executionRequest('echo')).settled).toMatchObject({ kind: 'lost' });
   await expect(doomed.ping()).rejects.toMatchObject({ kind: 'gone' });
   await doomed.close();
 });
@@ -291,7 +291,7 @@ it('a host that is closed drains its open runs and exits by itself', async () =>
   const closing = await startHost();
   const run = startRun(
     closing,
-    runRequest('steps', { input: { until: 400 }, config: { configurable: {}, recursion_limit: 500 } }),
+    executionRequest('steps', { input: { until: 400 }, config: { configurable: {}, recursion_limit: 500 } }),
   );
   await until(() => run.events.length > 2);
   await closing.close();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
+  executionRequest,
   fixtures,
   type HostUnderTest,
   memoryBackends,
-  runRequest,
   runToEnd,
   startHost,
 } from '../test/host-under-test.ts';
@@ -44,7 +44,7 @@ it.each([
   ['exports-own-saver', 'hi own'],
 ])('a host loads the export of %s', async (graphId, text) => {
   const backends = memoryBackends();
-  const { values } = await runToEnd(host, runRequest(graphId, { input: { text: 'hi' } }), backends);
+  const { values } = await runToEnd(host, executionRequest(graphId, { input: { text: 'hi' } }), backends);
   expect(values).toEqual({ text });
   expect(backends.checkpoints.stored).toHaveLength(3);
 });
@@ -52,14 +52,17 @@ it.each([
 it('a host calls a factory for each use, with the config of that use', async () => {
   const tones = await Promise.all(
     ['kind', 'stern'].map((tone) =>
-      runToEnd(host, runRequest('exports-factory', { input: { text: 'hi' }, config: { configurable: { tone } } })),
+      runToEnd(
+        host,
+        executionRequest('exports-factory', { input: { text: 'hi' }, config: { configurable: { tone } } }),
+      ),
     ),
   );
   expect(tones.map(({ values }) => values)).toEqual([{ text: 'hi kind' }, { text: 'hi stern' }]);
 });
 
 it('a host loads the graph inside an agent of createAgent', async () => {
-  const { values } = await runToEnd(host, runRequest('agent', { input: { messages: ['hi'] } }));
+  const { values } = await runToEnd(host, executionRequest('agent', { input: { messages: ['hi'] } }));
   expect(values?.messages).toHaveLength(2);
 });
 
@@ -74,7 +77,7 @@ it('a host loads CommonJS and ES modules of one project, each with its own form 
   const commonjs = await startHost('commonjs');
   for (const graphId of ['typed', 'plain', 'module']) {
     const backends = memoryBackends();
-    const { values } = await runToEnd(commonjs, runRequest(graphId, { input: { text: 'hi' } }), backends);
+    const { values } = await runToEnd(commonjs, executionRequest(graphId, { input: { text: 'hi' } }), backends);
     expect(values).toEqual({ text: graphId });
     expect(backends.checkpoints.stored.length).toBeGreaterThan(0);
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HostUnderTest, memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
-import type { RunRequest } from './index.ts';
+import { executionRequest, type HostUnderTest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
+import type { ExecutionRequest } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => host.close());
 type Interrupt = { id: string; value: unknown };
 /** Returns the resume value for the waiting interrupts. */
 type Answer = (asked: Interrupt[]) => unknown;
-type Durability = RunRequest['durability'];
+type Durability = ExecutionRequest['durability'];
 
 const DURABILITIES: Durability[] = ['sync', 'async', 'exit'];
 const plain =
@@ -45,8 +45,8 @@ class Conversation {
   /**
    * @param lostAfter operations on storage after which the first attempt loses its worker; without it, it loses none
    */
-  async run(request: Partial<RunRequest>, lostAfter?: number): Promise<{ end: unknown; wasLost: boolean }> {
-    const whole = runRequest('questions', { threadId: this.threadId, durability: this.#durability, ...request });
+  async run(request: Partial<ExecutionRequest>, lostAfter?: number): Promise<{ end: unknown; wasLost: boolean }> {
+    const whole = executionRequest('questions', { threadId: this.threadId, durability: this.#durability, ...request });
     let wasLost = false;
     if (lostAfter !== undefined) {
       const checkpoints = this.backends.checkpoints.ofRun(whole.runId, lostAfter);

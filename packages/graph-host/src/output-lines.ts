@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** Characters of the longest line; a longer one is cut. */
 const MAX_LINE_LENGTH = 16 * 1024;
 
@@ -37,7 +39,7 @@ export class OutputBudget {
   }
 }
 
-export function droppedLines(lines: number): string {
+export function describeDroppedLines(lines: number): string {
   return `${lines} lines of output were dropped: too much per second`;
 }
 
@@ -55,21 +57,29 @@ export class LineSplitter {
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#tell(line);
+    for (const line of lines) this.#emit(line);
     if (this.#rest.length > this.#maxLength) this.end();
   }
 
   /** Emits the rest as a line when nothing follows. */
   end(): void {
-    this.#tell(this.#rest);
+    this.#emit(this.#rest);
     this.#rest = '';
   }
 
-  #tell(line: string): void {
-    if (line.trim() !== '') this.#onLine(cut(line, this.#maxLength));
+  #emit(line: string): void {
+    if (line.trim() !== '') this.#onLine(truncate(line, this.#maxLength));
   }
 }
 
-export function cut(line: string, maxLength = MAX_LINE_LENGTH): string {
+/** Calls back for each line of a process's output, which is always drained. */
+export function readLines(stream: Readable, onLine: (line: string) => void): void {
+  const lines = new LineSplitter(onLine);
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => lines.push(text));
+  stream.on('error', () => {});
+}
+
+export function truncate(line: string, maxLength = MAX_LINE_LENGTH): string {
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

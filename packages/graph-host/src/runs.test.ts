@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { BackendError } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
+  executionRequest,
   type HostUnderTest,
   memoryBackends,
-  runRequest,
   runToEnd,
   startHost,
   startRun,
 } from '../test/host-under-test.ts';
 import { MemoryStore } from '../test/memory-backends.ts';
-import type { RunRequest } from './index.ts';
+import type { ExecutionRequest } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -23,10 +23,10 @@ const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 2
 it('a run goes on from an interrupt with the answer of a command', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
-  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
-  const second = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'yes' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const second = await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'yes' } }), backends);
   expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about yes?' } }] });
-  const third = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'very' } }), backends);
+  const third = await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'very' } }), backends);
   expect(third.outcome).toMatchObject({ kind: 'done', next: [], interrupts: null });
   expect(third.values).toEqual({ topic: 'done with yes and very', answers: ['yes', 'very'] });
 });
@@ -34,8 +34,8 @@ it('a run goes on from an interrupt with the answer of a command', async () => {
 it('a repeated attempt does not give the same answer to the next interrupt', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
-  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
-  const request = runRequest('hitl', { threadId, command: { resume: 'yes' } });
+  await runToEnd(host, executionRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const request = executionRequest('hitl', { threadId, command: { resume: 'yes' } });
   await runToEnd(host, request, backends);
   // The end of the run was lost: it is attempted again, and has reached no checkpoint.
   const again = await runToEnd(host, { ...request, attempt: 2 }, backends);
@@ -45,11 +45,11 @@ it('a repeated attempt does not give the same answer to the next interrupt', asy
 it('a run takes several answers at once by the ids of their interrupts', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
-  const { values } = await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const { values } = await runToEnd(host, executionRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
   const [{ id }] = values!.__interrupt__ as [{ id: string }];
   const second = await runToEnd(
     host,
-    runRequest('hitl', { threadId, command: { resume: { [id]: 'mapped' } } }),
+    executionRequest('hitl', { threadId, command: { resume: { [id]: 'mapped' } } }),
     backends,
   );
   expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about mapped?' } }] });
@@ -58,10 +58,10 @@ it('a run takes several answers at once by the ids of their interrupts', async (
 it('a run takes answers that are false, zero or empty', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
-  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
-  const second = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: false } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const second = await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: false } }), backends);
   expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about false?' } }] });
-  const third = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 0 } }), backends);
+  const third = await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 0 } }), backends);
   expect(third.values).toEqual({ topic: 'done with false and 0', answers: [false, 0] });
 });
 
@@ -70,8 +70,8 @@ it.each(['plain', 'by id'])(
   async (how) => {
     const backends = memoryBackends();
     const threadId = randomUUID();
-    const run = (request: Partial<RunRequest>) =>
-      runToEnd(host, runRequest('questions', { threadId, ...request }), backends);
+    const run = (request: Partial<ExecutionRequest>) =>
+      runToEnd(host, executionRequest('questions', { threadId, ...request }), backends);
     const { values } = await run({ input: { where: 'broken' } });
     const [{ id }] = values!.__interrupt__ as [{ id: string }];
     const resume = how === 'plain' ? 'yes' : { [id]: 'yes' };
@@ -87,14 +87,14 @@ it.each(['plain', 'by id'])(
 it.each(['input', 'args'])("a command moves to a node and writes state, with the node's input as %s", async (name) => {
   const backends = memoryBackends();
   const threadId = randomUUID();
-  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
   const command = { goto: [{ node: 'finish', [name]: { answers: ['sent'] } }], update: { topic: 'ignored' } };
-  const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
+  const { values } = await runToEnd(host, executionRequest('hitl', { threadId, command }), backends);
   expect(values).toMatchObject({ topic: 'done with sent' });
 });
 
 it('a run has the name that its configuration gives it', async () => {
-  const request = runRequest('echo', { input: { messages: [] }, streamModes: ['events'] });
+  const request = executionRequest('echo', { input: { messages: [] }, streamModes: ['events'] });
   request.config.run_name = 'mine';
   const { events } = await runToEnd(host, request, memoryBackends());
   expect(events.find(({ event }) => event === 'events')?.data).toMatchObject({ event: 'on_chain_start', name: 'mine' });
@@ -103,18 +103,18 @@ it('a run has the name that its configuration gives it', async () => {
 it('a run stops before and after the nodes of its request', async () => {
   for (const stop of [{ interruptBefore: ['step'] }, { interruptAfter: '*' as const }]) {
     const backends = memoryBackends();
-    const request = runRequest('steps', { input: { until: 3 }, ...stop });
+    const request = executionRequest('steps', { input: { until: 3 }, ...stop });
     const { outcome, values } = await runToEnd(host, request, backends);
     expect(outcome).toMatchObject({ kind: 'done', next: ['step'], interrupts: null });
     expect(values).toMatchObject({ until: 3, __interrupt__: [] });
-    const rest = await runToEnd(host, runRequest('steps', { threadId: request.threadId }), backends);
+    const rest = await runToEnd(host, executionRequest('steps', { threadId: request.threadId }), backends);
     expect(rest.values).toMatchObject({ count: 3 });
   }
 });
 
 it('a second attempt goes on from the last checkpoint without applying the input again', async () => {
   const backends = memoryBackends();
-  const request = runRequest('steps', { input: { until: 4 }, interruptAfter: '*' });
+  const request = executionRequest('steps', { input: { until: 4 }, interruptAfter: '*' });
   await runToEnd(host, request, backends);
   const again = { ...request, attempt: 2, interruptAfter: [] };
   const { values } = await runToEnd(host, again, backends);
@@ -125,12 +125,12 @@ it('a second attempt goes on from the last checkpoint without applying the input
 
 it('a run begins at a given checkpoint, and a repeated attempt goes on from what it made', async () => {
   const backends = memoryBackends();
-  const request = runRequest('steps', { input: { until: 2 } });
+  const request = executionRequest('steps', { input: { until: 2 } });
   await runToEnd(host, request, backends);
   const states = await host.getHistory({ graphId: 'steps', threadId: request.threadId, limit: 20 }, backends);
   const first = states.find(({ values }) => (values as { count?: number }).count === 1);
   const checkpoint_id = first?.checkpoint_id as string;
-  const fork = runRequest('steps', { threadId: request.threadId, config: { configurable: { checkpoint_id } } });
+  const fork = executionRequest('steps', { threadId: request.threadId, config: { configurable: { checkpoint_id } } });
   const forked = await runToEnd(host, fork, backends);
   expect(forked.values).toMatchObject({ count: 2 });
   const again = await runToEnd(host, { ...fork, attempt: 2 }, backends);
@@ -139,30 +139,30 @@ it('a run begins at a given checkpoint, and a repeated attempt goes on from what
 });
 
 it.each([undefined, null])('a run refuses the input %j as empty', async (input) => {
-  const { outcome } = await runToEnd(host, runRequest('echo', { input }));
+  const { outcome } = await runToEnd(host, executionRequest('echo', { input }));
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'EmptyInputError' } });
 });
 
 it('a failed run reports class name and message of the error, with the values so far', async () => {
-  const type = await runToEnd(host, runRequest('boom', { input: { how: 'type' } }));
+  const type = await runToEnd(host, executionRequest('boom', { input: { how: 'type' } }));
   expect(type.outcome).toMatchObject({ kind: 'failed', error: { error: 'TypeError', message: 'secret detail 42' } });
   expect(type.values).toEqual({ how: 'type' });
-  const own = await runToEnd(host, runRequest('boom', { input: { how: 'own class' } }));
+  const own = await runToEnd(host, executionRequest('boom', { input: { how: 'own class' } }));
   expect(own.outcome).toMatchObject({ kind: 'failed', error: { error: 'OutOfStock', message: 'no more apples' } });
-  const steps = runRequest('steps', { input: { until: 9 }, config: { configurable: {}, recursion_limit: 3 } });
+  const steps = executionRequest('steps', { input: { until: 9 }, config: { configurable: {}, recursion_limit: 3 } });
   const recursion = await runToEnd(host, steps);
   expect(recursion.outcome).toMatchObject({ kind: 'failed', error: { error: 'GraphRecursionError' } });
-  const unknown = await runToEnd(host, runRequest('nobody', { input: {} }));
+  const unknown = await runToEnd(host, executionRequest('nobody', { input: {} }));
   expect(unknown.outcome).toMatchObject({ kind: 'failed', error: { message: 'The project has no graph "nobody"' } });
 });
 
 it.each(['bigint', 'circular'])('a failed run says why a %s value cannot be sent', async (how) => {
-  const { outcome } = await runToEnd(host, runRequest('boom', { input: { how } }), { store: new MemoryStore() });
+  const { outcome } = await runToEnd(host, executionRequest('boom', { input: { how } }), { store: new MemoryStore() });
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
 it('a run without checkpoints still returns its final values', async () => {
-  const request = runRequest('steps', { input: { until: 2 }, streamModes: ['checkpoints', 'updates'] });
+  const request = executionRequest('steps', { input: { until: 2 }, streamModes: ['checkpoints', 'updates'] });
   const { values, events } = await runToEnd(host, request, { store: new MemoryStore() });
   expect(values).toEqual({ count: 2, until: 2 });
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['updates']));
@@ -172,7 +172,7 @@ it('concurrent runs of one graph stay apart, with and without checkpoints', asyn
   const backends = Array.from({ length: 100 }, (_, index) =>
     index % 2 === 0 ? memoryBackends() : { store: new MemoryStore() },
   );
-  const requests = backends.map((_, index) => runRequest('steps', { input: { until: 1 + (index % 5) } }));
+  const requests = backends.map((_, index) => executionRequest('steps', { input: { until: 1 + (index % 5) } }));
   const runs = await Promise.all(requests.map((request, index) => runToEnd(host, request, backends[index])));
   for (const [index, { outcome, values }] of runs.entries()) {
     expect(outcome.kind).toBe('done');
@@ -195,7 +195,11 @@ it('a host delivers an event only when the checkpoint before it is durable', asy
       commit = resolve;
     });
   };
-  const run = startRun(host, runRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } }), backends);
+  const run = startRun(
+    host,
+    executionRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } }),
+    backends,
+  );
   await until(() => isHeld);
   await host.ping();
   await host.ping();
@@ -210,7 +214,7 @@ it('a run ends as fenced as soon as its storage says so, and delivers nothing af
   backends.checkpoints.beforePut = async () => {
     throw new BackendError('fenced', 'another attempt owns the thread');
   };
-  const run = startRun(host, runRequest('steps', { input: { until: 5 } }), backends);
+  const run = startRun(host, executionRequest('steps', { input: { until: 5 } }), backends);
   expect(await run.settled).toEqual({ kind: 'fenced' });
   await host.ping();
   expect(run.events).toEqual([]);
@@ -221,12 +225,12 @@ it('a run ends as lost, not as failed, when its storage is unavailable', async (
   backends.checkpoints.beforeWrites = async () => {
     throw new BackendError('unavailable', 'no connection');
   };
-  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 5 } }), backends);
+  const { outcome } = await runToEnd(host, executionRequest('steps', { input: { until: 5 } }), backends);
   expect(outcome).toEqual({ kind: 'lost', cause: 'storage', reason: 'storage is unavailable: no connection' });
 });
 
 it('an abort reaches the signal of a tool, and the values so far are kept', async () => {
-  const request = runRequest('slow', { input: {}, command: undefined });
+  const request = executionRequest('slow', { input: {}, command: undefined });
   const run = startRun(host, { ...request, input: { seen: [] } });
   await until(() => host.logs.some(({ message, runId }) => message === 'tool waits' && runId === request.runId));
   run.abort('cancelled by the user');
@@ -240,7 +244,7 @@ it('an abort reaches the signal of a tool, and the values so far are kept', asyn
 
 it('a run drains at a step boundary, and another attempt goes on without repeating a step', async () => {
   const backends = memoryBackends();
-  const request = runRequest('steps', {
+  const request = executionRequest('steps', {
     input: { until: 200 },
     config: { configurable: {}, recursion_limit: 500 },
     streamModes: ['updates'],
@@ -259,13 +263,13 @@ it('a run drains at a step boundary, and another attempt goes on without repeati
 
 it('a run reads and writes the store it is given', async () => {
   const backends = memoryBackends();
-  const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'store' } }), backends);
+  const { values } = await runToEnd(host, executionRequest('probe', { input: { do: 'store' } }), backends);
   expect(values).toMatchObject({ seen: { text: 'kept' } });
   expect([...backends.store.items.values()]).toMatchObject([{ namespace: ['notes'], key: 'a' }]);
 });
 
 it('nodes get their configurable values and context', async () => {
-  const request = runRequest('probe', {
+  const request = executionRequest('probe', {
     input: { do: 'config' },
     context: { user: 'ada' },
     config: { configurable: { tone: 'kind' } },
@@ -278,10 +282,10 @@ it('nodes get their configurable values and context', async () => {
 
 it('checkpoints, events and results carry values of megabytes', async () => {
   const backends = memoryBackends();
-  const request = runRequest('probe', { input: { do: 'large' } });
+  const request = executionRequest('probe', { input: { do: 'large' } });
   const [{ values, events }, small] = await Promise.all([
     runToEnd(host, request, backends),
-    runToEnd(host, runRequest('steps', { input: { until: 3 } })),
+    runToEnd(host, executionRequest('steps', { input: { until: 3 } })),
   ]);
   expect(String(values?.seen)).toHaveLength(5_000_000);
   expect(events).toHaveLength(2);
@@ -296,7 +300,7 @@ it('a run fails with the message of a storage that refuses a checkpoint', async 
     backends.checkpoints.beforePut = async () => {
       throw new BackendError('too_large', 'the state of the thread is larger than 100 MB');
     };
-    const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability }), backends);
+    const { outcome } = await runToEnd(host, executionRequest('steps', { input: { until: 3 }, durability }), backends);
     expect(outcome).toMatchObject({
       kind: 'failed',
       error: { message: 'the state of the thread is larger than 100 MB' },
@@ -308,7 +312,7 @@ it('a run restores a channel that stores only what changed', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   for (const text of ['x', 'y', 'z'])
-    await runToEnd(host, runRequest('delta', { threadId, input: { log: [text] } }), backends);
+    await runToEnd(host, executionRequest('delta', { threadId, input: { log: [text] } }), backends);
   const { values } = await host.getState({ graphId: 'delta', threadId }, backends);
   expect(values).toEqual({ log: ['x', 'a0', 'y', 'a1', 'z', 'a2'], round: 3 });
 });
@@ -323,14 +327,22 @@ it('a run with durability sync waits for each checkpoint', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     underWay--;
   };
-  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 5 }, durability: 'sync' }), backends);
+  const { outcome } = await runToEnd(
+    host,
+    executionRequest('steps', { input: { until: 5 }, durability: 'sync' }),
+    backends,
+  );
   expect(outcome.kind).toBe('done');
   expect(most).toBe(1);
 });
 
 it('a run with durability exit writes nothing before its end', async () => {
   const backends = memoryBackends();
-  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability: 'exit' }), backends);
+  const { outcome } = await runToEnd(
+    host,
+    executionRequest('steps', { input: { until: 3 }, durability: 'exit' }),
+    backends,
+  );
   expect(outcome.kind).toBe('done');
   expect(backends.checkpoints.operations.filter((operation) => operation === 'put')).toHaveLength(1);
 });

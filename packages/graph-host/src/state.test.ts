@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { BackendError } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
+  executionRequest,
   type HostUnderTest,
   memoryBackends,
-  runRequest,
   runToEnd,
   startHost,
   type TestBackends,
@@ -40,11 +40,11 @@ it('a thread that never ran has an empty state', async () => {
 
 it('metadata says what every step wrote, by node', async () => {
   const backends = memoryBackends();
-  const request = runRequest('hitl', { input: { topic: 'tea' } });
+  const request = executionRequest('hitl', { input: { topic: 'tea' } });
   const { threadId } = request;
   await runToEnd(host, request, backends);
-  await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
-  await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
   const states = await historyOf('hitl', threadId, backends);
   expect(states.map(({ metadata }) => [metadata.source, metadata.step, metadata.writes])).toEqual([
     ['loop', 2, { finish: { topic: 'done with a and b' } }],
@@ -62,11 +62,11 @@ it('metadata says what every step wrote, by node', async () => {
 
 it('each checkpoint has the id and the metadata of the run that made it', async () => {
   const backends = memoryBackends();
-  const first = runRequest('steps', { input: { until: 2 } });
+  const first = executionRequest('steps', { input: { until: 2 } });
   first.config.metadata = { batch: 7, writes: 'mine', source: 'mine' };
   await runToEnd(host, first, backends);
   const { threadId } = first;
-  const second = runRequest('steps', { threadId, input: { until: 3 } });
+  const second = executionRequest('steps', { threadId, input: { until: 3 } });
   await runToEnd(host, second, backends);
   const ofRun = await historyOf('steps', threadId, backends, { metadata: { run_id: first.runId } });
   expect(ofRun.map(({ metadata }) => [metadata.source, metadata.step])).toEqual([
@@ -85,8 +85,8 @@ it('each checkpoint has the id and the metadata of the run that made it', async 
 
 it('history can be limited, filtered and started at a checkpoint', async () => {
   const backends = memoryBackends();
-  const { threadId } = runRequest('steps');
-  await runToEnd(host, runRequest('steps', { threadId, input: { until: 3 } }), backends);
+  const { threadId } = executionRequest('steps');
+  await runToEnd(host, executionRequest('steps', { threadId, input: { until: 3 } }), backends);
   const all = await historyOf('steps', threadId, backends);
   expect(all.map(({ metadata }) => metadata.step)).toEqual([3, 2, 1, 0, -1]);
   expect(await historyOf('steps', threadId, backends, { limit: 2 })).toEqual(all.slice(0, 2));
@@ -98,7 +98,7 @@ it('history can be limited, filtered and started at a checkpoint', async () => {
 
 it('a state shows waiting tasks with their interrupts, also at an older checkpoint', async () => {
   const backends = memoryBackends();
-  const request = runRequest('hitl', { input: { topic: 'tea' } });
+  const request = executionRequest('hitl', { input: { topic: 'tea' } });
   await runToEnd(host, request, backends);
   const state = await stateOf('hitl', request.threadId, backends);
   const interrupts = [{ id: expect.any(String), value: { question: 'tea?' } }];
@@ -121,7 +121,7 @@ it('a state shows waiting tasks with their interrupts, also at an older checkpoi
 
 it('a state shows the error of a task', async () => {
   const backends = memoryBackends();
-  const request = runRequest('boom', { input: { how: 'type' } });
+  const request = executionRequest('boom', { input: { how: 'type' } });
   await runToEnd(host, request, backends);
   const { tasks } = await stateOf('boom', request.threadId, backends);
   expect(tasks).toMatchObject([{ name: 'boom', error: "TypeError('secret detail 42')" }]);
@@ -129,7 +129,7 @@ it('a state shows the error of a task', async () => {
 
 it('a state contains the state of a subgraph on request, and otherwise names its namespace', async () => {
   const backends = memoryBackends();
-  const request = runRequest('sub', { input: { text: 'hi', asks: true } });
+  const request = executionRequest('sub', { input: { text: 'hi', asks: true } });
   await runToEnd(host, request, backends);
   const { tasks } = await stateOf('sub', request.threadId, backends);
   const checkpoint = tasks[0]?.checkpoint as { checkpoint_ns: string };
@@ -165,7 +165,7 @@ it('an update writes state as a node, and a run goes on from it', async () => {
     next: ['step'],
     metadata: { source: 'update', writes },
   });
-  const { values } = await runToEnd(host, runRequest('steps', { threadId }), backends);
+  const { values } = await runToEnd(host, executionRequest('steps', { threadId }), backends);
   expect(values).toEqual({ count: 7, until: 7 });
 });
 
@@ -183,7 +183,7 @@ it('a factory makes the graph of a state request with the configuration of the r
 
 it('an update without a node counts as made by the node that ran last', async () => {
   const backends = memoryBackends();
-  const request = runRequest('steps', { input: { until: 1 } });
+  const request = executionRequest('steps', { input: { until: 1 } });
   await runToEnd(host, request, backends);
   await host.updateState({ graphId: 'steps', threadId: request.threadId, values: { count: 8 } }, backends);
   const { metadata } = await stateOf('steps', request.threadId, backends);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostUnderTest, memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
+import { executionRequest, type HostUnderTest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -10,8 +10,8 @@ afterAll(() => host.close());
 const hi = { messages: [{ role: 'user', content: 'hi' }] };
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
-async function streamed(graphId: string, streamModes: string[], more: Parameters<typeof runRequest>[1] = {}) {
-  const { events, outcome } = await runToEnd(host, runRequest(graphId, { input: hi, streamModes, ...more }));
+async function streamed(graphId: string, streamModes: string[], more: Parameters<typeof executionRequest>[1] = {}) {
+  const { events, outcome } = await runToEnd(host, executionRequest(graphId, { input: hi, streamModes, ...more }));
   expect(outcome).toMatchObject({ kind: 'done' });
   return events;
 }
@@ -104,7 +104,7 @@ it('mode messages sends messages that were not streamed whole, and the earlier o
   const backends = memoryBackends();
   const whole = async (content: string) => {
     const input = { messages: [{ role: 'user', content }] };
-    const request = runRequest('echo', { threadId: 'T', input, streamModes: ['messages'] });
+    const request = executionRequest('echo', { threadId: 'T', input, streamModes: ['messages'] });
     const { events } = await runToEnd(host, request, backends);
     expect(events.map(({ event }) => event)).toEqual(['messages/complete', 'messages/metadata', 'messages/complete']);
     const complete = events.filter(({ event }) => event === 'messages/complete');
@@ -155,7 +155,7 @@ it('mode tasks sends a start and an end of each task, with the same fields as a 
 
 it('modes tasks and debug report the error of a failed task, with and without checkpoints', async () => {
   for (const backends of [memoryBackends(), { store: memoryBackends().store }]) {
-    const request = runRequest('boom', { input: { how: 'own class' }, streamModes: ['tasks', 'debug'] });
+    const request = executionRequest('boom', { input: { how: 'own class' }, streamModes: ['tasks', 'debug'] });
     const { events } = await runToEnd(host, request, backends);
     const error = { error: 'OutOfStock', message: 'no more apples' };
     expect(events.filter(({ event }) => event === 'tasks').at(-1)?.data).toMatchObject({ name: 'boom', error });
@@ -285,7 +285,7 @@ it('events of subgraphs name their namespace, and are only sent on request', asy
 
 it('modes values and updates show an interrupt, with the values so far', async () => {
   const backends = memoryBackends();
-  const request = runRequest('hitl', { input: { topic: 'tea' }, streamModes: ['values', 'updates'] });
+  const request = executionRequest('hitl', { input: { topic: 'tea' }, streamModes: ['values', 'updates'] });
   const { events, outcome, values } = await runToEnd(host, request, backends);
   const interrupt = { value: { question: 'tea?' }, id: expect.stringMatching(/^[0-9a-f]{32}$/), response_schema: null };
   expect(events.slice(-2)).toEqual([

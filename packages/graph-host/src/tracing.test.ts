@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostUnderTest, memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
+import { executionRequest, type HostUnderTest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
 
 interface TracedRun {
   id: string;
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 it('a run sends its trace to the requested LangSmith project and example', async () => {
   const tracing = { project: 'mine', exampleId: '01a1c7de-9a41-7a02-8f6d-5b1e2c3d4f50' };
-  const request = runRequest('echo', { input: { messages: [] }, tracing });
+  const request = executionRequest('echo', { input: { messages: [] }, tracing });
   const isThere = new Promise<void>((resolve) => {
     arrived = () => posted.some(({ id }) => id === request.runId) && resolve();
   });

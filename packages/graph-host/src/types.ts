@@ -1,6 +1,6 @@
 /** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
-import type { Loopback } from './local-http.ts';
+import type { Loopback } from './loopback-http.ts';
 import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
@@ -62,7 +62,8 @@ export interface GraphBackends {
   store: StoreBackend;
 }
 
-export interface RunRequest {
+/** One attempt of an accepted run, as a graph host executes it. */
+export interface ExecutionRequest {
   runId: string;
   threadId: string;
   assistantId: string;
@@ -198,18 +199,18 @@ export interface HistoryRequest {
 }
 
 /** Describes a graph for an assistant, without running it. */
-export interface LookRequest {
+export interface DescribeRequest {
   graphId: string;
   /** The configuration that runs of the assistant would have. */
   config: FactoryConfig;
 }
 
-export interface DrawingRequest extends LookRequest {
+export interface DrawingRequest extends DescribeRequest {
   /** True replaces nodes by the graphs inside them; a number does so down to that depth. */
   xray: boolean | number;
 }
 
-export interface SchemasRequest extends LookRequest {
+export interface SchemasRequest extends DescribeRequest {
   /** Milliseconds that reading the graph's source may take, when the graph does not carry its schemas. */
   sourceTimeoutMs: number;
 }
@@ -254,7 +255,7 @@ export interface GraphHost {
   readonly pid: number;
   graphs(): GraphDescription[];
   /** Never throws: a host that has exited settles the run as `lost`. */
-  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;
+  startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;
   /** @throws GraphRequestError */
   getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson>;
   /** Returns the newest first. @throws GraphRequestError */

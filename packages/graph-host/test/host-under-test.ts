@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import {
+  type ExecutionRequest,
   type GraphBackends,
   type GraphHost,
   type GraphHostOptions,
@@ -9,7 +10,6 @@ import {
   type RunEvent,
   type RunHandle,
   type RunOutcome,
-  type RunRequest,
   startGraphHost,
 } from '../src/index.ts';
 import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';
@@ -56,7 +56,7 @@ export function memoryBackends(): TestBackends {
   return { checkpoints: new MemoryCheckpoints(), store: new MemoryStore() };
 }
 
-export function runRequest(graphId: string, request: Partial<RunRequest> = {}): RunRequest {
+export function executionRequest(graphId: string, request: Partial<ExecutionRequest> = {}): ExecutionRequest {
   const threadId = request.threadId ?? randomUUID();
   const runId = request.runId ?? randomUUID();
   return {
@@ -85,7 +85,7 @@ export interface FinishedRun {
 
 export function startRun(
   host: GraphHost,
-  request: RunRequest,
+  request: ExecutionRequest,
   backends: GraphBackends = memoryBackends(),
 ): RunHandle & { events: RunEvent[] } {
   const events: RunEvent[] = [];
@@ -104,7 +104,11 @@ export function startRun(
   return { events, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
 }
 
-export async function runToEnd(host: GraphHost, request: RunRequest, backends?: GraphBackends): Promise<FinishedRun> {
+export async function runToEnd(
+  host: GraphHost,
+  request: ExecutionRequest,
+  backends?: GraphBackends,
+): Promise<FinishedRun> {
   const run = startRun(host, request, backends);
   const outcome = await run.settled;
   const bytes = 'values' in outcome ? outcome.values : null;

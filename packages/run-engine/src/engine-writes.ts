@@ -43,12 +43,12 @@ export class EngineWrites {
       },
       { attempts: ATTEMPTS, lockTimeoutMs },
     );
-    this.tell({ hasWebhooks });
+    this.notifyListeners({ hasWebhooks });
     return result;
   };
 
   /** Reports a fenced write that came too late. */
-  fenced<T>(write: Promise<T>): Promise<T> {
+  reportStaleWrites<T>(write: Promise<T>): Promise<T> {
     return write.catch((error: unknown) => {
       if (error instanceof FencedError) this.#options.onStaleWrite?.();
       throw error;
@@ -56,7 +56,7 @@ export class EngineWrites {
   }
 
   /** Notifies the listeners of outbox rows that other code has committed. */
-  tell({ hasWebhooks }: { hasWebhooks: boolean }): void {
+  notifyListeners({ hasWebhooks }: { hasWebhooks: boolean }): void {
     this.#options.onOutboxWritten?.();
     if (hasWebhooks) this.#options.onWebhooksQueued?.();
   }

@@ -4,21 +4,22 @@ import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
 import { currentEpoch } from './locks.ts';
+import { readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
 import { requestCancel } from './runs/cancel-runs.ts';
 import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
-import { toCreation } from './runs/create-runs.ts';
+import { encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
 import { releaseRun } from './runs/release-runs.ts';
 import { RunCommits } from './runs/run-commits.ts';
 import type {
+  AcceptedRun,
   CancelledRun,
   CancelSelection,
   ClaimedRun,
   CreatedRun,
-  CreateRun,
   DeletedRun,
   FinishedRun,
   FinishRun,
@@ -27,7 +28,6 @@ import type {
   RunRecord,
   RunRelease,
 } from './runs/types.ts';
-import { queueStatistics } from './statistics.ts';
 import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
 import { type Deletion, deleteThread } from './threads/delete-thread.ts';
@@ -41,9 +41,9 @@ import type { BoundKey, CancelAction, Fence, KeyedCreation, KeyedThread } from '
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
-import { type SweepOptions, sweep, takeRunsOfLost } from './workers/sweep.ts';
-import type { LapsedWorkersOptions } from './workers/take-runs.ts';
-import type { LeaseRenewal, QueueStatistics, SweepResult, TakenRuns, WorkerRegistration } from './workers/types.ts';
+import { type SweepOptions, sweep, takeBackLostRuns } from './workers/sweep.ts';
+import type { TakeBackOptions } from './workers/take-back-runs.ts';
+import type { LeaseRenewal, QueueStatistics, SweepResult, TakenBackRuns, WorkerRegistration } from './workers/types.ts';
 
 const LOCK_WAIT_MS_MAX = 5_000;
 
@@ -72,7 +72,7 @@ export class RunEngine {
   readonly #cipher: DataCipher;
   readonly #writes: EngineWrites;
   readonly #clock: ClockWatch;
-  readonly #lapsed: LapsedWorkersOptions;
+  readonly #lapsed: TakeBackOptions;
   readonly #commits: RunCommits;
 
   constructor(options: RunEngineOptions) {
@@ -110,13 +110,13 @@ export class RunEngine {
    * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
    * on a busy one, KeyTakenError.
    */
-  createRun(run: CreateRun): Promise<CreatedRun> {
-    return this.#commits.create(toCreation(run, this.#cipher));
+  createRun(run: AcceptedRun): Promise<CreatedRun> {
+    return this.#commits.create(encodeRun(run, this.#cipher));
   }
 
   /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
-  createRunsTogether(runs: CreateRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
-    const batch = runs.map((run) => toCreation(run, this.#cipher));
+  createRunsTogether(runs: AcceptedRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
+    const batch = runs.map((run) => encodeRun(run, this.#cipher));
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
@@ -177,7 +177,7 @@ export class RunEngine {
       template,
       this.#cipher,
     );
-    if (claimed.length + undecryptable.length > 0) this.#writes.tell({ hasWebhooks: false });
+    if (claimed.length + undecryptable.length > 0) this.#writes.notifyListeners({ hasWebhooks: false });
     for (const { fence, error } of undecryptable) {
       // A run that cannot be released now returns when the lease expires: no worker executes it.
       await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
@@ -195,7 +195,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when the caller has lost it. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#writes.fenced(this.#commits.finish(encryptThreadState(this.#cipher, finish)));
+    return this.#writes.reportStaleWrites(this.#commits.finish(encryptThreadState(this.#cipher, finish)));
   }
 
   /**
@@ -203,7 +203,7 @@ export class RunEngine {
    * Throws FencedError when the caller has lost it.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
-    return this.#writes.fenced(
+    return this.#writes.reportStaleWrites(
       this.#writes.write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)),
     );
   }
@@ -231,17 +231,17 @@ export class RunEngine {
   }
 
   /** Takes back the runs of lost workers. This part of a sweep must not wait for the rest. */
-  takeRunsOfLost(): Promise<TakenRuns> {
-    return takeRunsOfLost(this.#pool, this.#sweepOptions);
+  takeBackLostRuns(): Promise<TakenBackRuns> {
+    return takeBackLostRuns(this.#pool, this.#sweepOptions);
   }
 
   get #sweepOptions(): SweepOptions {
-    return { ...this.#options, ...this.#lapsed, forgottenAfterMs: 2_000, clock: this.#clock };
+    return { ...this.#options, ...this.#lapsed, unclaimedAfterMs: 2_000, clock: this.#clock };
   }
 
   /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError. */
   createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    return this.removals.whenFree(thread.threadId, () =>
+    return this.removals.withFreeId(thread.threadId, () =>
       this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl))),
     );
   }
@@ -258,7 +258,7 @@ export class RunEngine {
 
   /** Throws FencedError when a run has begun since `beginStateUpdate`, KeyTakenError. */
   commitStateUpdate(update: CommitStateUpdate, bound?: BoundKey): Promise<void> {
-    return this.#writes.fenced(
+    return this.#writes.reportStaleWrites(
       this.#writes.write((client) => commitStateUpdate(client, encryptThreadState(this.#cipher, update), bound)),
     );
   }
@@ -268,8 +268,8 @@ export class RunEngine {
     await this.#pool.query('UPDATE deployment SET active_revision = $1', [revisionId]);
   }
 
-  queueStatistics(): Promise<QueueStatistics> {
-    return queueStatistics(this.#pool);
+  readQueueStatistics(): Promise<QueueStatistics> {
+    return readQueueStatistics(this.#pool);
   }
 
   /** Resolves when everything submitted is settled. The pool stays open. */

@@ -38,7 +38,7 @@ export class RunEvents {
     this.#source = source;
   }
 
-  async created(client: pg.ClientBase, runs: EventRun[]): Promise<void> {
+  async writeCreated(client: pg.ClientBase, runs: EventRun[]): Promise<void> {
     await this.#insert(
       client,
       runs.map((run) => makeEvent(RunCreated, { ...this.#about(run), data: this.#data(run) })),
@@ -55,7 +55,7 @@ export class RunEvents {
     };
   }
 
-  async retried(client: pg.ClientBase, runs: (AttemptedRun & { reason: RetryReason })[]): Promise<void> {
+  async writeRetried(client: pg.ClientBase, runs: (AttemptedRun & { reason: RetryReason })[]): Promise<void> {
     await this.#insert(
       client,
       runs.map((run) => {
@@ -65,7 +65,7 @@ export class RunEvents {
     );
   }
 
-  async cancelled(client: pg.ClientBase, runs: (AttemptedRun & { action: CancelAction })[]): Promise<void> {
+  async writeCancelled(client: pg.ClientBase, runs: (AttemptedRun & { action: CancelAction })[]): Promise<void> {
     await this.#insert(
       client,
       runs.map((run) => {
@@ -75,7 +75,7 @@ export class RunEvents {
     );
   }
 
-  async finished(
+  async writeFinished(
     client: pg.ClientBase,
     runs: (AttemptedRun & { status: string; hasWebhooks?: boolean })[],
   ): Promise<void> {
@@ -88,17 +88,17 @@ export class RunEvents {
         }),
       ),
     );
-    const told = runs.filter((run) => run.hasWebhooks);
-    if (told.length === 0) return;
+    const withWebhooks = runs.filter((run) => run.hasWebhooks);
+    if (withWebhooks.length === 0) return;
     await queueWebhooks(
       client,
-      told.map((run) => run.runId),
+      withWebhooks.map((run) => run.runId),
     );
     this.#queuing.add(client);
   }
 
   /** Must be called before rows of runs are deleted; `finished` then writes their end events. */
-  async deleting(client: pg.ClientBase, runs: { threadIds: string[]; runId?: string }): Promise<void> {
+  async queueWebhooksBeforeDelete(client: pg.ClientBase, runs: { threadIds: string[]; runId?: string }): Promise<void> {
     if (await queueWebhooksOfDeleted(client, runs)) this.#queuing.add(client);
   }
 

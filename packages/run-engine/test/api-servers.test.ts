@@ -30,22 +30,22 @@ const server = (revisionId: string) => ({
 it('a live process is found, one of the own revision first, and no unresponsive or removed one', async () => {
   expect(await servers.find('a')).toBeUndefined();
   const [a, b] = [server('a'), server('b')];
-  await servers.announce(a);
-  await servers.announce(b);
+  await servers.register(a);
+  await servers.register(b);
   expect([await servers.find('a'), await servers.find('b')]).toEqual([a, b]);
-  await servers.withdraw(a.serverId);
+  await servers.deregister(a.serverId);
   expect(await servers.find('a')).toEqual(b);
   await pool.query(`UPDATE api_server SET seen_at = now() - interval '31 seconds'`);
   expect(await servers.find('b')).toBeUndefined();
-  await servers.announce(b);
+  await servers.register(b);
   expect(await servers.find('b')).toEqual(b);
 });
 
 it('processes that have not announced themselves for long are deleted', async () => {
   const [gone, here] = [server('x'), server('x')];
-  await servers.announce(gone);
+  await servers.register(gone);
   await pool.query(`UPDATE api_server SET seen_at = now() - interval '1 hour'`);
-  await servers.announce(here);
+  await servers.register(here);
   const { rows } = await pool.query('SELECT server_id FROM api_server');
   expect(rows).toEqual([{ server_id: here.serverId }]);
 });

@@ -55,10 +55,10 @@ describe('a claim', () => {
     const { run: other } = await fixture.engine.createRun(aRun());
     expect(await fixture.engine.claimRuns(worker, 10, { quarantinedMax: 0 })).toMatchObject([{ runId: other.runId }]);
     expect(await fixture.engine.claimRuns(worker, 10, { quarantinedMax: 2 })).toMatchObject([
-      { isSuspect: true },
-      { isSuspect: true },
+      { isQuarantined: true },
+      { isQuarantined: true },
     ]);
-    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ isSuspect: true }]);
+    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ isQuarantined: true }]);
   });
 
   it('writes the start as a valid event', async () => {

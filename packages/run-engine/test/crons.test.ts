@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
-import type { CreateRun, DueCron } from '../src/index.ts';
+import type { AcceptedRun, DueCron } from '../src/index.ts';
 import { aRun, type EngineFixture, openEngine } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -45,7 +45,7 @@ async function cron(overrides: Partial<CronInput> = {}): Promise<string> {
 }
 
 /** Makes a run with the name of its cron, so that runs can be told apart. */
-function runOf(due: DueCron, overrides: Partial<CreateRun> = {}): CreateRun {
+function runOf(due: DueCron, overrides: Partial<AcceptedRun> = {}): AcceptedRun {
   const { cronId, threadId, assistant, payload } = due;
   return aRun({
     ...(threadId !== null && { threadId }),
@@ -57,7 +57,7 @@ function runOf(due: DueCron, overrides: Partial<CreateRun> = {}): CreateRun {
   });
 }
 
-const fire = (toRun: (due: DueCron) => CreateRun = runOf, engine = fixture.engine) =>
+const fire = (toRun: (due: DueCron) => AcceptedRun = runOf, engine = fixture.engine) =>
   engine.crons.fire({ graphIds: ['agent'], toRun });
 
 async function runsOf(cronId: string): Promise<number> {
@@ -227,10 +227,10 @@ describe('crons with seconds that the previous release left without a slot', () 
       await cronAtRest({ schedule: '0 0 30 2 * 0' }),
       await cronAtRest({ schedule: 'not to be read at all' }),
     ];
-    expect(await fixture.engine.crons.wake()).toBe(1);
+    expect(await fixture.engine.crons.repairNextSlots()).toBe(1);
     expect(await row(dormant)).toMatchObject({ is_within_a_minute: true });
     for (const cronId of others) expect(await row(cronId)).toMatchObject({ next_run_date: null });
-    expect(await fixture.engine.crons.wake()).toBe(0);
+    expect(await fixture.engine.crons.repairNextSlots()).toBe(0);
   });
 });
 

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { RunEngine } from '../src/engine.ts';
 import type { RunEngineOptions } from '../src/engine-options.ts';
-import type { ClaimedRun, CreateRun, FinishRun } from '../src/runs/types.ts';
+import type { AcceptedRun, ClaimedRun, FinishRun } from '../src/runs/types.ts';
 
 export const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
@@ -58,7 +58,7 @@ export async function openEngine(options: Partial<RunEngineOptions> = {}): Promi
 }
 
 /** Returns a run to create; stateless by default. */
-export function aRun(overrides: Partial<CreateRun> = {}): CreateRun {
+export function aRun(overrides: Partial<AcceptedRun> = {}): AcceptedRun {
   return {
     runId: uuidv7(),
     keepsThread: false,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ClaimedRun, CreateRun } from '../src/runs/types.ts';
+import type { AcceptedRun, ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-async function claimed(overrides: Partial<CreateRun> = {}): Promise<ClaimedRun> {
+async function claimed(overrides: Partial<AcceptedRun> = {}): Promise<ClaimedRun> {
   const { run } = await fixture.engine.createRun(aRun(overrides));
   const runs = await fixture.engine.claimRuns(worker, 100);
   return runs.find(({ runId }) => runId === run.runId)!;
@@ -32,7 +32,7 @@ it('a finished run keeps its result, its thread gets the values and is idle, and
   expect(finished).toEqual({
     status: 'success',
     isRolledBack: false,
-    isGoingOn: false,
+    isRollingBack: false,
     error: null,
     hasNextRun: false,
     cancelledForMs: null,

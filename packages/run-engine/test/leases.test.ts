@@ -29,7 +29,7 @@ describe('the event of a retried run', () => {
     const { runId, threadId, assistantId } = await claimOne(dead);
     await letLeaseLapse(dead);
     await fixture.engine.sweep();
-    for (const release of [{}, { isSuspect: true }, { failure }, { failure }]) {
+    for (const release of [{}, { isQuarantined: true }, { failure }, { failure }]) {
       await fixture.engine.releaseRun((await claimOne(alive)).fence, release);
     }
     const rows = await fixture.rows(
@@ -140,11 +140,11 @@ describe('a sweep', () => {
 
   it('reports runs that wait although nobody was woken for them', async () => {
     await fixture.engine.createRun(aRun());
-    expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: false });
+    expect(await fixture.engine.sweep()).toMatchObject({ hasUnclaimedRuns: false });
     await fixture.pool.query(
       `UPDATE run SET ready_at = now() - interval '1 minute', updated_at = now() - interval '1 minute'`,
     );
-    expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: true });
+    expect(await fixture.engine.sweep()).toMatchObject({ hasUnclaimedRuns: true });
   });
 
   it('removes expired stateless runs, and expired results of others', async () => {

@@ -143,7 +143,7 @@ describe('a long run that is rolled back', () => {
     const [finished, otherFinished] = await Promise.all(
       [run, other].map((each) => fixture.engine.finishRun(success(each))),
     );
-    expect([finished!.isGoingOn, otherFinished!.isGoingOn]).toEqual([true, false]);
+    expect([finished!.isRollingBack, otherFinished!.isRollingBack]).toEqual([true, false]);
     await goesOn(run);
     await endsBySweep(run);
   });
@@ -159,7 +159,7 @@ describe('a long run that is rolled back', () => {
   it('when it is released is not reported as ended before it has ended', async () => {
     const run = await running();
     await order(run);
-    expect(await fixture.engine.releaseRun(run.fence)).toEqual({ outcome: 'goingOn' });
+    expect(await fixture.engine.releaseRun(run.fence)).toEqual({ outcome: 'rollingBack' });
     await goesOn(run);
     await endsBySweep(run);
   });

@@ -158,9 +158,9 @@ describe('a thread that nothing would free', () => {
       await fixture.rows(damage, [threadId]);
       worker = await fixture.worker();
       expect(await fixture.engine.claimRuns(worker, 10)).toEqual([]);
-      expect(await fixture.engine.rescue.mendThreads()).toEqual([]);
+      expect(await fixture.engine.rescue.repairThreads()).toEqual([]);
       await age(threadId);
-      expect(await fixture.engine.rescue.mendThreads()).toEqual([threadId]);
+      expect(await fixture.engine.rescue.repairThreads()).toEqual([threadId]);
       const [claimed] = await fixture.engine.claimRuns(worker, 10);
       expect(claimed?.runId).toBe(run.runId);
       await fixture.engine.finishRun(success(claimed!));
@@ -174,7 +174,7 @@ describe('a thread that nothing would free', () => {
     await lapse();
     await age(run.threadId);
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [] });
-    expect(await fixture.engine.rescue.mendThreads()).toEqual([run.threadId]);
+    expect(await fixture.engine.rescue.repairThreads()).toEqual([run.threadId]);
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
     await fixture.engine.deleteThread(run.threadId);
   });
@@ -185,9 +185,9 @@ describe('a thread that nothing would free', () => {
     const idle = await fixture.thread();
     await fixture.rows(`UPDATE thread SET status = 'busy' WHERE thread_id = $1`, [idle]);
     await Promise.all([busy, idle, randomUUID()].map(age));
-    expect(await fixture.engine.rescue.mendThreads()).toEqual([idle]);
+    expect(await fixture.engine.rescue.repairThreads()).toEqual([idle]);
     expect(await threadOf(idle)).toMatchObject({ status: 'idle' });
     expect(await threadOf(busy)).toMatchObject({ status: 'busy' });
-    expect(await fixture.engine.rescue.mendThreads()).toEqual([]);
+    expect(await fixture.engine.rescue.repairThreads()).toEqual([]);
   });
 });

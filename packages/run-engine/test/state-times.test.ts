@@ -20,8 +20,8 @@ it('the time of a state moves with the checkpoints of a running run, of many thr
   const before = await Promise.all([...busy, idle].map(timeOf));
   const query = vi.spyOn(fixture.pool, 'query');
   const times = new StateTimes({ pool: fixture.pool, onError: (error) => expect(error).toBeUndefined() });
-  times.committed([busy[0]!]);
-  times.committed([busy[1]!, idle]);
+  times.recordCommits([busy[0]!]);
+  times.recordCommits([busy[1]!, idle]);
   await times.close();
   expect(query).toHaveBeenCalledOnce();
   query.mockRestore();
@@ -32,7 +32,7 @@ it('the time of a state moves with the checkpoints of a running run, of many thr
     busy[0],
   ]);
   const ahead = await timeOf(busy[0]!);
-  times.committed([busy[0]!]);
+  times.recordCommits([busy[0]!]);
   await times.close();
   expect(await timeOf(busy[0]!)).toBe(ahead);
 });
@@ -45,7 +45,7 @@ it('the time of a state does not wait for a locked thread', async () => {
   await client.query('BEGIN');
   await client.query('SELECT 1 FROM thread WHERE thread_id = $1 FOR UPDATE', [threadId]);
   const times = new StateTimes({ pool: fixture.pool, onError: (error) => expect(error).toBeUndefined() });
-  times.committed([threadId]);
+  times.recordCommits([threadId]);
   await times.close();
   await client.query('COMMIT');
   client.release();

@@ -225,7 +225,7 @@ describe('a copy', () => {
     ]);
     const threadId = randomUUID();
     expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: { b: 2 } })).toEqual({
-      isStateBehind: true,
+      isStateOutdated: true,
     });
     const [thread] = await fixture.rows('SELECT status, metadata, error FROM thread WHERE thread_id = $1', [threadId]);
     expect(thread).toEqual({ status: 'idle', metadata: { a: 1, b: 2 }, error: null });
@@ -253,7 +253,9 @@ describe('a copy', () => {
     await store(sourceId, { id: 'c1' });
     await fixture.engine.finishRun(success(run!, { checkpointId: 'c1' }));
     const threadId = randomUUID();
-    expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: {} })).toEqual({ isStateBehind: false });
+    expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: {} })).toEqual({
+      isStateOutdated: false,
+    });
     expect(await fixture.rows('SELECT "values" FROM thread_state WHERE thread_id = $1', [threadId])).toEqual([
       { values: Buffer.from('{"done":true}') },
     ]);
@@ -268,12 +270,12 @@ it('the storage of a thread counts its rows, without those of the platform', asy
     writes: ['a', '__runyard_resume__'],
   });
   await store(threadId, { id: 'c2', parent: 'c1', channels: { a: ['2', 'c2'], b: ['1', 'c1'] } });
-  expect(await fixture.engine.histories.storage(threadId)).toEqual({
+  expect(await fixture.engine.histories.measureStorage(threadId)).toEqual({
     checkpoints: { count: 2, bytes: 2 * (2 + JSON.stringify({ thread_id: threadId }).length) },
     channelValues: { count: 3, bytes: 15, byChannel: { a: { versions: 2, bytes: 10 }, b: { versions: 1, bytes: 5 } } },
     pendingWrites: { count: 1, bytes: 9 },
   });
-  expect(await fixture.engine.histories.storage(randomUUID())).toBeUndefined();
+  expect(await fixture.engine.histories.measureStorage(randomUUID())).toBeUndefined();
 });
 
 it('rows of deleted threads are found slice by slice and removed, and nothing else', async () => {

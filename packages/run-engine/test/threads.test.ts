@@ -114,7 +114,7 @@ it('queue statistics cover the whole deployment', async () => {
   await fixture.engine.createRun(aRun());
   await fixture.engine.createRun(aRun());
   await fixture.engine.claimRuns(worker, 1);
-  expect(await fixture.engine.queueStatistics()).toEqual({
+  expect(await fixture.engine.readQueueStatistics()).toEqual({
     pendingRuns: 1,
     runningRuns: 1,
     pendingWaitMax: expect.any(Number),

@@ -1,8 +1,8 @@
 import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
+  type AcceptedRun,
   type ClaimedWebhook,
-  type CreateRun,
   type WebhookLoad,
   WebhookQueue,
   type WebhookTarget,
@@ -32,10 +32,10 @@ beforeEach(async () => {
 const target = (host = 'hook.test', path = '/in'): WebhookTarget => ({ url: `https://${host}${path}`, host });
 const some = (count: number, bytes = 0) => ({ count, bytes });
 const MUCH = some(100, 1_000_000);
-const take = { limit: MUCH, limitPerHost: MUCH, underWay: new Map<string, WebhookLoad>(), leaseMs: 60_000 };
+const take = { limit: MUCH, limitPerHost: MUCH, inFlight: new Map<string, WebhookLoad>(), leaseMs: 60_000 };
 const webhooks = [target()];
 
-async function started(overrides: Partial<CreateRun> = {}) {
+async function started(overrides: Partial<AcceptedRun> = {}) {
   const { run } = await fixture.engine.createRun(aRun({ webhooks, ...overrides }));
   return (await fixture.engine.claimRuns(worker, 100)).find(({ runId }) => runId === run.runId)!;
 }
@@ -190,12 +190,12 @@ it.each(endings)('a run that %s is reported once, as %s', async (_, status, end)
 it('a refused receiver is in the log at once and never claimed, and other receivers of the run are notified', async () => {
   const refused = { ...target('127.0.0.1'), refusal: 'Webhook host blocked: localhost address' };
   const run = await started({ webhooks: [refused, target('fine.test')] });
-  expect(await queue.ofRun(run.threadId, run.runId)).toMatchObject([
+  expect(await queue.listOfRun(run.threadId, run.runId)).toMatchObject([
     { url: refused.url, status: 'refused', dueAt: null, attempts: [{ statusCode: null, error: refused.refusal }] },
   ]);
   await fixture.engine.finishRun(success(run));
   expect((await onlyClaimed()).url).toBe('https://fine.test/in');
-  expect((await queue.ofRun(run.threadId, run.runId)).map(({ status }) => status)).toEqual(['refused', 'pending']);
+  expect((await queue.listOfRun(run.threadId, run.runId)).map(({ status }) => status)).toEqual(['refused', 'pending']);
 });
 
 /** Queues ended runs with a webhook each, one per given host. */
@@ -220,11 +220,11 @@ it('one host cannot take all places of a claim', async () => {
   const two = { ...take, limitPerHost: { ...MUCH, count: 2 } };
   const first = await queue.claim(two);
   expect(hosts(first)).toEqual(['fast.test', 'slow.test', 'slow.test']);
-  const busy = await queue.claim({ ...two, underWay: new Map([['slow.test', some(2)]]) });
+  const busy = await queue.claim({ ...two, inFlight: new Map([['slow.test', some(2)]]) });
   expect(hosts(busy)).toEqual([]);
   // Waiting deliveries of the slow host are no reason to look again at once.
   expect(busy.nextInMs).toBeGreaterThan(50_000);
-  expect(hosts(await queue.claim({ ...two, underWay: new Map([['slow.test', some(1)]]) }))).toHaveLength(1);
+  expect(hosts(await queue.claim({ ...two, inFlight: new Map([['slow.test', some(1)]]) }))).toHaveLength(1);
 });
 
 it('a claim is limited in bytes, in total and per host, but always takes at least one delivery', async () => {
@@ -235,15 +235,15 @@ it('a claim is limited in bytes, in total and per host, but always takes at leas
   const hosts = (claims: { claimed: ClaimedWebhook[] }) => claims.claimed.map(({ host }) => host).sort();
   const first = await queue.claim({ ...take, limitPerHost: { ...MUCH, bytes: 500 }, leaseMs: 0 });
   expect(hosts(first)).toEqual(['large.test', 'small.test']);
-  const underWay = new Map([['large.test', some(1, 1_000)]]);
-  const busy = await queue.claim({ ...take, limitPerHost: { ...MUCH, bytes: 500 }, underWay, leaseMs: 0 });
+  const inFlight = new Map([['large.test', some(1, 1_000)]]);
+  const busy = await queue.claim({ ...take, limitPerHost: { ...MUCH, bytes: 500 }, inFlight, leaseMs: 0 });
   expect(hosts(busy)).toEqual(['small.test']);
   expect(hosts(await queue.claim({ ...take, limit: { ...MUCH, bytes: 500 } }))).toHaveLength(1);
 });
 
 it('deliveries to a removed receiver end, and those to others do not', async () => {
   await queued(['gone.test', 'gone.test', 'here.test']);
-  expect(await queue.endAllFor(target('gone.test').url, 'gone.test', 'gone')).toBe(2);
+  expect(await queue.failAllFor(target('gone.test').url, 'gone.test', 'gone')).toBe(2);
   expect((await onlyClaimed()).host).toBe('here.test');
   expect(
     await fixture.rows(`SELECT DISTINCT run, log->0->>'error' AS error FROM webhook_delivery WHERE status = 'failed'`),
@@ -257,22 +257,22 @@ it('a try that is not settled within its lease is repeated, and the late result 
   expect([first?.attempt, second?.attempt]).toEqual([1, 2]);
   const outcome = { startedAt: new Date(), durationMs: 5, statusCode: 200, error: null, retryInMs: null };
   const of = ({ deliveryId, attempt }: ClaimedWebhook) => ({ deliveryId, attempt, ...outcome });
-  expect(await queue.settle(of(first!))).toBe(false);
-  expect(await queue.settle(of(second!))).toBe(true);
+  expect(await queue.recordOutcome(of(first!))).toBe(false);
+  expect(await queue.recordOutcome(of(second!))).toBe(true);
 });
 
 it('a retry is due after its pause, and an ended delivery keeps its log and loses its content', async () => {
   await queued(['a.test']);
   const { deliveryId, run } = await onlyClaimed();
   const tried = { deliveryId, startedAt: new Date(), durationMs: 5 };
-  await queue.settle({ ...tried, attempt: 1, statusCode: 503, error: 'HTTP 503', retryInMs: 40_000 });
+  await queue.recordOutcome({ ...tried, attempt: 1, statusCode: 503, error: 'HTTP 503', retryInMs: 40_000 });
   const waiting = await queue.claim(take);
   expect(waiting.claimed).toEqual([]);
   expect(waiting.nextInMs).toBeGreaterThan(30_000);
   await fixture.pool.query('UPDATE webhook_delivery SET due_at = now()');
   expect((await onlyClaimed()).attempt).toBe(2);
-  await queue.settle({ ...tried, attempt: 2, statusCode: 200, error: null, retryInMs: null });
-  expect(await queue.ofRun(run.thread_id, run.run_id)).toMatchObject([
+  await queue.recordOutcome({ ...tried, attempt: 2, statusCode: 200, error: null, retryInMs: null });
+  expect(await queue.listOfRun(run.thread_id, run.run_id)).toMatchObject([
     {
       status: 'delivered',
       dueAt: null,
@@ -291,7 +291,7 @@ it('a retry is due after its pause, and an ended delivery keeps its log and lose
 
 it('a released delivery is due at once and its try does not count', async () => {
   await queued(['a.test']);
-  await queue.giveBack((await queue.claim(take)).claimed);
+  await queue.release((await queue.claim(take)).claimed);
   expect((await onlyClaimed()).attempt).toBe(1);
 });
 
@@ -316,7 +316,7 @@ it('a host with a long queue does not delay the others', async () => {
     FROM webhook_delivery, generate_series(1, 2000)`);
   await queued(['fast.test']);
   await fixture.pool.query('ANALYZE webhook_delivery');
-  const busy = { ...take, limitPerHost: { ...MUCH, count: 5 }, underWay: new Map([['slow.test', some(5)]]) };
+  const busy = { ...take, limitPerHost: { ...MUCH, count: 5 }, inFlight: new Map([['slow.test', some(5)]]) };
   const { claimed } = await queue.claim(busy);
   expect(claimed.map(({ host }) => host)).toEqual(['fast.test']);
   expect((await queue.claim(busy)).nextInMs).toBeGreaterThan(50_000);

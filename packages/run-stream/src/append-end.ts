@@ -2,7 +2,7 @@ import { StaleEpochError } from './errors.ts';
 import type { RunStreams } from './run-streams.ts';
 import type { AppendEvent, StreamFence } from './types.ts';
 
-export interface EndAppending {
+export interface AppendEndOptions {
   streams: Pick<RunStreams, 'append'>;
   /** Returns the epoch under which the thread's stream accepts appends now; undefined for a deleted thread. */
   currentEpoch(threadId: string): Promise<bigint | undefined>;
@@ -13,7 +13,7 @@ export interface EndAppending {
  * already: the end is still true, so it is published under the newer epoch.
  */
 export async function appendEnd(
-  { streams, currentEpoch }: EndAppending,
+  { streams, currentEpoch }: AppendEndOptions,
   { fence, isResumable }: { fence: StreamFence; isResumable: boolean },
   events: AppendEvent[],
 ): Promise<string[]> {

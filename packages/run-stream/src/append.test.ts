@@ -60,14 +60,17 @@ describe('an append', () => {
         return stored();
       })
       .not.toContain(first);
-    expect(await fixture.streams.toldOf(fixture.thread, fixture.run)).toMatchObject({ hasBegun: false, hasEnd: true });
+    expect(await fixture.streams.readRunState(fixture.thread, fixture.run)).toMatchObject({
+      hasBegun: false,
+      hasEnd: true,
+    });
     const before = await stored();
     await fixture.append(['end again'], { epoch: 2n, resumable: false, endsRun: true });
     expect(await stored()).toEqual(before);
   });
 
   it('of a run shows in what the stream knows: whether it has begun, and whether its end was stored', async () => {
-    const told = () => fixture.streams.toldOf(fixture.thread, fixture.run);
+    const told = () => fixture.streams.readRunState(fixture.thread, fixture.run);
     expect(await told()).toEqual({ hasBegun: false, hasEnd: false, newestId: '0-0' });
     const [first] = await fixture.append(['of the run']);
     expect(await told()).toEqual({ hasBegun: true, hasEnd: false, newestId: first });

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { encodeEntry } from './entry-codec.ts';
 import { StaleEpochError, StreamUnavailableError } from './errors.ts';
 import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
-import { bounded } from './redis-connection.ts';
+import { runCommand } from './redis-connection.ts';
 import type { StreamSettings } from './run-streams-options.ts';
 import type { StreamCommands } from './stream-commands.ts';
 import { gapAfter } from './stream-gap.ts';
@@ -10,7 +10,7 @@ import { threadKeys } from './thread-keys.ts';
 import { type AppendEvent, type AppendOptions, CONTROL_KINDS, type StreamFence } from './types.ts';
 
 /** The state of a thread to which this process appends. */
-interface Appending {
+interface ThreadAppends {
   lastId: string;
   /** The run that appends at the moment. */
   runId: string;
@@ -30,7 +30,7 @@ interface LostEvents {
 }
 
 /** Maximum number of remembered threads; a forgotten one only loses the marks above. */
-const MAX_APPENDING = 20_000;
+const THREADS_MAX = 20_000;
 
 /**
  * The appends of this process. It remembers the last id and the run of each thread: ids stay above earlier ones even
@@ -39,7 +39,7 @@ const MAX_APPENDING = 20_000;
 export class Appender {
   readonly #redis: Redis & StreamCommands;
   readonly #settings: StreamSettings;
-  readonly #appending = new Map<string, Appending>();
+  readonly #appending = new Map<string, ThreadAppends>();
 
   constructor(redis: Redis & StreamCommands, settings: StreamSettings) {
     this.#redis = redis;
@@ -88,13 +88,14 @@ export class Appender {
     const texts = events.map((event) => encodeEntry(event, options.resumable));
     const marked = (events[0] && before?.lost) ?? [];
     for (const lost of marked) {
-      if (!isNoLoss(lost, events[0]!)) texts.unshift(encodeEntry(lostMark(lost, before!.lastId), options.resumable));
+      if (!showsNoLoss(lost, events[0]!))
+        texts.unshift(encodeEntry(toGapEvent(lost, before!.lastId), options.resumable));
     }
-    const known = latest(options.lastKnownId, before?.lastId);
+    const known = latestId(options.lastKnownId, before?.lastId);
     try {
       const firstId = await this.#runScript(fence, runId, texts, options, continues, known);
       if (events.length === 0) return [];
-      const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
+      const ids = consecutiveIds(firstId, texts.length).slice(texts.length - events.length);
       const lost = this.#lostOf(threadId).filter((each) => !marked.includes(each));
       // The end of a run may arrive when the next one has begun.
       const owner = options.endsRun && before ? before.runId : runId;
@@ -129,7 +130,7 @@ export class Appender {
   ): Promise<string> {
     const { keyPrefix, timeoutMs, maxEntriesPerThread, maxBytesPerThread } = this.#settings;
     const { idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#settings;
-    const { events, head, ends, sizes, told, live } = threadKeys(keyPrefix, threadId);
+    const { events, head, ends, sizes, publishedEnds, live } = threadKeys(keyPrefix, threadId);
     const [knownMs, knownSeq] = knownId.split('-') as [string, string];
     const append = () =>
       this.#redis.runStreamAppend(
@@ -137,7 +138,7 @@ export class Appender {
         head,
         ends,
         sizes,
-        told,
+        publishedEnds,
         live,
         `${epoch}`,
         runId,
@@ -154,7 +155,7 @@ export class Appender {
         `${maxBytesPerThread}`,
         ...texts,
       );
-    const [firstId, trimmed] = await bounded(this.#redis, append, timeoutMs);
+    const [firstId, trimmed] = await runCommand(this.#redis, append, timeoutMs);
     if (trimmed > 0) this.#settings.onTrim(trimmed);
     return firstId;
   }
@@ -163,14 +164,14 @@ export class Appender {
     return this.#appending.get(threadId)?.lost ?? [];
   }
 
-  #remember(threadId: string, appending: Appending): void {
+  #remember(threadId: string, appending: ThreadAppends): void {
     this.#appending.delete(threadId);
     this.#appending.set(threadId, appending);
-    if (this.#appending.size > MAX_APPENDING) this.#appending.delete(this.#appending.keys().next().value!);
+    if (this.#appending.size > THREADS_MAX) this.#appending.delete(this.#appending.keys().next().value!);
   }
 }
 
-function lostMark({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
+function toGapEvent({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
   return { runId, attempt, ...gapAfter(lastId, 'lost') };
 }
 
@@ -178,16 +179,16 @@ function lostMark({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
  * Returns whether the event shows no loss: a gap reports it already, and a sender that begins with the first lost event
  * repeats all.
  */
-function isNoLoss({ runId, first }: LostEvents, event: AppendEvent): boolean {
+function showsNoLoss({ runId, first }: LostEvents, event: AppendEvent): boolean {
   return event.runId === runId && (event.kind === CONTROL_KINDS.gap || event === first.deref());
 }
 
-function latest(a: string | undefined, b: string | undefined): string {
+function latestId(a: string | undefined, b: string | undefined): string {
   const ids = [a, b].flatMap((id) => (id === undefined ? [] : [parseEventId(id) ?? BEFORE_ALL]));
   return ids.sort(compareIds).at(-1) ?? BEFORE_ALL;
 }
 
-function idsFrom(firstId: string, count: number): string[] {
+function consecutiveIds(firstId: string, count: number): string[] {
   const ids = [firstId];
   while (ids.length < count) ids.push(nextId(ids.at(-1)!));
   return ids;

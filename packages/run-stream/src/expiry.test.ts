@@ -19,7 +19,7 @@ describe('expiry', () => {
   it('the events of a non-resumable run expire after the grace time, and the keys with them', async () => {
     await fixture.append([1, 2], { resumable: false, by: quick });
     expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
-    await quick.expire(fixture.thread, fixture.run);
+    await quick.expireRun(fixture.thread, fixture.run);
     await expect.poll(() => fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
   });
 
@@ -36,7 +36,7 @@ describe('expiry', () => {
 
   it('the events of a deleted thread are deleted at once, and its runs append nothing more', async () => {
     await fixture.append([1, 2], { epoch: 3n });
-    await fixture.streams.forget({ threadId: fixture.thread, epoch: 4n });
+    await fixture.streams.deleteThread({ threadId: fixture.thread, epoch: 4n });
     expect(await fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
     expect(await keyTtl('head')).toBeLessThanOrEqual(180_000);
     await expect(fixture.append([3], { epoch: 3n })).rejects.toMatchObject({ name: 'StaleEpochError' });
@@ -47,7 +47,7 @@ describe('expiry', () => {
     const next = randomUUID();
     await fixture.append([1, 2], { epoch: 3n });
     await fixture.append(['new'], { epoch: 9n, runId: next });
-    await fixture.streams.forget({ threadId: fixture.thread, epoch: 4n });
+    await fixture.streams.deleteThread({ threadId: fixture.thread, epoch: 4n });
     expect(await fixture.append(['newer'], { epoch: 9n, runId: next })).toHaveLength(1);
     expect(await fixture.collect({ runId: next }).until(2)).toEqual(['new', 'newer']);
   });
@@ -56,7 +56,7 @@ describe('expiry', () => {
     const next = randomUUID();
     await fixture.append([1], { resumable: false, by: quick });
     await fixture.append([2], { resumable: false, runId: next, by: quick });
-    await quick.expire(fixture.thread, fixture.run);
+    await quick.expireRun(fixture.thread, fixture.run);
     expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
     await fixture.append([3], { resumable: false, runId: next, by: quick });
     expect(await fixture.collect({ runId: next }).until(2)).toEqual([2, 3]);
@@ -88,7 +88,7 @@ describe('expiry', () => {
       })
       .toBe(0);
     expect((await fixture.collect({ runId: next }).until(3)).slice(0, 3)).toEqual([2, 3, 4]);
-    await quick.expire(fixture.thread, next);
+    await quick.expireRun(fixture.thread, next);
     await expect.poll(() => fixture.admin.exists(fixture.key('events'))).toBe(0);
   });
 
@@ -122,10 +122,10 @@ describe('expiry', () => {
 
   it('ending a run twice, or one that never had events, changes nothing', async () => {
     await fixture.append([1]);
-    await fixture.streams.expire(fixture.thread, randomUUID());
+    await fixture.streams.expireRun(fixture.thread, randomUUID());
     expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
-    await fixture.streams.expire(fixture.thread, fixture.run);
-    await fixture.streams.expire(fixture.thread, fixture.run);
+    await fixture.streams.expireRun(fixture.thread, fixture.run);
+    await fixture.streams.expireRun(fixture.thread, fixture.run);
     expect(await fixture.admin.llen(fixture.key('ends'))).toBe(1);
   });
 

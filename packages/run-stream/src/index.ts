@@ -12,7 +12,7 @@
  *
  * docs/decisions/0007-each-thread-has-one-event-stream-in-redis.md explains the design.
  */
-export { appendEnd, type EndAppending } from './append-end.ts';
+export { type AppendEndOptions, appendEnd } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
 export { BEFORE_ALL, compareIds, parseEventId, sequenceOf } from './event-id.ts';
 export { RunStreams } from './run-streams.ts';

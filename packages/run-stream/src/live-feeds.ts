@@ -4,8 +4,8 @@ import { decodeBatch, type LiveBatch } from './entry-codec.ts';
 /** Receives the messages of a feed. */
 export interface FeedListener {
   /** Is called when everything that is published from now on comes as a batch; called again after a lost connection. */
-  subscribed(isAgain: boolean): void;
-  batch(batch: LiveBatch): void;
+  onSubscribed(isAgain: boolean): void;
+  onBatch(batch: LiveBatch): void;
 }
 
 interface Feed {
@@ -50,7 +50,7 @@ export class LiveFeeds {
       return;
     }
     feed.listeners.add(listener);
-    if (feed.isSubscribed) listener.subscribed(false);
+    if (feed.isSubscribed) listener.onSubscribed(false);
   }
 
   leave(channel: string, listener: FeedListener): void {
@@ -93,7 +93,7 @@ export class LiveFeeds {
         const feed = this.#feeds.get(channel);
         if (!feed) continue;
         feed.isSubscribed = true;
-        for (const listener of feed.listeners) listener.subscribed(isAgain);
+        for (const listener of feed.listeners) listener.onSubscribed(isAgain);
       }
     }
   }
@@ -102,7 +102,7 @@ export class LiveFeeds {
     const feed = this.#feeds.get(channel);
     if (feed) {
       const batch = decodeBatch(message);
-      for (const listener of feed.listeners) listener.batch(batch);
+      for (const listener of feed.listeners) listener.onBatch(batch);
       return;
     }
     this.#handlers.get(channel)?.handle(message);

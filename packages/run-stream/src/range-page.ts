@@ -37,7 +37,7 @@ export function toRangePage(reply: string[], after: string): RangePage {
 }
 
 /** The state of a reader when a page arrives. */
-export interface Standing {
+export interface ReaderPosition {
   /** The last id that it has. */
   after: string;
   /** The run that it reads; empty when it reads the whole thread. */
@@ -49,7 +49,10 @@ export interface Standing {
 }
 
 /** Returns the id up to which entries that the reader should have had are deleted; undefined when none are. */
-export function missingUpTo(page: RangePage, { after, runId, isFirst, isUncertain }: Standing): string | undefined {
+export function findMissingUpTo(
+  page: RangePage,
+  { after, runId, isFirst, isUncertain }: ReaderPosition,
+): string | undefined {
   if (compareIds(after, page.last!) > 0) return page.floor;
   const isFromOldestKept = isFirst && runId === '' && after === BEFORE_ALL;
   if (isFromOldestKept) return undefined;

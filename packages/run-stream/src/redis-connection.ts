@@ -30,61 +30,61 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
  * Runs a command, and throws the outage when Redis did not accept it. After a silence the connection is replaced: the
  * old one may stay silent long after the network has recovered, and its pending commands should not arrive late.
  */
-export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
+export async function runCommand<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
   try {
-    await whenFirstReady(redis, timeoutMs);
-    return await answered(redis, command(), timeoutMs);
+    await waitUntilFirstReady(redis, timeoutMs);
+    return await awaitAnswer(redis, command(), timeoutMs);
   } catch (error) {
-    if (isRefusal(error)) throw error;
-    if (error instanceof SilenceError) resetConnection(redis);
+    if (isCommandError(error)) throw error;
+    if (error instanceof UnresponsiveError) resetConnection(redis);
     throw new StreamUnavailableError(error);
   }
 }
 
 /** Redis sent nothing within the time limit. */
-class SilenceError extends Error {}
+class UnresponsiveError extends Error {}
 
 /** Number of time limits after which an answer is given up, whatever else arrives in the meantime. */
-const LIMITS_MAX = 5;
+const TIME_LIMITS_MAX = 5;
 /** Milliseconds of delay of a timer that show that the process was busy. */
-const LATE_MS = 50;
+const LATE_TIMER_MS = 50;
 
 /**
  * Returns the answer, or fails when Redis is silent for the time limit. A busy process may not have sent the command or
  * not have listened, and with much incoming data the answer is still in the queue. Neither is silence, and closing the
  * connection then would fail all commands that are about to be answered.
  */
-async function answered<T>(redis: Redis, answer: Promise<T>, timeoutMs: number): Promise<T> {
+async function awaitAnswer<T>(redis: Redis, answer: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
+  const unresponsive = new Promise<never>((_, reject) => {
     let limits = 0;
     const wait = () => {
-      const heard = bytesHeard(redis);
+      const received = bytesReceived(redis);
       const startedAt = performance.now();
-      const look = () => {
+      const check = () => {
         limits += 1;
-        const wasBusy = performance.now() - startedAt > timeoutMs + LATE_MS;
-        if (limits < LIMITS_MAX && (wasBusy || bytesHeard(redis) !== heard)) wait();
-        else reject(new SilenceError(`no answer within ${timeoutMs} ms`));
+        const wasBusy = performance.now() - startedAt > timeoutMs + LATE_TIMER_MS;
+        if (limits < TIME_LIMITS_MAX && (wasBusy || bytesReceived(redis) !== received)) wait();
+        else reject(new UnresponsiveError(`no answer within ${timeoutMs} ms`));
       };
       // Data that has arrived is read between the timer and this callback.
-      timer = setTimeout(() => setImmediate(look), timeoutMs);
+      timer = setTimeout(() => setImmediate(check), timeoutMs);
     };
     wait();
   });
   try {
-    return await Promise.race([answer, silence]);
+    return await Promise.race([answer, unresponsive]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function bytesHeard({ stream }: Redis): number {
+function bytesReceived({ stream }: Redis): number {
   return (stream as Socket | undefined)?.bytesRead ?? 0;
 }
 
 /** Returns whether Redis answered with an error about the command, not about the connection. */
-function isRefusal(error: unknown): boolean {
+function isCommandError(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return false;
   // These errors mean "not now": starting, without its users yet, read-only replica after a failover, full.
   return !/^(LOADING|WRONGPASS|NOAUTH|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|BUSY)/.test(error.message);
@@ -93,7 +93,7 @@ function isRefusal(error: unknown): boolean {
 const firstReady = new WeakMap<Redis, Promise<void>>();
 
 /** Waits for the connection at the first command; later commands never wait for one. */
-function whenFirstReady(redis: Redis, timeoutMs: number): Promise<void> | undefined {
+function waitUntilFirstReady(redis: Redis, timeoutMs: number): Promise<void> | undefined {
   if (redis.status === 'ready') return undefined;
   let waiting = firstReady.get(redis);
   if (!waiting) {

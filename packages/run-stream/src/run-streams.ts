@@ -4,7 +4,7 @@ import { BEFORE_ALL } from './event-id.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { type RangePage, toRangePage } from './range-page.ts';
 import { ReadBudget } from './read-budget.ts';
-import { bounded, openConnection } from './redis-connection.ts';
+import { openConnection, runCommand } from './redis-connection.ts';
 import { type RunStreamsOptions, type StreamSettings, withDefaults } from './run-streams-options.ts';
 import { defineStreamCommands, type StreamCommands } from './stream-commands.ts';
 import { threadKeys } from './thread-keys.ts';
@@ -14,9 +14,9 @@ import type {
   AppendOptions,
   CancelSignal,
   ReadOptions,
+  RunStreamState,
   StreamEntry,
   StreamFence,
-  ToldOfRun,
 } from './types.ts';
 
 /** The event streams of a deployment's threads, over two connections per process for any number of runs and readers. */
@@ -83,7 +83,7 @@ export class RunStreams {
    * Ends the run: its events expire after the grace time, or after the resumable time if it was resumable. It is safe
    * for a run that is expiring already or never had events.
    */
-  async expire(threadId: string, runId: string): Promise<void> {
+  async expireRun(threadId: string, runId: string): Promise<void> {
     this.#appender.forgetRun(threadId, runId);
     const { events, head, ends } = this.#keys(threadId);
     const { resumableTtlMs, graceMs, fenceTtlMs } = this.#settings;
@@ -93,13 +93,13 @@ export class RunStreams {
   }
 
   /** Returns what the stream still knows of a run. */
-  toldOf(threadId: string, runId: string): Promise<ToldOfRun> {
-    const { head, told } = this.#keys(threadId);
+  readRunState(threadId: string, runId: string): Promise<RunStreamState> {
+    const { head, publishedEnds } = this.#keys(threadId);
     return this.#command(async () => {
       // Commands of the same turn share a round trip.
       const [[start, end, last], toldAt] = await Promise.all([
         this.#redis.hmget(head, `start:${runId}`, `told:${runId}`, 'last'),
-        this.#redis.zscore(told, runId),
+        this.#redis.zscore(publishedEnds, runId),
       ]);
       return { hasBegun: Boolean(start), hasEnd: Boolean(end ?? toldAt), newestId: last ?? BEFORE_ALL };
     });
@@ -109,7 +109,7 @@ export class RunStreams {
    * Deletes the events of a deleted thread, and refuses later appends of its runs. The epoch is above that of its last
    * owner, and not above those of a new thread with its id: the new thread's events stay.
    */
-  async forget({ threadId, epoch }: StreamFence): Promise<void> {
+  async deleteThread({ threadId, epoch }: StreamFence): Promise<void> {
     this.#appender.forgetThread(threadId);
     const { events, head, ends, sizes } = this.#keys(threadId);
     const { fenceTtlMs } = this.#settings;
@@ -149,7 +149,7 @@ export class RunStreams {
   }
 
   #command<T>(command: () => Promise<T>): Promise<T> {
-    return bounded(this.#redis, command, this.#settings.timeoutMs);
+    return runCommand(this.#redis, command, this.#settings.timeoutMs);
   }
 
   async #range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage> {

@@ -16,14 +16,14 @@
 export function threadKeys(
   prefix: string,
   threadId: string,
-): { events: string; head: string; ends: string; sizes: string; told: string; live: string } {
+): { events: string; head: string; ends: string; sizes: string; publishedEnds: string; live: string } {
   const tag = `{${prefix}:${threadId}}`;
   return {
     events: `${tag}:events`,
     head: `${tag}:head`,
     ends: `${tag}:ends`,
     sizes: `${tag}:sizes`,
-    told: `${tag}:told`,
+    publishedEnds: `${tag}:told`,
     live: `${tag}:live`,
   };
 }

@@ -68,7 +68,7 @@ function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } =
   reader = new ThreadReader(
     stream,
     'thread',
-    { signal: ending.signal, over: over.signal },
+    { signal: ending.signal, drainSignal: over.signal },
     limits(options.maxBufferBytes),
   );
   done = (async () => {
@@ -77,11 +77,11 @@ function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } =
       await options.pull?.();
     }
   })();
-  reader.subscribed(false);
+  reader.onSubscribed(false);
 }
 const ids = () => got.map(({ id }) => id);
 const gotAll = (...wanted: string[]) => expect.poll(ids).toEqual(wanted);
-const hear = (message: string) => reader.batch(decodeBatch(message));
+const hear = (message: string) => reader.onBatch(decodeBatch(message));
 
 beforeEach(() => {
   stream = new FakeStream();
@@ -124,7 +124,7 @@ describe('ThreadReader', () => {
     hear(first);
     const second = stream.append(2, 3);
     stream.stored.splice(3);
-    reader.subscribed(true);
+    reader.onSubscribed(true);
     await gotAll('1-0', '1-1', '2-0');
     hear(second);
     await gotAll('1-0', '1-1', '2-0', '2-1', '2-2');
@@ -202,9 +202,9 @@ describe('ThreadReader', () => {
     read();
     await gotAll('1-0', '1-1');
     stream.stored.splice(0);
-    reader.subscribed(true);
+    reader.onSubscribed(true);
     await expect.poll(() => got.at(-1)).toMatchObject({ kind: 'stream.gap', id: '1-1' });
-    reader.subscribed(true);
+    reader.onSubscribed(true);
     over.abort();
     await done;
     expect(got.map(({ kind }) => kind)).toEqual(['k', 'k', 'stream.gap']);

@@ -4,7 +4,7 @@ import { decodeEntry, type LiveBatch } from './entry-codec.ts';
 import { BEFORE_ALL, compareIds, parseEventId } from './event-id.ts';
 import { LiveBuffer, type ReaderLimits } from './live-buffer.ts';
 import type { FeedListener } from './live-feeds.ts';
-import { missingUpTo, type RangePage } from './range-page.ts';
+import { findMissingUpTo, type RangePage } from './range-page.ts';
 import type { ReadBudget } from './read-budget.ts';
 import { gapAfter } from './stream-gap.ts';
 import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } from './types.ts';
@@ -19,7 +19,7 @@ export interface ReaderSource {
 
 const OUTAGE_PAUSE_MS = 200;
 /** Milliseconds for which the stream of an ended run waits for Redis. */
-const READ_OUT_MS = 2_000;
+const DRAIN_MS = 2_000;
 
 /**
  * Reads one thread's stream for one client: subscribes first, then reads the range from the client's position, then
@@ -32,7 +32,7 @@ export class ThreadReader implements FeedListener {
   readonly #threadId: string;
   readonly #runId: string;
   readonly #signal: AbortSignal | undefined;
-  readonly #over: AbortSignal | undefined;
+  readonly #drainSignal: AbortSignal | undefined;
   readonly #budget: ReadBudget;
   readonly #live: LiveBuffer;
   /** The last id that was read; undefined until the first range has set the client's position. */
@@ -46,7 +46,7 @@ export class ThreadReader implements FeedListener {
    */
   #isUncertain = false;
   /** True when the client got the gap for an emptied Redis. */
-  #isToldEmptied = false;
+  #hasReportedEmptied = false;
   #wake: (() => void) | undefined;
 
   constructor(source: ReaderSource, threadId: string, options: ReadOptions, limits: ReaderLimits) {
@@ -54,10 +54,10 @@ export class ThreadReader implements FeedListener {
     this.#threadId = threadId;
     this.#runId = options.runId ?? '';
     this.#signal = options.signal;
-    this.#over = options.over;
+    this.#drainSignal = options.drainSignal;
     this.#budget = limits.budget;
     this.#live = new LiveBuffer(limits);
-    this.#after = startOf(options.afterId);
+    this.#after = parsePosition(options.afterId);
   }
 
   /** Approximate memory of live batches that wait for the client. */
@@ -65,21 +65,21 @@ export class ThreadReader implements FeedListener {
     return this.#live.bytes;
   }
 
-  subscribed(isAgain: boolean): void {
+  onSubscribed(isAgain: boolean): void {
     this.#isSubscribed = true;
     this.#isBehind = true;
     if (isAgain) this.#isUncertain = true;
     this.#wake?.();
   }
 
-  batch(batch: LiveBatch): void {
+  onBatch(batch: LiveBatch): void {
     if (!this.#live.push(batch)) this.#isBehind = true;
     this.#wake?.();
   }
 
   async *entries(): AsyncGenerator<StreamEntry, void, undefined> {
     const wake = () => this.#wake?.();
-    const signals = [this.#signal, this.#over].filter((signal) => signal !== undefined);
+    const signals = [this.#signal, this.#drainSignal].filter((signal) => signal !== undefined);
     for (const signal of signals) {
       // One signal may end any number of readers, which is no leak.
       setMaxListeners(0, signal);
@@ -87,14 +87,14 @@ export class ThreadReader implements FeedListener {
     }
     this.#source.join(this.#threadId, this);
     try {
-      while (!this.#isEnded) {
-        if (this.#isOver) {
-          yield* this.#readOut();
+      while (!this.#isAborted) {
+        if (this.#isDraining) {
+          yield* this.#drain();
           return;
         }
         if (this.#isSubscribed && this.#isBehind) yield* this.#catchUp();
         else if (this.#isSubscribed && !this.#live.isEmpty) yield* this.#takeBatch();
-        else await this.#something();
+        else await this.#nextWake();
       }
     } finally {
       for (const signal of signals) signal.removeEventListener('abort', wake);
@@ -103,22 +103,22 @@ export class ThreadReader implements FeedListener {
     }
   }
 
-  get #isEnded(): boolean {
+  get #isAborted(): boolean {
     return this.#signal?.aborted === true;
   }
 
-  get #isOver(): boolean {
-    return this.#over?.aborted === true;
+  get #isDraining(): boolean {
+    return this.#drainSignal?.aborted === true;
   }
 
   /** Yields the remaining entries of the stream; a gap when they cannot be read. */
-  async *#readOut(): AsyncGenerator<StreamEntry, void, undefined> {
-    const isRead = yield* this.#catchUp(READ_OUT_MS);
+  async *#drain(): AsyncGenerator<StreamEntry, void, undefined> {
+    const isRead = yield* this.#catchUp(DRAIN_MS);
     const position = this.#position ?? parseEventId(this.#after) ?? BEFORE_ALL;
-    if (!isRead && !this.#isEnded) yield this.#gap(position, position, 'lost');
+    if (!isRead && !this.#isAborted) yield this.#gap(position, position, 'lost');
   }
 
-  #something(): Promise<void> {
+  #nextWake(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = undefined;
@@ -140,8 +140,8 @@ export class ThreadReader implements FeedListener {
     for (const entry of batch.entries) {
       if (compareIds(entry.id, position) <= 0) continue;
       this.#position = entry.id;
-      if (this.#isWanted(entry.runId)) yield this.#noted(entry);
-      if (this.#isEnded) return;
+      if (this.#isRequested(entry.runId)) yield this.#reportGap(entry);
+      if (this.#isAborted) return;
     }
   }
 
@@ -159,8 +159,8 @@ export class ThreadReader implements FeedListener {
       if (page.last === undefined) {
         // Nothing is known of the thread: it has not begun, or ended long ago.
         this.#position = after;
-        if (after !== BEFORE_ALL && !this.#isToldEmptied) {
-          this.#isToldEmptied = true;
+        if (after !== BEFORE_ALL && !this.#hasReportedEmptied) {
+          this.#hasReportedEmptied = true;
           yield this.#gap(after, after, 'expired');
         }
         return true;
@@ -172,17 +172,17 @@ export class ThreadReader implements FeedListener {
         this.#position = page.last;
         return true;
       }
-      const missing = missingUpTo(page, { after, runId: this.#runId, isFirst, isUncertain });
+      const missing = findMissingUpTo(page, { after, runId: this.#runId, isFirst, isUncertain });
       if (missing !== undefined) {
         this.#position = missing;
         // The client has got the gap for the whole stream; a new beginning is no further loss.
-        if (!this.#isToldEmptied) yield this.#gap(missing, after, 'expired');
-        this.#isToldEmptied = false;
+        if (!this.#hasReportedEmptied) yield this.#gap(missing, after, 'expired');
+        this.#hasReportedEmptied = false;
         // The client's position was beyond the end of a stream that started over: the page began at the wrong id.
         if (compareIds(after, missing) > 0) continue;
       }
       yield* this.#entriesOf(page);
-      if (this.#isEnded) return false;
+      if (this.#isAborted) return false;
       this.#position = page.scannedTo;
       if (missing !== undefined && compareIds(missing, page.scannedTo) > 0) this.#position = missing;
       if (!page.hasMore) return true;
@@ -195,8 +195,8 @@ export class ThreadReader implements FeedListener {
     try {
       for (const [id, text] of page.entries) {
         this.#position = id;
-        yield this.#noted(decodeEntry(id, text));
-        if (this.#isEnded) return;
+        yield this.#reportGap(decodeEntry(id, text));
+        if (this.#isAborted) return;
       }
     } finally {
       this.#budget.giveBack(bytes);
@@ -208,7 +208,7 @@ export class ThreadReader implements FeedListener {
     const budget = this.#budget;
     const from = () => this.#position ?? this.#after;
     const giveUpAt = performance.now() + patienceMs;
-    while (!this.#isEnded && performance.now() < giveUpAt) {
+    while (!this.#isAborted && performance.now() < giveUpAt) {
       try {
         return await budget.inTurn(() => this.#source.range(this.#threadId, from(), this.#runId, budget.pageBytes));
       } catch {
@@ -218,12 +218,12 @@ export class ThreadReader implements FeedListener {
     return undefined;
   }
 
-  #isWanted(runId: string): boolean {
+  #isRequested(runId: string): boolean {
     return this.#runId === '' || runId === this.#runId;
   }
 
   /** Reports a gap that an appender has marked in the stream. */
-  #noted(entry: StreamEntry): StreamEntry {
+  #reportGap(entry: StreamEntry): StreamEntry {
     if (entry.kind === CONTROL_KINDS.gap) this.#source.onGap?.((JSON.parse(entry.data) as StreamGap).reason);
     return entry;
   }
@@ -234,7 +234,7 @@ export class ThreadReader implements FeedListener {
   }
 }
 
-function startOf(afterId: string | undefined): string {
+function parsePosition(afterId: string | undefined): string {
   if (afterId === undefined) return '';
   if (afterId === '$') return '$';
   const id = parseEventId(afterId);

@@ -79,11 +79,11 @@ export interface ReadOptions {
    * Aborts when nothing more of interest will be appended: the remaining entries are read, then the reading ends. When
    * they cannot be read within two seconds, a gap is reported.
    */
-  over?: AbortSignal;
+  drainSignal?: AbortSignal;
 }
 
 /** The stream's knowledge of one of its runs, while entries of that run or later ones of the thread are stored. */
-export interface ToldOfRun {
+export interface RunStreamState {
   /** True when it has appended something. */
   hasBegun: boolean;
   /** True when its end was appended. Known for minutes after that, even when the entries are deleted. */

@@ -2,7 +2,7 @@ import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { retryStartStep } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
 import { openIdempotencyKeys } from '@runyard/idempotency';
-import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
+import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
 import {
   deploymentMetricIdentity,
   listenForMetrics,
@@ -62,7 +62,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
   );
   const webhookSignals = openSignals('webhooks');
-  const staleWrite = staleWrites(metrics);
+  const staleWrite = staleWriteCounter(metrics);
   const engine = new RunEngine({
     pool,
     deploymentId: config.DEPLOYMENT_ID,

@@ -129,10 +129,10 @@ describe('creating a run', () => {
       { assistant_id: 'chat', input: { n: 2 } },
     ]);
     expect(answer.json).toMatchObject([{ kwargs: { input: { n: 1 } } }, { kwargs: { input: { n: 2 } } }]);
-    const before = await deployment.worker.engine.queueStatistics();
+    const before = await deployment.worker.engine.readQueueStatistics();
     expect((await post('/runs/batch', [{ assistant_id: 'echo' }, { assistant_id: 'nope' }])).status).toBe(422);
     expect((await post('/runs/batch', [])).status).toBe(422);
-    expect((await deployment.worker.engine.queueStatistics()).pendingRuns).toBe(before.pendingRuns);
+    expect((await deployment.worker.engine.readQueueStatistics()).pendingRuns).toBe(before.pendingRuns);
     await deployment.client.runs.cancelMany({ status: 'all' });
   });
 });

@@ -150,7 +150,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       { engine, streams, watch, ends, open: new OpenResponses(), results },
       new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
     ),
-    webhookLog: new WebhookLog({ queue: { ofRun: async () => [] }, runs }),
+    webhookLog: new WebhookLog({ queue: { listOfRun: async () => [] }, runs }),
     crons: new CronService({
       store: new CronStore(prisma, cipher),
       assistants: lookup,

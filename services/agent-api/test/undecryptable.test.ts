@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';
 import { toCallerError } from '../src/errors/graph-errors.ts';
 import { tellingRefusedData } from '../src/errors/refused-data.ts';
-import type { RunOrigin } from '../src/runs/run-creation.ts';
+import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { openServices, type TestServices } from './services.ts';
 
 /** The older of two things of each kind was encrypted with a key that was lost since. */

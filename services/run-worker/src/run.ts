@@ -69,7 +69,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const checkpoints = new PostgresCheckpoints({
     pool,
     metrics: context.metrics,
-    onCommitted: (threadIds) => stateTimes.committed(threadIds),
+    onCommitted: (threadIds) => stateTimes.recordCommits(threadIds),
     onStaleWrite: () => metrics.staleWrite('checkpoint'),
     unavailableRetryMs: leaseMs * 0.5,
     readRetryMs: leaseMs * 0.5,

@@ -1,11 +1,11 @@
 import { reportDeploymentPoolMetrics } from '@runyard/database';
 import {
-  cancelLatency,
+  cancelLatencyHistogram,
   RUN_COUNTERS,
   RUN_HISTOGRAM_BUCKETS,
   RUN_HISTOGRAMS,
   type RunMetric,
-  staleWrites,
+  staleWriteCounter,
   sweptCounter,
 } from '@runyard/run-engine';
 import { type Metrics, type RedisConnectionStats, reportRedisMetrics } from '@runyard/service-kit';
@@ -77,9 +77,9 @@ export class WorkerMetrics {
       'Attempts begun that were not the first of their run',
     );
     this.leaseLosses = counter('worker_lease_losses_total', 'Leases of this worker that lapsed without a renewal');
-    this.staleWrite = staleWrites(metrics);
+    this.staleWrite = staleWriteCounter(metrics);
     this.swept = sweptCounter(metrics, SWEPT);
-    this.cancelLatency = cancelLatency(metrics);
+    this.cancelLatency = cancelLatencyHistogram(metrics);
     this.resumptionLatency = metrics.histogram(
       'lg_api_run_resumption_latency',
       'Milliseconds from the last sign of life of a lost worker to the next attempt of its run',

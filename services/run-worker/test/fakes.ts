@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { GraphHost, RunHandlers, RunOutcome, RunRequest } from '@runyard/graph-host';
+import type { ExecutionRequest, GraphHost, RunHandlers, RunOutcome } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
 import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';
 import { createLogger, Metrics } from '@runyard/service-kit';
@@ -39,7 +39,7 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
 
 /** A run in a fake host, settled by the test. */
 export interface FakeRun {
-  request: RunRequest;
+  request: ExecutionRequest;
   handlers: RunHandlers;
   aborts: string[];
   drains: number;
@@ -54,7 +54,7 @@ export class FakeHost {
   ping: () => Promise<void> = () => Promise.resolve();
 
   readonly host = {
-    startRun: (request: RunRequest, _backends: unknown, handlers: RunHandlers) => {
+    startRun: (request: ExecutionRequest, _backends: unknown, handlers: RunHandlers) => {
       let settle!: (outcome: RunOutcome) => void;
       const settled = new Promise<RunOutcome>((resolve) => {
         settle = resolve;

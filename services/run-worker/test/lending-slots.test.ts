@@ -17,7 +17,7 @@ beforeEach(async () => {
   deployment = await openDeployment();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new ApiServers(deployment.pool).announce({ serverId: randomUUID(), url, token: 't', revisionId: null });
+  await new ApiServers(deployment.pool).register({ serverId: randomUUID(), url, token: 't', revisionId: null });
 });
 afterEach(async () => {
   await deployment.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
-import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
+import { type AcceptedRun, type CreatedRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { createContext, readConfig } from '@runyard/service-kit';
 import {
@@ -49,7 +49,7 @@ export interface Deployment {
   close(): Promise<void>;
 }
 
-export interface NewRun extends Partial<CreateRun> {
+export interface NewRun extends Partial<AcceptedRun> {
   input?: unknown;
   command?: unknown;
   resumable?: boolean;

@@ -46,9 +46,12 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
     {
       name: 'webhook sender',
       open: () => {
-        const claims = { claim: async () => ({ claimed: [], nextInMs: EVERY_MS }), settle: async () => undefined };
+        const claims = {
+          claim: async () => ({ claimed: [], nextInMs: EVERY_MS }),
+          recordOutcome: async () => undefined,
+        };
         const sender = new WebhookSender({
-          queue: { ...claims, giveBack: async () => undefined, endAllFor: async () => undefined } as never,
+          queue: { ...claims, release: async () => undefined, failAllFor: async () => undefined } as never,
           deliver: async () => {
             throw new Error('there are no webhooks');
           },

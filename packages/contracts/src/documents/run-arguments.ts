@@ -35,7 +35,7 @@ export const TRACING_PROJECT_KEY = '__langsmith_project__';
 export const TRACING_EXAMPLE_KEY = '__langsmith_example_id__';
 
 /**
- * The request of a run: written once when the run is accepted, shown to clients as `kwargs`, read by the worker.
+ * The arguments of an accepted run: written once when it is accepted, shown to clients as `kwargs`, read by the worker.
  * agent-api resolves every default before writing it, so that the worker has nothing left to decide.
  */
 export const RunArguments = Type.Object(

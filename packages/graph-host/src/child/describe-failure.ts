@@ -8,16 +8,16 @@ const OWN_FILES = new URL('.', import.meta.url).pathname;
 /** Returns `Graph "agent" did not load: TypeError: … at src/agent.ts:3:7`, with paths relative to the project. */
 export function describeLoadFailure(subject: string, error: unknown, directory: string): string {
   if (error instanceof GraphLoadError) return `${subject} did not load: ${error.message}`;
-  const lines = [`${subject} did not load: ${oneError(error)}`, ...framesOf(error)];
+  const lines = [`${subject} did not load: ${describeOneError(error)}`, ...framesOf(error)];
   let cause = error instanceof Error ? error.cause : undefined;
   for (let depth = 0; cause !== undefined && cause !== null && depth < 3; depth++) {
-    lines.push(`caused by ${oneError(cause)}`, ...framesOf(cause));
+    lines.push(`caused by ${describeOneError(cause)}`, ...framesOf(cause));
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return lines.join('\n').replaceAll(`${directory}/`, '').replaceAll('file://', '');
 }
 
-function oneError(error: unknown): string {
+function describeOneError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
 }

@@ -7,9 +7,9 @@ import type { ErrorBody, ToHost } from '../protocol/messages.ts';
 import { packVectors } from '../protocol/vectors.ts';
 import type {
   DrawingRequest,
+  ExecutionRequest,
   HistoryRequest,
   HostLog,
-  RunRequest,
   StateRequest,
   StateUpdateRequest,
   SubgraphsRequest,
@@ -148,18 +148,18 @@ export class Host {
   }
 
   #startRun({ use, request, hasCheckpoints }: ToHost['run.start']): void {
-    const runRequest = request as RunRequest;
-    const graph = this.#graphs.get(runRequest.graphId);
+    const executionRequest = request as ExecutionRequest;
+    const graph = this.#graphs.get(executionRequest.graphId);
     if (graph === undefined) {
-      const error = errorBody(noSuchGraph(runRequest.graphId), 'not_found');
+      const error = errorBody(noSuchGraph(executionRequest.graphId), 'not_found');
       sendSettlement(this.#connection, use, { kind: 'failed', error });
       return;
     }
     const limits = this.#limits as ToHost['init']['limits'];
     const connection = this.#connection;
-    const { runId, threadId, graphId } = runRequest;
+    const { runId, threadId, graphId } = executionRequest;
     printAs({ runId, threadId, graphId }, () => {
-      const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
+      const run = new Run({ connection, use, request: executionRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });
       // Wait until the messages of this turn have been sent: code that never returns to the event loop would keep them

@@ -6,11 +6,11 @@ import { Socket } from 'node:net';
 import { Connection } from '../protocol/connection.ts';
 import { checksAtHost, PROTOCOL_VERSION } from '../protocol/messages.ts';
 import { Host } from './host.ts';
-import { endWithParent, keepAlive } from './process/process-guards.ts';
+import { endWithParent, guardProcess } from './process/process-guards.ts';
 
 const PARENT_FD = 3;
 
-const exit = keepAlive({
+const exit = guardProcess({
   log: (line) => host.log(line),
   onUncaught: (error, run) => run && host.failRun(run.runId, error),
 });

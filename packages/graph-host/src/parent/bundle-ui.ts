@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withDeadline } from '@runyard/deadline';
 import { GraphLoadError } from '../errors.ts';
-import { LineSplitter } from '../output-lines.ts';
+import { readLines } from '../output-lines.ts';
 import type { ProjectUi } from '../project/read-project.ts';
 import type { HostLog } from '../types.ts';
 import type { BundleAnswer, BundleRequest, UiFile } from '../ui-bundler/messages.ts';
@@ -41,10 +41,10 @@ export function bundleUi({
   timeoutMs = TIMEOUT_MS,
   ...bundling
 }: BundleUiOptions): Promise<Map<string, UiFile[]>> {
-  return withDeadline(outer, timeoutMs, (signal) => bundled({ ...bundling, timeoutMs, signal }));
+  return withDeadline(outer, timeoutMs, (signal) => runBundler({ ...bundling, timeoutMs, signal }));
 }
 
-async function bundled({
+async function runBundler({
   ui,
   directory,
   environment,
@@ -62,14 +62,14 @@ async function bundled({
   const stop = () => child.kill('SIGKILL');
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  logLines(child.stdout as Readable, (message) => onLog({ level: 'info', message }));
-  logLines(child.stderr as Readable, (message) => onLog({ level: 'warn', message }));
+  readLines(child.stdout as Readable, (message) => onLog({ level: 'info', message }));
+  readLines(child.stderr as Readable, (message) => onLog({ level: 'warn', message }));
   try {
     const request: BundleRequest = { directory, files: ui.files, shared: ui.shared };
     // A missing answer is reported below.
     child.send(request, () => {});
     const ended = once(child, 'exit').then(([code, by]) => ({
-      faults: [withoutAnswer(signal, timeoutMs, by ?? code)],
+      faults: [describeMissingAnswer(signal, timeoutMs, by ?? code)],
     }));
     const answered = once(child, 'message').then(([answer]) => answer as BundleAnswer);
     const answer = await Promise.race([answered, ended]);
@@ -81,7 +81,7 @@ async function bundled({
   }
 }
 
-function withoutAnswer(signal: AbortSignal, timeoutMs: number, end: string | number): string {
+function describeMissingAnswer(signal: AbortSignal, timeoutMs: number, end: string | number): string {
   if (signal.aborted && signal.reason?.name === 'TimeoutError') {
     return `The components of "ui" were not bundled within ${timeoutMs} ms.`;
   }
@@ -92,11 +92,4 @@ function withoutAnswer(signal: AbortSignal, timeoutMs: number, end: string | num
 function childEntry(): string {
   const isSource = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(isSource ? '../ui-bundler/main.ts' : './graph-host-ui.js', import.meta.url));
-}
-
-function logLines(stream: Readable, onLine: (line: string) => void): void {
-  const lines = new LineSplitter(onLine);
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => lines.push(text));
-  stream.on('error', () => {});
 }

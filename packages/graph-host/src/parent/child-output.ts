@@ -1,4 +1,4 @@
-import { droppedLines, OutputBudget } from '../output-lines.ts';
+import { describeDroppedLines, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
 
 const LAST_LINES = 20;
@@ -9,17 +9,19 @@ const OUT_OF_MEMORY = /^FATAL ERROR: .*(out of memory|Allocation failed)/;
 export class ChildOutput {
   /** The newest lines: they explain why a child could not start. */
   readonly lastLines: string[] = [];
-  saidOutOfMemory = false;
+  ranOutOfMemory = false;
   readonly #onLog: (line: HostLog) => void;
   readonly #budget: OutputBudget;
 
   constructor(bytesPerSecond: number, onLog: (line: HostLog) => void) {
     this.#onLog = onLog;
-    this.#budget = new OutputBudget(bytesPerSecond, (lines) => onLog({ level: 'warn', message: droppedLines(lines) }));
+    this.#budget = new OutputBudget(bytesPerSecond, (lines) =>
+      onLog({ level: 'warn', message: describeDroppedLines(lines) }),
+    );
   }
 
   add(level: HostLog['level'], message: string): void {
-    if (OUT_OF_MEMORY.test(message)) this.saidOutOfMemory = true;
+    if (OUT_OF_MEMORY.test(message)) this.ranOutOfMemory = true;
     this.lastLines.push(message);
     if (this.lastLines.length > LAST_LINES) this.lastLines.shift();
     if (this.#budget.take(message.length)) this.#onLog({ level, message });

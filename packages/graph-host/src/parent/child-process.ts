@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
-import { LineSplitter } from '../output-lines.ts';
+import { readLines } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
 import type { HostUser } from './host-user.ts';
 
@@ -33,9 +33,9 @@ export interface SpawnOptions {
  */
 const YOUNG_GENERATION = '--max-semi-space-size=32';
 /** Smaller heaps keep V8's default: the larger young generation would be most of the heap. */
-const ROOMY_HEAP_MB = 512;
+const LARGE_HEAP_MB = 512;
 
-const LAST_WORDS_MS = 200;
+const LAST_OUTPUT_MS = 200;
 /** The score goes from -1000 (never killed) to 1000 (killed first). */
 const OOM_SCORE = '500';
 
@@ -44,7 +44,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
     process.execPath,
     [
       ...(heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`]),
-      ...((heapLimitMb ?? ROOMY_HEAP_MB) >= ROOMY_HEAP_MB ? [YOUNG_GENERATION] : []),
+      ...((heapLimitMb ?? LARGE_HEAP_MB) >= LARGE_HEAP_MB ? [YOUNG_GENERATION] : []),
       // Packages must be resolved from the project's files, as its own imports are.
       '--experimental-import-meta-resolve',
       '--disable-warning=ExperimentalWarning',
@@ -54,35 +54,28 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
     ],
     { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...user },
   );
-  if (child.pid !== undefined) offerToKernel(child.pid);
-  drain(child.stdout as Readable, (line) => onOutput('info', line));
-  drain(child.stderr as Readable, (line) => onOutput('error', line));
+  if (child.pid !== undefined) preferForOomKill(child.pid);
+  readLines(child.stdout as Readable, (line) => onOutput('info', line));
+  readLines(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(failedStart(error, projectDir, user)));
+    child.once('error', (error) => resolve(describeFailedStart(error, projectDir, user)));
     child.once('exit', (code, signal) => {
       const reason = signal ? `ended by ${signal}` : `exited with code ${code}`;
       // Its last lines may still be in the pipe. A process that it started may keep the pipe open for good.
       child.once('close', () => resolve(reason));
-      setTimeout(() => resolve(reason), LAST_WORDS_MS).unref();
+      setTimeout(() => resolve(reason), LAST_OUTPUT_MS).unref();
     });
   });
   return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
 }
 
-function failedStart(error: NodeJS.ErrnoException, projectDir: string, user: HostUser | undefined): string {
+function describeFailedStart(error: NodeJS.ErrnoException, projectDir: string, user: HostUser | undefined): string {
   if (user && error.code === 'EACCES')
     return `could not be started: the folder ${projectDir} is closed to user ${user.uid}`;
   return `could not be started: ${error.message}`;
 }
 
 /** Makes Linux kill the process with the project's code, not its parent, when the machine runs out of memory. */
-function offerToKernel(pid: number): void {
+function preferForOomKill(pid: number): void {
   writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => undefined);
-}
-
-function drain(stream: Readable, onLine: (line: string) => void): void {
-  const lines = new LineSplitter(onLine);
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => lines.push(text));
-  stream.on('error', () => {});
 }

@@ -9,7 +9,7 @@ import { loadError } from './remote-errors.ts';
 const TIMEOUT_MS = 60_000;
 
 /** @throws GraphLoadError when the embeddings cannot be had, BackendError `embedding_failed` when they fail */
-export async function embedTexts(
+export async function requestEmbeddings(
   connection: Connection,
   { source, texts, as }: EmbedRequest,
   timeoutMs = TIMEOUT_MS,
@@ -24,7 +24,7 @@ export async function embedTexts(
     return unpackVectors(ok as number[], raw);
   } catch (cause) {
     if (cause instanceof RemoteError && cause.kind === 'load') throw loadError(cause);
-    throw embeddingFailed(cause);
+    throw toEmbeddingError(cause);
   } finally {
     clearTimeout(timer);
   }
@@ -36,11 +36,11 @@ export function embeddingsOf(host: Pick<GraphHost, 'embed'>, source: EmbeddingsS
     try {
       return await host.embed({ source, texts, as });
     } catch (error) {
-      throw error instanceof BackendError ? error : embeddingFailed(error);
+      throw error instanceof BackendError ? error : toEmbeddingError(error);
     }
   };
 }
 
-function embeddingFailed(cause: unknown): BackendError {
+function toEmbeddingError(cause: unknown): BackendError {
   return new BackendError('embedding_failed', `The embeddings failed: ${(cause as Error).message}`, { cause });
 }

@@ -1,11 +1,12 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
-import { withoutKeys } from '../project/project-environment.ts';
+import { withoutEncryptionKey } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
   DrawingRequest,
   EmbedRequest,
+  ExecutionRequest,
   GraphBackends,
   GraphDescription,
   GraphDrawing,
@@ -16,7 +17,6 @@ import type {
   RunHandle,
   RunHandlers,
   RunOutcome,
-  RunRequest,
   SchemasRequest,
   ServedApp,
   StateRequest,
@@ -27,8 +27,8 @@ import type {
 import { BackendUses } from './backend-uses.ts';
 import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
-import { embedTexts } from './embed-texts.ts';
-import { loadedInTime } from './loading.ts';
+import { requestEmbeddings } from './embed-texts.ts';
+import { loadInTime } from './loading.ts';
 import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
 
@@ -52,10 +52,10 @@ class ChildGraphHost implements GraphHost {
   #isUnresponsive = false;
   readonly #output: ChildOutput;
   /** Why the child has exited; undefined while it runs. */
-  #gone: string | undefined;
-  #hello!: () => void;
-  readonly #greeted = new Promise<void>((resolve) => {
-    this.#hello = resolve;
+  #exitReason: string | undefined;
+  #resolveHello!: () => void;
+  readonly #helloReceived = new Promise<void>((resolve) => {
+    this.#resolveHello = resolve;
   });
 
   constructor(options: GraphHostOptions) {
@@ -83,7 +83,7 @@ class ChildGraphHost implements GraphHost {
   async start(): Promise<void> {
     const { startTimeoutMs: timeoutMs = DEFAULT_START_TIMEOUT_MS, startSignal: signal } = this.#options;
     try {
-      await loadedInTime(this.#load(), this.#child, { timeoutMs, signal, lastLines: this.#output.lastLines });
+      await loadInTime(this.#load(), this.#child, { timeoutMs, signal, lastLines: this.#output.lastLines });
     } catch (error) {
       this.#isClosing = true;
       this.#child.process.kill('SIGKILL');
@@ -95,10 +95,10 @@ class ChildGraphHost implements GraphHost {
     const { projectDir, configPath, environment, loopback, onLog } = this.#options;
     const { directory, graphs, env, missingEnvFile } = await readProject(projectDir, configPath, environment);
     if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
-    await this.#greeted;
+    await this.#helloReceived;
     const header = {
       t: 'init',
-      project: { directory, graphs, env: withoutKeys(env) },
+      project: { directory, graphs, env: withoutEncryptionKey(env) },
       loopback: loopback ?? null,
       limits: this.#limits,
     };
@@ -122,11 +122,11 @@ class ChildGraphHost implements GraphHost {
     }
   }
 
-  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
+  startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
     const use = this.#uses.newNumber();
     const run = new ParentRun(this.#connection, use, handlers);
-    if (this.#gone !== undefined) {
-      run.loseChild(this.#lost(this.#gone));
+    if (this.#exitReason !== undefined) {
+      run.loseChild(this.#lostOutcome(this.#exitReason));
       return run;
     }
     this.#runs.set(use, run);
@@ -155,7 +155,7 @@ class ChildGraphHost implements GraphHost {
   }
 
   embed(request: EmbedRequest): Promise<Float32Array[]> {
-    return embedTexts(this.#connection, request);
+    return requestEmbeddings(this.#connection, request);
   }
 
   drawGraph(request: DrawingRequest): Promise<GraphDrawing> {
@@ -175,14 +175,14 @@ class ChildGraphHost implements GraphHost {
   }
 
   async kill(): Promise<void> {
-    if (this.#gone !== undefined) return;
+    if (this.#exitReason !== undefined) return;
     this.#isUnresponsive = true;
     await this.close(0);
   }
 
   async close(graceMs = 5_000): Promise<void> {
     this.#isClosing = true;
-    if (this.#gone !== undefined) return;
+    if (this.#exitReason !== undefined) return;
     const kill = setTimeout(() => this.#child.process.kill('SIGKILL'), graceMs);
     await Promise.race([this.#drainRuns(), this.#child.exited]);
     this.#connection.request(0, { t: 'shutdown' }).catch(() => {});
@@ -220,7 +220,7 @@ class ChildGraphHost implements GraphHost {
     const header = message.header as unknown as ToParent[keyof ToParent];
     switch (header.t) {
       case 'hello':
-        if (header.protocol === PROTOCOL_VERSION) this.#hello();
+        if (header.protocol === PROTOCOL_VERSION) this.#resolveHello();
         else this.#connection.close(`the host speaks protocol ${header.protocol}, not ${PROTOCOL_VERSION}`);
         break;
       case 'log': {
@@ -245,16 +245,18 @@ class ChildGraphHost implements GraphHost {
   }
 
   #onExit(reason: string): void {
-    this.#gone = this.#isUnresponsive ? 'the graph host did not answer and was killed' : `the graph host ${reason}`;
-    if (this.#output.saidOutOfMemory) this.#gone += ': it ran out of memory';
+    this.#exitReason = this.#isUnresponsive
+      ? 'the graph host did not answer and was killed'
+      : `the graph host ${reason}`;
+    if (this.#output.ranOutOfMemory) this.#exitReason += ': it ran out of memory';
     this.#output.close();
-    this.#connection.close(this.#gone);
-    for (const run of [...this.#runs.values()]) run.loseChild(this.#lost(this.#gone));
+    this.#connection.close(this.#exitReason);
+    for (const run of [...this.#runs.values()]) run.loseChild(this.#lostOutcome(this.#exitReason));
     if (!this.#isClosing) this.#options.onExit?.(reason);
   }
 
-  #lost(reason: string): RunOutcome {
-    const cause = this.#output.saidOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
+  #lostOutcome(reason: string): RunOutcome {
+    const cause = this.#output.ranOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
     return { kind: 'lost', cause, reason };
   }
 }

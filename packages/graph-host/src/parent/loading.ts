@@ -1,7 +1,7 @@
 import { GraphLoadError } from '../errors.ts';
 import type { SpawnedChild } from './child-process.ts';
 
-export interface LoadingBounds {
+export interface LoadingLimits {
   timeoutMs: number;
   /** Aborts loading: the child is killed. */
   signal: AbortSignal | undefined;
@@ -10,10 +10,10 @@ export interface LoadingBounds {
 }
 
 /** Waits for the child to load its project, while it lives and until the time limit. @throws GraphLoadError */
-export async function loadedInTime(
+export async function loadInTime(
   loading: Promise<void>,
   child: SpawnedChild,
-  { timeoutMs, signal, lastLines }: LoadingBounds,
+  { timeoutMs, signal, lastLines }: LoadingLimits,
 ): Promise<void> {
   const giveUp = () => child.process.kill('SIGKILL');
   signal?.addEventListener('abort', giveUp, { once: true });

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import type { HostUser } from './host-user.ts';
 
 /** The prefix of a folder in which nobody listens yet. */
-const BEGUN = 'runyard-new-';
+const NEW_PREFIX = 'runyard-new-';
 /**
  * The prefix names the machine: on a shared disk, the sockets of other machines refuse connections although somebody
  * listens.
  */
-const MADE = `runyard-${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}-`;
+const MACHINE_PREFIX = `runyard-${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}-`;
 
 /**
  * A folder for sockets that only its user can enter: the user of this process, or the one that the project's code runs
@@ -23,22 +23,22 @@ const MADE = `runyard-${createHash('sha256').update(hostname()).digest('hex').sl
  */
 export class SocketFolder {
   readonly #path: string | null;
-  readonly #presence: Server | undefined;
+  readonly #ownerServer: Server | undefined;
   readonly #user: HostUser | undefined;
 
   private constructor(path: string | null, presence?: Server, user?: HostUser) {
     this.#path = path;
-    this.#presence = presence;
+    this.#ownerServer = presence;
     this.#user = user;
   }
 
   static async open(user?: HostUser): Promise<SocketFolder> {
     if (process.platform === 'win32') return new SocketFolder(null);
-    await removeDeserted();
-    const begun = await mkdtemp(join(tmpdir(), BEGUN));
+    await removeAbandoned();
+    const begun = await mkdtemp(join(tmpdir(), NEW_PREFIX));
     try {
       const presence = await listen(join(begun, newName()));
-      const path = join(tmpdir(), MADE + begun.slice(-6));
+      const path = join(tmpdir(), MACHINE_PREFIX + begun.slice(-6));
       await rename(begun, path);
       if (user) await chown(path, user.uid, user.gid);
       return new SocketFolder(path, presence, user);
@@ -54,7 +54,7 @@ export class SocketFolder {
   }
 
   /** Lets the folder's user connect to a socket of this process. */
-  async admit(socketPath: string): Promise<void> {
+  async grantAccess(socketPath: string): Promise<void> {
     if (this.#user) await chown(socketPath, this.#user.uid, this.#user.gid);
   }
 
@@ -67,7 +67,7 @@ export class SocketFolder {
   }
 
   async remove(): Promise<void> {
-    this.#presence?.close();
+    this.#ownerServer?.close();
     if (this.#path !== null) await rm(this.#path, { recursive: true, force: true });
   }
 }
@@ -88,22 +88,22 @@ async function listen(socketPath: string): Promise<Server> {
   return server;
 }
 
-async function removeDeserted(): Promise<void> {
+async function removeAbandoned(): Promise<void> {
   const names = await readdir(tmpdir());
-  for (const name of names.filter((each) => each.startsWith(MADE))) {
+  for (const name of names.filter((each) => each.startsWith(MACHINE_PREFIX))) {
     const path = join(tmpdir(), name);
-    if (await isDeserted(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (await isAbandoned(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-async function isDeserted(path: string): Promise<boolean> {
+async function isAbandoned(path: string): Promise<boolean> {
   try {
     const folder = await lstat(path);
     const uid = process.getuid?.();
     // Root gives its folders to other users.
     if (!folder.isDirectory() || (folder.uid !== uid && uid !== 0)) return false;
-    const heard = await Promise.all((await readdir(path)).map((name) => isHeard(join(path, name))));
-    return !heard.includes(true);
+    const listening = await Promise.all((await readdir(path)).map((name) => isListening(join(path, name))));
+    return !listening.includes(true);
   } catch {
     // The folder was removed in the meantime, or this user may not read it.
     return false;
@@ -111,16 +111,16 @@ async function isDeserted(path: string): Promise<boolean> {
 }
 
 /** Errors of a connection to a socket where nobody listens any more. */
-const SILENT: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
+const NOBODY_LISTENS: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
 
 /** Returns whether somebody listens, or may: everything but a plain refusal counts as an answer. */
-function isHeard(socketPath: string): Promise<boolean> {
+function isListening(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     socket.once('connect', () => {
       resolve(true);
       socket.destroy();
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => resolve(!SILENT.has(error.code)));
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(!NOBODY_LISTENS.has(error.code)));
   });
 }

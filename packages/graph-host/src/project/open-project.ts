@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { projectEnvironment, withoutKeys } from './project-environment.ts';
+import { projectEnvironment, withoutEncryptionKey } from './project-environment.ts';
 import { type Project, readProject } from './read-project.ts';
 import { sectionVariables } from './section-variables.ts';
 
@@ -30,5 +30,5 @@ export async function openProject(
   const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
   const variables = projectEnvironment({ own, project: project.env, deployment });
   const aesKey = variables.LANGGRAPH_AES_KEY || own.LANGGRAPH_AES_KEY || undefined;
-  return { project, projectDir, configPath, environment: withoutKeys(variables), aesKey };
+  return { project, projectDir, configPath, environment: withoutEncryptionKey(variables), aesKey };
 }

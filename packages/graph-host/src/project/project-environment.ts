@@ -18,7 +18,7 @@ export function projectEnvironment(sources: {
 }
 
 /** Removes the keys to the deployment's data: they are for the platform alone, from whichever source. */
-export function withoutKeys(variables: Record<string, string>): Record<string, string> {
+export function withoutEncryptionKey(variables: Record<string, string>): Record<string, string> {
   const { LANGGRAPH_AES_KEY: _, ...rest } = variables;
   return rest;
 }

@@ -10,7 +10,7 @@ import type { CheckpointerSection } from './sections/checkpointer.ts';
 import type { HttpSection } from './sections/http.ts';
 import type { StoreSection } from './sections/store.ts';
 import type { WebhooksSection } from './sections/webhooks.ts';
-import { warningsAbout } from './warnings.ts';
+import { findWarnings } from './warnings.ts';
 
 /** An export of a file of the project. */
 export interface ProjectExport {
@@ -79,7 +79,7 @@ export async function readProject(
   const { env, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
   const variables = { ...env, ...environment };
   const content = isObject(file) ? { ...file, ...sectionsOf(variables) } : file;
-  const warnings = isObject(content) ? warningsAbout(content) : [];
+  const warnings = isObject(content) ? findWarnings(content) : [];
   const checked = checkFile(content);
   if (!checked.ok) throw new GraphLoadError(describeFaults(content, checked.issues, path));
   const { value } = checked;
@@ -102,7 +102,7 @@ export async function readProject(
     checkpointer: value.checkpointer ?? null,
     webhooks: value.webhooks ?? null,
     ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
-    warnings: [...warnings, ...unmetWishes(value, variables)],
+    warnings: [...warnings, ...findUnmetRequirements(value, variables)],
   };
 }
 
@@ -167,7 +167,7 @@ async function readEnv(
 }
 
 /** Warns about requirements of the file that this environment does not meet. */
-function unmetWishes({ env, node_version: version, http }: ProjectFile, variables: Variables): string[] {
+function findUnmetRequirements({ env, node_version: version, http }: ProjectFile, variables: Variables): string[] {
   const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
   const [runningOn] = process.versions.node.split('.');
   const { allow_origins: origins, allow_origin_regex: pattern, allow_credentials: credentials } = http?.cors ?? {};

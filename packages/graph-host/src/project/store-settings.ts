@@ -22,7 +22,7 @@ export function storeSettings({ store, directory }: Pick<Project, 'store' | 'dir
     ttl: { defaultMinutes: ttl?.default_ttl ?? null, refreshOnRead: ttl?.refresh_on_read ?? true },
     sweepEveryMinutes: ttl?.sweep_interval_minutes ?? null,
     ...(index && {
-      index: { embeddings: index.embed, dims: index.dims, fields: checkedFields(index.fields ?? ['$']) },
+      index: { embeddings: index.embed, dims: index.dims, fields: requireTextPaths(index.fields ?? ['$']) },
       embeddings: embeddingsSource(index.embed, directory),
     }),
   };
@@ -42,7 +42,7 @@ export function embeddingsSource(embed: string, directory: string): EmbeddingsSo
   };
 }
 
-function checkedFields(fields: string[]): string[] {
+function requireTextPaths(fields: string[]): string[] {
   for (const field of fields) {
     try {
       parseTextPath(field);

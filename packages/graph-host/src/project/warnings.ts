@@ -3,7 +3,7 @@ import { ProjectFile, pythonSections } from './schema.ts';
 import { noEffectOf } from './sections/no-effect.ts';
 
 /** Returns one sentence per key that is unknown, or known and without effect here. */
-export function warningsAbout(content: object): string[] {
+export function findWarnings(content: object): string[] {
   return warningsIn(content, { ...pythonSections, ...ProjectFile.properties }, '');
 }
 

@@ -77,7 +77,7 @@ export class Connection {
 
   /** Sends a request. Rejects with {@link RemoteError}. */
   request(lane: number, header: Record<string, unknown>, raw: Uint8Array[] = NO_BYTES): Promise<Answer> {
-    if (this.#closed !== undefined) return Promise.reject(gone(this.#closed));
+    if (this.#closed !== undefined) return Promise.reject(toClosedError(this.#closed));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -101,7 +101,7 @@ export class Connection {
   close(reason: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
-    const error = gone(reason);
+    const error = toClosedError(reason);
     for (const waiter of this.#waiting.values()) waiter.reject(error);
     this.#waiting.clear();
     this.#socket.destroy();
@@ -125,7 +125,7 @@ export class Connection {
   #refuse(header: Incoming['header'], isUnknown: boolean): void {
     if (typeof header.id !== 'number') return;
     if (header.t === 'answer') {
-      this.#waiting.get(header.id)?.reject(gone('an answer did not have the expected form'));
+      this.#waiting.get(header.id)?.reject(toClosedError('an answer did not have the expected form'));
       this.#waiting.delete(header.id);
       return;
     }
@@ -153,6 +153,6 @@ function decode(message: Buffer): Incoming {
   return { header, raw: message.subarray(4 + headerLength) };
 }
 
-function gone(reason: string): RemoteError {
+function toClosedError(reason: string): RemoteError {
   return new RemoteError({ kind: 'gone', error: 'HostGoneError', message: reason });
 }

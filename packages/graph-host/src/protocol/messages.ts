@@ -48,7 +48,7 @@ const Answer = Type.Object({
   error: Type.Optional(ErrorBody),
 });
 
-const RunRequestBody = Type.Object({
+const ExecutionRequestBody = Type.Object({
   runId: Type.String(),
   threadId: Type.String(),
   assistantId: Type.String(),
@@ -104,7 +104,7 @@ export const toHost = {
     texts: Type.Array(Type.String()),
     as: Type.Union([Type.Literal('documents'), Type.Literal('query')]),
   }),
-  'run.start': notice('run.start', { use: Use, hasCheckpoints: Type.Boolean(), request: RunRequestBody }),
+  'run.start': notice('run.start', { use: Use, hasCheckpoints: Type.Boolean(), request: ExecutionRequestBody }),
   'run.credit': notice('run.credit', { use: Use, bytes: Type.Integer() }),
   'run.abort': notice('run.abort', { use: Use, reason: Type.String() }),
   'run.drain': notice('run.drain', { use: Use }),

@@ -56,10 +56,10 @@ interface BuildFailure extends Error {
 }
 
 function faultOf([agent, file]: [string, string], reason: BuildFailure): string {
-  const told = reason.errors?.map(({ text, location }) =>
+  const messages = reason.errors?.map(({ text, location }) =>
     location && !location.file.startsWith('entrypoint')
       ? `${text} (${location.file}:${location.line}:${location.column})`
       : text,
   );
-  return `The components of "${agent}", ${file}, cannot be bundled: ${told?.join('; ') ?? reason.message}.`;
+  return `The components of "${agent}", ${file}, cannot be bundled: ${messages?.join('; ') ?? reason.message}.`;
 }

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { type FiringParts, fireCrons, millisecondsToNextSlot } from './fire-crons.ts';
+import { repairNextSlots } from './repair-next-slots.ts';
 import type { FireCrons, FiredSlot } from './types.ts';
-import { wakeCrons } from './wake-crons.ts';
 
 export interface CronFiringOptions extends FiringParts {
   pool: pg.Pool;
-  writes: Pick<EngineWrites, 'tell'>;
+  writes: Pick<EngineWrites, 'notifyListeners'>;
 }
 
 /** Creates the runs of crons. */
@@ -24,12 +24,12 @@ export class CronFiring {
   fire(options: FireCrons): Promise<FiredSlot[]> {
     const { pool, writes, ...parts } = this.#options;
     // A cron's run may have interrupted or rolled back a run that has webhooks.
-    return fireCrons(pool, options, parts).finally(() => writes.tell({ hasWebhooks: true }));
+    return fireCrons(pool, options, parts).finally(() => writes.notifyListeners({ hasWebhooks: true }));
   }
 
   /** Sets the next slot of crons that a process of the previous release left without one. Returns how many. */
-  wake(): Promise<number> {
-    return wakeCrons(this.#options.pool);
+  repairNextSlots(): Promise<number> {
+    return repairNextSlots(this.#options.pool);
   }
 
   /**

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
+import { createRuns, type EncodedRun, encodeRun } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { type CronRow, listedCronOfRow } from './cron-row.ts';
@@ -57,7 +57,7 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
   const { cipher } = parts;
   const { crons, now } = await claimDue(client, options.graphIds, cipher);
   if (crons.length === 0) return [];
-  const plans = crons.map((cron) => planOf(cron, now, options, cipher));
+  const plans = crons.map((cron) => planFiring(cron, now, options, cipher));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
@@ -70,7 +70,7 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
     if (outcome instanceof Error) return { ...slot, refusal: outcome, cancelled: [] };
     return { ...slot, run: outcome.run, cancelled: outcome.cancelled };
   });
-  await advance(client, plans, fired);
+  await advanceCrons(client, plans, fired);
   return fired;
 }
 
@@ -78,17 +78,17 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
 interface Plan {
   cron: ClaimedCron;
   next: Date | null;
-  creation?: RunCreation;
+  creation?: EncodedRun;
   refusal?: Error;
 }
 
-function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Plan {
+function planFiring(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Plan {
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
     if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
-      return { cron, next, creation: toCreation(toRun(cron), cipher) };
+      return { cron, next, creation: encodeRun(toRun(cron), cipher) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }
@@ -104,10 +104,10 @@ function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: Data
  */
 async function createEach(
   client: pg.ClientBase,
-  creations: RunCreation[],
+  creations: EncodedRun[],
   parts: FiringParts,
-): Promise<Map<RunCreation, CreatedRun | Error>> {
-  const results = new Map<RunCreation, CreatedRun | Error>();
+): Promise<Map<EncodedRun, CreatedRun | Error>> {
+  const results = new Map<EncodedRun, CreatedRun | Error>();
   if (creations.length === 0) return results;
   await client.query('SAVEPOINT creation');
   try {
@@ -195,7 +195,7 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
   };
 }
 
-async function advance(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {
+async function advanceCrons(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {
   const withRun = fired.filter(({ run }) => run !== undefined);
   await client.query({
     name: 'engine_advance_crons',

@@ -19,8 +19,8 @@ export interface Schedule {
 
 /** Macros that Croner expands to fields. `@reboot` has no time. */
 const MACROS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
-const parsed = new Map<string, Schedule>();
-const REMEMBERED = 1000;
+const parsedSchedules = new Map<string, Schedule>();
+const PARSED_MAX = 1000;
 
 /**
  * Parses a schedule of five fields (minute, hour, day of month, month, day of week), of six with the seconds last, or a
@@ -34,16 +34,16 @@ const REMEMBERED = 1000;
  */
 export function parseSchedule(expression: string, timezone?: string | null): Schedule {
   const key = `${timezone ?? 'UTC'} ${expression}`;
-  const known = parsed.get(key);
+  const known = parsedSchedules.get(key);
   if (known) return known;
   const schedule = parse(expression, timezone ?? 'UTC');
-  if (parsed.size >= REMEMBERED) parsed.clear();
-  parsed.set(key, schedule);
+  if (parsedSchedules.size >= PARSED_MAX) parsedSchedules.clear();
+  parsedSchedules.set(key, schedule);
   return schedule;
 }
 
 function parse(expression: string, timezone: string): Schedule {
-  const localTime = zone(timezone);
+  const localTime = parseTimezone(timezone);
   // Some programs replace `?` by the moment of their start; here it leaves a field open, like `*`.
   const fields = expression
     .trim()
@@ -53,25 +53,25 @@ function parse(expression: string, timezone: string): Schedule {
   const isMacro = MACROS.has(macro);
   if (!isMacro && fields.length !== 5 && fields.length !== 6) {
     const needed = 'five fields are needed (minute hour day month weekday) or six (seconds last)';
-    throw invalid(expression, `${needed}, there ${countOf(expression)}`);
+    throw invalidScheduleError(expression, `${needed}, there ${describeCount(expression)}`);
   }
   const isHourly = isMacro ? macro === '@hourly' : fields[1] === '*';
   // Croner expects the seconds first.
   const text = isMacro ? macro : [...fields.slice(5), ...fields.slice(0, 5)].join(' ');
   try {
-    if (isHourly) return everyHour(new Cron(text, { mode: '5-or-6-parts', timezone }));
-    return onTheWall(new Cron(text, { mode: '5-or-6-parts', timezone: 'UTC' }), localTime);
+    if (isHourly) return elapsedTimeSchedule(new Cron(text, { mode: '5-or-6-parts', timezone }));
+    return wallClockSchedule(new Cron(text, { mode: '5-or-6-parts', timezone: 'UTC' }), localTime);
   } catch (error) {
-    throw invalid(expression, (error as Error).message.replace(/^CronPattern: /, ''));
+    throw invalidScheduleError(expression, (error as Error).message.replace(/^CronPattern: /, ''));
   }
 }
 
-function everyHour(cron: Cron): Schedule {
+function elapsedTimeSchedule(cron: Cron): Schedule {
   return { nextAfter: (instant) => cron.nextRun(instant) ?? undefined };
 }
 
 /** Makes a schedule of wall times. `cron` calculates with wall times as if they were UTC. */
-function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
+function wallClockSchedule(cron: Cron, localTime: LocalTime): Schedule {
   return {
     nextAfter(instant) {
       const after = instant.getTime();
@@ -88,7 +88,7 @@ function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
   };
 }
 
-function zone(timezone: string): LocalTime {
+function parseTimezone(timezone: string): LocalTime {
   try {
     // Newer engines also accept offsets like +02:00, which have no daylight-saving rules.
     if (!/^[a-z]/i.test(timezone)) throw new RangeError('not a name');
@@ -101,11 +101,11 @@ function zone(timezone: string): LocalTime {
   }
 }
 
-function invalid(expression: string, reason: string): InvalidScheduleError {
+function invalidScheduleError(expression: string, reason: string): InvalidScheduleError {
   return new InvalidScheduleError('schedule', `Invalid cron schedule: '${expression}'. Reason: ${reason}`);
 }
 
-function countOf(expression: string): string {
+function describeCount(expression: string): string {
   const count = expression.trim() === '' ? 0 : expression.trim().split(/\s+/).length;
   return count === 1 ? 'is 1' : `are ${count}`;
 }

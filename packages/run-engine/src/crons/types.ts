@@ -1,5 +1,5 @@
 import type { EncryptionError } from '@runyard/encryption';
-import type { CancelledRun, CreateRun, RunRecord } from '../runs/types.ts';
+import type { AcceptedRun, CancelledRun, RunRecord } from '../runs/types.ts';
 
 /** Creates runs at the times of a schedule. */
 export interface CronRecord {
@@ -44,7 +44,7 @@ export interface FireCrons {
   /** A cron whose assistant uses another graph waits for a process that has it. */
   graphIds: readonly string[];
   /** Makes the run of a slot. An error is the cron's fault: its slot passes without a run. */
-  toRun(cron: DueCron): CreateRun;
+  toRun(cron: DueCron): AcceptedRun;
 }
 
 /** The result of firing a slot. */

@@ -42,7 +42,7 @@ export class RunMetricReport {
   }
 
   async #report(): Promise<void> {
-    const counted = await this.#counted();
+    const counted = await this.#readSamples();
     const grown = counted.filter(({ key, value }) => value > (this.#reported.get(key) ?? 0));
     if (grown.length === 0) return;
     await this.#db.query(
@@ -58,7 +58,7 @@ export class RunMetricReport {
     for (const { key, value } of grown) this.#reported.set(key, value);
   }
 
-  async #counted(): Promise<{ key: string; metric: string; sample: string; value: number }[]> {
+  async #readSamples(): Promise<{ key: string; metric: string; sample: string; value: number }[]> {
     const counted = await Promise.all(
       NAMES.map(async (metric) =>
         [...(await this.#metrics.samplesOf(metric))].map(([sample, value]) => ({

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { settleThreads } from '../threads/settle-threads.ts';
+import { resetThreadStatus } from '../threads/reset-thread-status.ts';
 import type { CancelAction, Scope } from '../types.ts';
-import { endInterrupted } from './end-interrupted.ts';
+import { endCancelledRuns } from './end-cancelled-runs.ts';
 import type { CancelledRun, CancelSelection } from './types.ts';
 
 export interface Cancellation {
@@ -23,7 +23,7 @@ export interface Cancellation {
   action: CancelAction;
   reason: string;
   /** True when the caller sets the threads' status itself, to that of a thread with a run in flight. */
-  leavesThreads?: boolean;
+  leavesThreadStatus?: boolean;
 }
 
 /** A request to cancel runs. */
@@ -46,7 +46,7 @@ export async function requestCancel(
   write: EngineWrites['write'],
   events: RunEvents,
 ): Promise<CancelledRun[]> {
-  const upTo = await lastAccepted(db, request.selection);
+  const upTo = await findLastAccepted(db, request.selection);
   const all: CancelledRun[] = [];
   for (;;) {
     const { cancelled, mayHaveMore } = await write((client) => cancelRuns(client, { ...request, upTo }, events));
@@ -60,7 +60,7 @@ export async function requestCancel(
  * end while clients create runs. Undefined for selections that one transaction covers (a thread) or that get no new
  * runs (a deleted assistant).
  */
-async function lastAccepted(db: pg.Pool, selection: CancelSelection): Promise<string | undefined> {
+async function findLastAccepted(db: pg.Pool, selection: CancelSelection): Promise<string | undefined> {
   if ('threadId' in selection || 'assistantId' in selection) return undefined;
   const { rows } = await db.query<{ seq: string }>({
     name: 'engine_last_accepted',
@@ -85,10 +85,10 @@ interface CancelRow {
 }
 
 /** The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. */
-const METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
+const VISIBLE_METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
 
 /** Returns threads with selected runs: an estimate without locks, at most 500. */
-async function threadsInFlight(
+async function findThreadsInFlight(
   client: pg.ClientBase,
   { selection, action, upTo }: CancelRequest & Pick<Cancellation, 'upTo'>,
 ): Promise<string[]> {
@@ -100,7 +100,7 @@ async function threadsInFlight(
     text: `SELECT DISTINCT r.thread_id FROM run r
            WHERE r.status = ANY($1::text[]) AND r.status IN ('pending', 'running')
              AND (r.status = 'pending' OR r.cancel_action IS NULL OR (r.cancel_action = 'interrupt' AND $3 = 'rollback'))
-             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${METADATA} @> $4)
+             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${VISIBLE_METADATA} @> $4)
              AND ($5::bigint IS NULL OR r.seq <= $5) LIMIT 500`,
     values: [
       statuses,
@@ -122,7 +122,7 @@ async function cancelRuns(
   request: CancelRequest & Pick<Cancellation, 'upTo'>,
   events: RunEvents,
 ): Promise<CancelStep> {
-  const threadIds = await threadsInFlight(client, request);
+  const threadIds = await findThreadsInFlight(client, request);
   if (threadIds.length === 0) return { cancelled: [], mayHaveMore: false };
   await lockThreads(client, threadIds);
   const { selection, action, reason, upTo } = request;
@@ -143,7 +143,7 @@ async function cancelRuns(
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
-  { threadIds, runIds, status, assistantId, scope, upTo, action, reason, leavesThreads }: Cancellation,
+  { threadIds, runIds, status, assistantId, scope, upTo, action, reason, leavesThreadStatus }: Cancellation,
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
@@ -159,7 +159,7 @@ export async function cancelRunsOfThreads(
                updated_at = now()
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
-             AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${METADATA} @> $7)
+             AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${VISIBLE_METADATA} @> $7)
              AND ($8::bigint IS NULL OR r.seq <= $8)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
                      r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
@@ -178,26 +178,26 @@ export async function cancelRunsOfThreads(
     ],
   });
   const ordered = rows.filter((row) => row.is_new_order);
-  await events.cancelled(
+  await events.writeCancelled(
     client,
-    ordered.map((row) => ({ ...eventRun(row), action: row.cancel_action })),
+    ordered.map((row) => ({ ...toEventRun(row), action: row.cancel_action })),
   );
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
   if (neverStarted.length > 0) {
-    await freeThreads(client, neverStarted, leavesThreads ?? false);
-    await events.finished(
+    await settleNeverStarted(client, neverStarted, leavesThreadStatus ?? false);
+    await events.writeFinished(
       client,
-      neverStarted.map((row) => ({ ...eventRun(row), status: 'interrupted', hasWebhooks: row.has_webhooks })),
+      neverStarted.map((row) => ({ ...toEventRun(row), status: 'interrupted', hasWebhooks: row.has_webhooks })),
     );
   }
   const epochOf = (threadId: string) => epochs.get(threadId) ?? 0n;
   const waiting = rows.filter((row) => row.status === 'pending');
-  const goingOn = await endInterrupted(
+  const rollingBack = await endCancelledRuns(
     client,
-    waiting.map((row) => waitingRun(row, epochOf(row.thread_id))),
+    waiting.map((row) => toOwnedRun(row, epochOf(row.thread_id))),
     events,
   );
-  const isInFlight = new Set([...goingOn].map(({ runId }) => runId));
+  const isInFlight = new Set([...rollingBack].map(({ runId }) => runId));
   return rows.map((row) => ({
     runId: row.run_id,
     threadId: row.thread_id,
@@ -208,7 +208,7 @@ export async function cancelRunsOfThreads(
   }));
 }
 
-function eventRun({ run_id: runId, thread_id: threadId, assistant_id: assistantId, attempt }: CancelRow) {
+function toEventRun({ run_id: runId, thread_id: threadId, assistant_id: assistantId, attempt }: CancelRow) {
   return { runId, threadId, assistantId, attempt };
 }
 
@@ -216,7 +216,7 @@ function scopeParameter({ scope }: Pick<CancelSelection, 'scope'>): string | nul
   return scope === undefined ? null : toSqlJson(scope);
 }
 
-function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {
+function toOwnedRun(row: CancelRow, epoch: bigint): OwnedRun {
   return {
     threadId: row.thread_id,
     runId: row.run_id,
@@ -236,15 +236,15 @@ function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {
  * Settles threads of runs that never started and leave no trace: without another run in flight, a thread gets the
  * status of its state.
  */
-async function freeThreads(
+async function settleNeverStarted(
   client: pg.ClientBase,
   ended: { thread_id: string; keeps_thread: boolean }[],
-  leavesThreads: boolean,
+  leavesThreadStatus: boolean,
 ): Promise<void> {
   const unkept = ended.filter((row) => !row.keeps_thread).map((row) => row.thread_id);
   await dropUnkeptFences(client, unkept);
-  if (leavesThreads) return;
-  await settleThreads(
+  if (leavesThreadStatus) return;
+  await resetThreadStatus(
     client,
     ended.filter((row) => row.keeps_thread).map((row) => row.thread_id),
   );

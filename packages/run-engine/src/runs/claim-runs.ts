@@ -18,14 +18,14 @@ export interface Claims {
 }
 
 /** The named runs, and all runs of the named threads. */
-export interface RunsAmong {
+export interface RunSelection {
   runIds: string[];
   threadIds: string[];
 }
 
 export interface ClaimOptions {
   /** Default: any runs. */
-  among?: RunsAmong | undefined;
+  among?: RunSelection | undefined;
   /** Maximum number of quarantined runs, each of which needs an isolated host. Default: no limit. */
   quarantinedMax?: number;
 }
@@ -46,14 +46,14 @@ export async function claimRuns(
   event: RunEventTemplate,
   cipher: DataCipher,
 ): Promise<Claims> {
-  return decryptClaims(await claimRows(db, claim, event), cipher);
+  return decryptClaims(await claimWithRetries(db, claim, event), cipher);
 }
 
 /**
  * Makes all tries on one connection: the next begins once the previous one has released its locks, because it would
  * skip locked rows.
  */
-async function claimRows(
+async function claimWithRetries(
   db: pg.Pool,
   claim: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
@@ -114,20 +114,20 @@ function decryptClaims(rows: ClaimedRow[], cipher: DataCipher): Claims {
   const claims: Claims = { claimed: [], undecryptable: [] };
   for (const row of rows) {
     try {
-      claims.claimed.push(claimedRunOf(row, cipher));
+      claims.claimed.push(toClaimedRun(row, cipher));
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
-      claims.undecryptable.push({ fence: fenceOf(row), error });
+      claims.undecryptable.push({ fence: toFence(row), error });
     }
   }
   return claims;
 }
 
-function fenceOf({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fence {
+function toFence({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fence {
   return { threadId, epoch: BigInt(epoch), runId };
 }
 
-function claimedRunOf(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
+function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
   return {
     runId: row.run_id,
     threadId: row.thread_id,
@@ -136,7 +136,7 @@ function claimedRunOf(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     keepsThread: row.keeps_thread,
     metadata: row.metadata,
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
-    fence: fenceOf(row),
+    fence: toFence(row),
     isQuarantined: row.is_suspect,
     lostForMs: row.lost_for_ms,
     createdAt: row.created_at,

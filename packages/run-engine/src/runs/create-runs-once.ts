@@ -3,11 +3,11 @@ import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import type { KeyedCreation } from '../types.ts';
-import { createRuns, type RunCreation } from './create-runs.ts';
+import { createRuns, type EncodedRun } from './create-runs.ts';
 import type { CreatedRun, RunRecord } from './types.ts';
 
-type KeyedItem = RunCreation & { keyed: KeyedCreation<RunRecord> };
-const isKeyed = (item: RunCreation): item is KeyedItem => item.keyed !== undefined;
+type KeyedItem = EncodedRun & { keyed: KeyedCreation<RunRecord> };
+const isKeyed = (item: EncodedRun): item is KeyedItem => item.keyed !== undefined;
 
 /**
  * Like `createRuns`, with idempotency keys. An item whose key another request has gets a `KeyTakenError` in its place,
@@ -17,7 +17,7 @@ const isKeyed = (item: RunCreation): item is KeyedItem => item.keyed !== undefin
  */
 export async function createRunsOnce(
   client: pg.ClientBase,
-  batch: RunCreation[],
+  batch: EncodedRun[],
   events: RunEvents,
   threadTtl?: ThreadTtl,
 ): Promise<(CreatedRun | Error)[]> {
@@ -49,7 +49,7 @@ export async function createRunsOnce(
 /** Creates the stateless runs of one request, all or none. @throws KeyTakenError */
 export async function createRunsTogether(
   client: pg.ClientBase,
-  batch: RunCreation[],
+  batch: EncodedRun[],
   keyed: KeyedCreation<RunRecord[]> | undefined,
   events: RunEvents,
   threadTtl?: ThreadTtl,

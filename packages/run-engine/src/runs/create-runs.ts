@@ -6,34 +6,34 @@ import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { FENCES_OF_MADE, removeLeftovers } from '../threads/leftovers.ts';
+import { FENCES_OF_NEW_THREADS, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
-import type { CancelledRun, CreatedRun, CreateRun } from './types.ts';
+import type { AcceptedRun, CancelledRun, CreatedRun } from './types.ts';
 
 /** A run to be created, with its final thread id. */
-export interface RunCreation extends CreateRun {
+export interface EncodedRun extends AcceptedRun {
   threadId: string;
   /** True when the caller named no thread: the id is new and nobody else can know it. */
   isStateless: boolean;
   /** The JSON text of `kwargs`, as it is stored. */
-  kwargsJson: Buffer;
+  storedKwargs: Buffer;
   /** Bytes, for the limit of a batch. */
   size: number;
 }
 
 /** @throws when the arguments have no JSON form */
-export function toCreation(run: CreateRun, cipher: DataCipher): RunCreation {
-  const kwargsJson = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
+export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
+  const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
   return {
     ...run,
     isStateless: run.threadId === undefined,
     keepsThread: run.threadId !== undefined || run.keepsThread,
     threadId: run.threadId ?? uuidv7(),
-    kwargsJson,
-    size: kwargsJson.byteLength,
+    storedKwargs,
+    size: storedKwargs.byteLength,
   };
 }
 
@@ -46,27 +46,27 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
  */
 export async function createRuns(
   client: pg.ClientBase,
-  batch: RunCreation[],
+  batch: EncodedRun[],
   events: RunEvents,
   threadTtl?: ThreadTtl,
 ): Promise<(CreatedRun | Error)[]> {
-  const threads = await threadsOf(client, batch, threadTtl);
-  const busy = await busyThreads(client, batch);
-  const refusals = batch.map((item) => refusalOf(item, threads, busy));
+  const threads = await lockOrCreateThreads(client, batch, threadTtl);
+  const busy = await findBusyThreads(client, batch);
+  const refusals = batch.map((item) => findRefusal(item, threads, busy));
   const accepted = batch.filter((_, index) => !refusals[index]);
   if (accepted.length === 0) return refusals as Error[];
 
-  const cancelled = await giveWay(client, accepted, busy, events);
+  const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
   const createdAt = await insertRuns(client, accepted);
   await recordRefusedWebhooks(client, accepted);
-  await events.created(client, accepted);
+  await events.writeCreated(client, accepted);
   return batch.map(
     (item, index) =>
-      refusals[index] ?? { run: recordOf(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] },
+      refusals[index] ?? { run: toCreatedRecord(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] },
   );
 }
 
-function refusalOf(item: RunCreation, { existing, held }: NamedThreads, busy: Set<string>): Error | undefined {
+function findRefusal(item: EncodedRun, { existing, held }: NamedThreads, busy: Set<string>): Error | undefined {
   if (held.has(item.threadId)) return new ThreadHeldError(item.threadId);
   if (!item.isStateless && !existing.has(item.threadId)) return new NotFoundError('Thread or assistant not found.');
   if (item.multitaskStrategy === 'reject' && busy.has(item.threadId)) {
@@ -79,9 +79,9 @@ function refusalOf(item: RunCreation, { existing, held }: NamedThreads, busy: Se
  * Creates threads in id order, so that two batches wait for each other in only one direction. Returns the created ones;
  * others exist already.
  */
-async function makeThreads(
+async function createThreads(
   client: pg.ClientBase,
-  items: RunCreation[],
+  items: EncodedRun[],
   threadTtl: ThreadTtl | undefined,
 ): Promise<string[]> {
   if (items.length === 0) return [];
@@ -93,7 +93,7 @@ async function makeThreads(
              FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
-           ), ${FENCES_OF_MADE}
+           ), ${FENCES_OF_NEW_THREADS}
            SELECT thread_id, was_used FROM fences`,
     values: [
       items.map((item) => item.threadId),
@@ -119,24 +119,24 @@ interface NamedThreads {
 }
 
 /** Locks existing threads, and creates those that may be created. */
-async function threadsOf(
+async function lockOrCreateThreads(
   client: pg.ClientBase,
-  batch: RunCreation[],
+  batch: EncodedRun[],
   threadTtl: ThreadTtl | undefined,
 ): Promise<NamedThreads> {
   const named = batch.filter((item) => !item.isStateless);
-  const { locked: existing, held } = await lockNamed(client, named);
+  const { locked: existing, held } = await lockNamedThreads(client, named);
   const missing = named.filter(
     ({ threadId, ifThreadMissing }) => ifThreadMissing === 'create' && !existing.has(threadId) && !held.has(threadId),
   );
   const own = batch.filter((item) => item.isStateless && item.keepsThread);
-  const made = new Set(await makeThreads(client, [...own, ...missing], threadTtl));
+  const made = new Set(await createThreads(client, [...own, ...missing], threadTtl));
   for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
-  for (const threadId of await threadsOutOfScope(client, named)) existing.delete(threadId);
+  for (const threadId of await findThreadsOutOfScope(client, named)) existing.delete(threadId);
   return { existing, held };
 }
 
-function lockNamed(client: pg.ClientBase, named: RunCreation[]): ReturnType<typeof lockUnheldThreads> {
+function lockNamedThreads(client: pg.ClientBase, named: EncodedRun[]): ReturnType<typeof lockUnheldThreads> {
   if (named.length === 0) return Promise.resolve({ locked: new Set(), held: new Set() });
   return lockUnheldThreads(
     client,
@@ -148,7 +148,7 @@ function lockNamed(client: pg.ClientBase, named: RunCreation[]): ReturnType<type
  * Returns threads outside of the scope. It must be called under the lock: another caller may have created a thread just
  * before.
  */
-async function threadsOutOfScope(client: pg.ClientBase, items: RunCreation[]): Promise<string[]> {
+async function findThreadsOutOfScope(client: pg.ClientBase, items: EncodedRun[]): Promise<string[]> {
   const scoped = items.filter((item) => item.threadScope !== undefined);
   if (scoped.length === 0) return [];
   const { rows } = await client.query<{ thread_id: string }>({
@@ -160,7 +160,7 @@ async function threadsOutOfScope(client: pg.ClientBase, items: RunCreation[]): P
   return rows.map((row) => row.thread_id);
 }
 
-async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {
+async function findBusyThreads(client: pg.ClientBase, batch: EncodedRun[]): Promise<Set<string>> {
   const asking = batch.filter((item) => !item.isStateless && item.multitaskStrategy !== 'enqueue');
   if (asking.length === 0) return new Set();
   const { rows } = await client.query<{ thread_id: string }>({
@@ -174,9 +174,9 @@ async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise
 }
 
 /** Cancels the runs in flight on the threads of `interrupt` and `rollback` runs, including waiting ones. */
-async function giveWay(
+async function cancelConflictingRuns(
   client: pg.ClientBase,
-  accepted: RunCreation[],
+  accepted: EncodedRun[],
   busy: Set<string>,
   events: RunEvents,
 ): Promise<Map<string, CancelledRun[]>> {
@@ -187,14 +187,18 @@ async function giveWay(
       .map((item) => item.threadId);
     if (threadIds.length === 0) continue;
     const reason = `${action} requested by a new run on the thread (multitask_strategy "${action}")`;
-    for (const run of await cancelRunsOfThreads(client, { threadIds, action, reason, leavesThreads: true }, events)) {
+    for (const run of await cancelRunsOfThreads(
+      client,
+      { threadIds, action, reason, leavesThreadStatus: true },
+      events,
+    )) {
       byThread.set(run.threadId, [...(byThread.get(run.threadId) ?? []), run]);
     }
   }
   return byThread;
 }
 
-async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<Date> {
+async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<Date> {
   const { rows } = await client.query<{ created_at: Date }>({
     name: 'engine_insert_runs',
     text: `WITH input AS (
@@ -223,7 +227,7 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
       items.map((item) => item.threadId),
       items.map((item) => item.assistantId),
       items.map((item) => toSqlJson(item.metadata)),
-      items.map((item) => item.kwargsJson),
+      items.map((item) => item.storedKwargs),
       items.map((item) => item.multitaskStrategy),
       items.map((item) => item.keepsThread),
       items.map((item) => item.afterSeconds ?? 0),
@@ -234,7 +238,7 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
   return rows[0]!.created_at;
 }
 
-function recordOf(item: RunCreation, createdAt: Date): CreatedRun['run'] {
+function toCreatedRecord(item: EncodedRun, createdAt: Date): CreatedRun['run'] {
   return {
     runId: item.runId,
     threadId: item.threadId,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { removalTime, removeInSteps } from '../threads/remove-in-steps.ts';
+import { removalDeadline, removeInSteps } from '../threads/remove-in-steps.ts';
 
 /**
  * Deletes runs' checkpoints and their writes to other checkpoints, so that the threads are as they were before the
@@ -11,7 +11,7 @@ export async function deleteCheckpointsOfRuns(
   runs: { threadId: string; runId: string }[],
 ): Promise<boolean> {
   const values = [runs.map((run) => run.threadId), runs.map((run) => run.runId)];
-  const isAll = await removeInSteps((limit) => deleteNewest(client, [...values, limit]), removalTime());
+  const isAll = await removeInSteps((limit) => deleteNewest(client, [...values, limit]), removalDeadline());
   if (isAll) await restoreWrites(client, values);
   return isAll;
 }

@@ -2,7 +2,7 @@ import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { dropUnkeptFences, lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { settleThreads } from '../threads/settle-threads.ts';
+import { resetThreadStatus } from '../threads/reset-thread-status.ts';
 import type { DeletedRun } from './types.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function deleteRun(
 ): Promise<DeletedRun | undefined> {
   await lockThreads(client, [threadId]);
   const epochs = await lockFences(client, [threadId]);
-  await events.deleting(client, { threadIds: [threadId], runId });
+  await events.queueWebhooksBeforeDelete(client, { threadIds: [threadId], runId });
   const { rows } = await client.query<{
     status: string;
     keeps_thread: boolean;
@@ -34,7 +34,7 @@ export async function deleteRun(
   const wasInFlight = run.status === 'running' || run.status === 'pending';
   if (wasInFlight) {
     const { assistant_id: assistantId, attempt } = run;
-    await events.finished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
+    await events.writeFinished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
   }
   const isRunning = run.status === 'running';
   // The end is published above the epoch of the run's own worker, so that nothing it still appends comes after the end.
@@ -44,7 +44,7 @@ export async function deleteRun(
   if (isRunning) await takeFences(client, [threadId]);
   if (!run.keeps_thread) await dropUnkeptFences(client, [threadId]);
   else if (wasInFlight) {
-    await settleThreads(client, [threadId]);
+    await resetThreadStatus(client, [threadId]);
     await client.query({
       name: 'engine_state_of_deleted_run',
       text: `INSERT INTO thread_state_behind (thread_id) SELECT thread_id FROM thread WHERE thread_id = $1

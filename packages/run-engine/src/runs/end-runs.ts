@@ -64,7 +64,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              SELECT thread_id FROM e WHERE keeps_thread AND checkpoint_id IS NULL
                AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = e.run_id)
              ON CONFLICT (thread_id) DO UPDATE SET look_at = now()
-           ), told AS (
+           ), up_to_date AS (
              DELETE FROM thread_state_behind b USING e WHERE b.thread_id = e.thread_id AND e.checkpoint_id IS NOT NULL
            ), replaced AS (
              DELETE FROM checkpoint_write_replaced w USING e WHERE w.thread_id = e.thread_id AND w.run_id = e.run_id
@@ -86,7 +86,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
       endings.map((ending) => ending.firstEventId ?? null),
     ],
   });
-  await events.finished(
+  await events.writeFinished(
     client,
     endings.map(({ run, status }) => ({ ...run, status })),
   );

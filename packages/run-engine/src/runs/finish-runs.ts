@@ -29,7 +29,7 @@ export async function finishRuns(
     const run = owned.get(item.fence.threadId);
     if (!run || run.epoch !== item.fence.epoch || run.runId !== item.runId) continue;
     if (run.cancelAction === 'rollback') rollbacks.set(item, run);
-    else endings.set(item, endingOf(run, item));
+    else endings.set(item, toRunEnding(run, item));
   }
   const next = await endRuns(client, [...endings.values()], events);
   const nextOfRolledBack = await rollBackRuns(client, [...rollbacks.values()], events);
@@ -40,21 +40,21 @@ export async function finishRuns(
       const hasNextRun = next.get(item.fence.threadId) ?? false;
       const { status, error, run } = ending;
       const { cancelledForMs } = run;
-      return { status, isRolledBack: false, isGoingOn: false, error, hasNextRun, cancelledForMs };
+      return { status, isRolledBack: false, isRollingBack: false, error, hasNextRun, cancelledForMs };
     }
     const { threadId, epoch } = item.fence;
     const rollback = rollbacks.get(item);
     if (rollback) {
       const hasNextRun = nextOfRolledBack?.get(threadId) ?? false;
       const { cancelledForMs } = rollback;
-      const isGoingOn = nextOfRolledBack === undefined;
-      return { status: 'interrupted', isRolledBack: true, isGoingOn, error: null, hasNextRun, cancelledForMs };
+      const isRollingBack = nextOfRolledBack === undefined;
+      return { status: 'interrupted', isRolledBack: true, isRollingBack, error: null, hasNextRun, cancelledForMs };
     }
     return held.has(threadId) ? new ThreadHeldError(threadId) : new FencedError(threadId, epoch);
   });
 }
 
-function endingOf(run: OwnedRun, item: FinishRun): RunEnding {
+function toRunEnding(run: OwnedRun, item: FinishRun): RunEnding {
   const { values, interrupts, checkpointId, firstEventId } = item;
   if (run.cancelAction === 'interrupt') {
     return { ...interruptedEnding(run, { values, interrupts, checkpointId }), firstEventId };

@@ -54,14 +54,14 @@ export async function releaseRuns(
   const interrupted: OwnedRun[] = [];
   const rolledBack: OwnedRun[] = [];
   const exhausted: { run: OwnedRun; error: ErrorInfo }[] = [];
-  const gotFurther = await runsThatGotFurther(client, releases);
+  const withProgress = await findRunsWithProgress(client, releases);
   for (const release of releases) {
     const { run, failure } = release;
-    const failures = failure ? (gotFurther.has(run.runId) ? 1 : run.failures + 1) : run.failures;
+    const failures = failure ? (withProgress.has(run.runId) ? 1 : run.failures + 1) : run.failures;
     if (run.cancelAction === 'rollback') rolledBack.push(run);
     else if (run.cancelAction === 'interrupt') interrupted.push(run);
     else if (failure && failures >= options.maxFailures) {
-      exhausted.push({ run, error: exhaustion(failures, failure) });
+      exhausted.push({ run, error: toExhaustedError(failures, failure) });
     } else waiting.push({ ...release, failures });
   }
   await endRuns(
@@ -80,24 +80,24 @@ export async function releaseRuns(
     events,
   );
   const isRolledBack = (await rollBackRuns(client, rolledBack, events)) !== undefined;
-  await putBack(client, waiting, options);
-  await events.retried(
+  await requeueRuns(client, waiting, options);
+  await events.writeRetried(
     client,
     waiting.map((release) => ({ ...release.run, reason: retryReason(release) })),
   );
 
   const results = new Map<string, ReleasedRun>();
   for (const { run } of waiting) results.set(run.runId, { outcome: 'pending' });
-  const ended = ({ runId, cancelledForMs }: OwnedRun, isGone: boolean, error: ErrorInfo | null = null) => {
+  const recordEnd = ({ runId, cancelledForMs }: OwnedRun, isRunDeleted: boolean, error: ErrorInfo | null = null) => {
     const status = error ? 'error' : 'interrupted';
-    results.set(runId, { outcome: 'ended', status, error, isRolledBack: isGone, cancelledForMs });
+    results.set(runId, { outcome: 'ended', status, error, isRolledBack: isRunDeleted, cancelledForMs });
   };
-  for (const run of interrupted) ended(run, false);
+  for (const run of interrupted) recordEnd(run, false);
   for (const run of rolledBack) {
-    if (isRolledBack) ended(run, true);
-    else results.set(run.runId, { outcome: 'goingOn' });
+    if (isRolledBack) recordEnd(run, true);
+    else results.set(run.runId, { outcome: 'rollingBack' });
   }
-  for (const { run, error } of exhausted) ended(run, false, error);
+  for (const { run, error } of exhausted) recordEnd(run, false, error);
   return results;
 }
 
@@ -106,18 +106,18 @@ function retryReason({ isLost, failure, isQuarantined }: OwnedRelease): RetryRea
   return failure || isQuarantined ? 'failed' : 'handed_over';
 }
 
-function exhaustion(failures: number, failure: ErrorInfo): ErrorInfo {
+function toExhaustedError(failures: number, failure: ErrorInfo): ErrorInfo {
   return {
     error: 'RunAttemptsExhausted',
     message: `The run was given up after ${failures} failed ${failures === 1 ? 'attempt' : 'attempts'}; the last: ${failure.error}: ${failure.message}`,
   };
 }
 
-async function runsThatGotFurther(client: pg.ClientBase, releases: OwnedRelease[]): Promise<Set<string>> {
+async function findRunsWithProgress(client: pg.ClientBase, releases: OwnedRelease[]): Promise<Set<string>> {
   const repeated = releases.filter(({ run, failure }) => failure && run.failures > 0).map(({ run }) => run.runId);
   if (repeated.length === 0) return new Set();
   const { rows } = await client.query<{ run_id: string }>({
-    name: 'engine_runs_got_further',
+    name: 'engine_runs_with_progress',
     text: `SELECT run_id FROM run r WHERE run_id = ANY($1::uuid[]) AND EXISTS (
              SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id AND c.created_at > r.started_at)`,
     values: [repeated],
@@ -125,14 +125,14 @@ async function runsThatGotFurther(client: pg.ClientBase, releases: OwnedRelease[
   return new Set(rows.map((row) => row.run_id));
 }
 
-async function putBack(
+async function requeueRuns(
   client: pg.ClientBase,
   releases: (OwnedRelease & { failures: number })[],
   { leaseMs }: ReleaseOptions,
 ): Promise<void> {
   if (releases.length === 0) return;
   await client.query({
-    name: 'engine_put_back_runs',
+    name: 'engine_requeue_runs',
     text: `WITH i AS (
              SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[])
                AS i (run_id, thread_id, failures, is_suspect, is_lost)

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { settleThreads } from '../threads/settle-threads.ts';
+import { resetThreadStatus } from '../threads/reset-thread-status.ts';
 import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
 import { endRuns, type NextRuns } from './end-runs.ts';
 
@@ -19,12 +19,12 @@ export async function rollBackRuns(
   events: RunEvents,
 ): Promise<NextRuns | undefined> {
   if (runs.length === 0) return new Map();
-  if (await deleteCheckpointsOfRuns(client, runs)) return endRolledBack(client, runs, events);
-  await leaveToSweep(client, runs);
+  if (await deleteCheckpointsOfRuns(client, runs)) return endRolledBackRuns(client, runs, events);
+  await leaveRollbackToSweep(client, runs);
   return undefined;
 }
 
-async function endRolledBack(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<NextRuns> {
+async function endRolledBackRuns(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<NextRuns> {
   const next = await endRuns(
     client,
     runs.map((run) => ({
@@ -44,7 +44,7 @@ async function endRolledBack(client: pg.ClientBase, runs: OwnedRun[], events: Ru
     text: 'DELETE FROM run WHERE run_id = ANY($1::uuid[])',
     values: [runs.map((run) => run.runId)],
   });
-  await settleThreads(
+  await resetThreadStatus(
     client,
     runs.filter((run) => run.keepsThread).map((run) => run.threadId),
   );
@@ -55,7 +55,7 @@ async function endRolledBack(client: pg.ClientBase, runs: OwnedRun[], events: Ru
  * Takes the runs from their workers, which can write nothing more for them. A run that waits for another attempt is
  * treated like a running one.
  */
-async function leaveToSweep(client: pg.ClientBase, runs: OwnedRun[]): Promise<void> {
+async function leaveRollbackToSweep(client: pg.ClientBase, runs: OwnedRun[]): Promise<void> {
   await client.query({
     name: 'engine_leave_rollbacks',
     text: `WITH fences AS (

@@ -5,7 +5,7 @@ import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { ThreadRemovals } from '../threads/thread-removals.ts';
 import type { ThreadTtl } from '../threads/types.ts';
-import type { RunCreation } from './create-runs.ts';
+import type { EncodedRun } from './create-runs.ts';
 import { createRunsOnce } from './create-runs-once.ts';
 import { finishRuns } from './finish-runs.ts';
 import type { CreatedRun, FinishedRun, FinishRun } from './types.ts';
@@ -28,8 +28,8 @@ export interface RunCommitsOptions {
  * thread another transaction holds leaves it, and waits separately.
  */
 export class RunCommits {
-  readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
-  readonly #waitingCreations: WaitingWrites<RunCreation, CreatedRun>;
+  readonly #creations: GroupCommitter<EncodedRun, CreatedRun>;
+  readonly #waitingCreations: WaitingWrites<EncodedRun, CreatedRun>;
   readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
   readonly #waitingFinishes: WaitingWrites<FinishRun, FinishedRun>;
 
@@ -51,7 +51,7 @@ export class RunCommits {
           await lockThreads(client, [item.threadId]);
           return createRunsOnce(client, [item], events, threadTtl);
         };
-        const [created] = await removals.whenFree(item.threadId, () => write(create, { lockTimeoutMs }));
+        const [created] = await removals.withFreeId(item.threadId, () => write(create, { lockTimeoutMs }));
         return created!;
       },
     });
@@ -79,7 +79,7 @@ export class RunCommits {
     });
   }
 
-  create(creation: RunCreation): Promise<CreatedRun> {
+  create(creation: EncodedRun): Promise<CreatedRun> {
     return submitOrWait(creation, creation.threadId, this.#creations, this.#waitingCreations);
   }
 

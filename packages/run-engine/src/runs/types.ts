@@ -13,7 +13,8 @@ import type {
 } from '../types.ts';
 import type { WebhookTarget } from '../webhooks/types.ts';
 
-export interface CreateRun {
+/** A run request that was accepted: checked, completed with every default, and ready to be stored. */
+export interface AcceptedRun {
   runId: string;
   /** Missing for a stateless run. The engine creates its thread id (uuid v7). */
   threadId?: string;
@@ -160,7 +161,7 @@ export interface FinishedRun {
   /** True when the run and its checkpoints were deleted (`rollback`). */
   isRolledBack: boolean;
   /** True when its rollback takes longer: the run ends, and its end is published, when a sweep has completed it. */
-  isGoingOn: boolean;
+  isRollingBack: boolean;
   error: ErrorInfo | null;
   /** True when the thread has a run that may start now. */
   hasNextRun: boolean;
@@ -183,5 +184,5 @@ export interface RunRelease {
 export type ReleasedRun =
   | { outcome: 'pending' }
   /** Its rollback takes longer, as with a finished run. */
-  | { outcome: 'goingOn' }
-  | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun' | 'isGoingOn'>);
+  | { outcome: 'rollingBack' }
+  | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun' | 'isRollingBack'>);

@@ -12,8 +12,8 @@ export interface ApiServer {
 }
 
 /** Milliseconds between announcements that keep a process registered. */
-export const ANNOUNCE_EVERY_MS = 10_000;
-const FORGOTTEN_AFTER_SECONDS = 30;
+export const REGISTER_EVERY_MS = 10_000;
+const EXPIRED_AFTER_SECONDS = 30;
 
 /** The registered agent-api processes of the deployment. All times are the database's. */
 export class ApiServers {
@@ -24,16 +24,16 @@ export class ApiServers {
   }
 
   /** Registers the process, or renews its registration. */
-  async announce({ serverId, url, token, revisionId }: ApiServer): Promise<void> {
+  async register({ serverId, url, token, revisionId }: ApiServer): Promise<void> {
     await this.#pool.query(
-      `WITH long_gone AS (DELETE FROM api_server WHERE seen_at < now() - make_interval(secs => 10 * $5::int) AND server_id <> $1)
+      `WITH long_expired AS (DELETE FROM api_server WHERE seen_at < now() - make_interval(secs => 10 * $5::int) AND server_id <> $1)
        INSERT INTO api_server (server_id, url, token, revision_id) VALUES ($1, $2, $3, $4)
        ON CONFLICT (server_id) DO UPDATE SET seen_at = now()`,
-      [serverId, url, token, revisionId, FORGOTTEN_AFTER_SECONDS],
+      [serverId, url, token, revisionId, EXPIRED_AFTER_SECONDS],
     );
   }
 
-  async withdraw(serverId: string): Promise<void> {
+  async deregister(serverId: string): Promise<void> {
     await this.#pool.query('DELETE FROM api_server WHERE server_id = $1', [serverId]);
   }
 
@@ -43,7 +43,7 @@ export class ApiServers {
       `SELECT server_id AS "serverId", url, token, revision_id AS "revisionId" FROM api_server
        WHERE seen_at > now() - make_interval(secs => $2::int)
        ORDER BY (revision_id IS NOT DISTINCT FROM $1) DESC, random() LIMIT 1`,
-      [revisionId, FORGOTTEN_AFTER_SECONDS],
+      [revisionId, EXPIRED_AFTER_SECONDS],
     );
     return rows[0];
   }

@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
-import { WRITING_TAKES } from './states-behind.ts';
+import { STATE_WRITE_TIME } from './outdated-states.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
 import type { CopiedThread, CopyThread, ThreadTtl } from './types.ts';
 
@@ -57,11 +57,11 @@ export async function copyThread(
              SELECT m.thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, data
              FROM made m, checkpoint_write w WHERE w.thread_id = $1
            ), behind AS (
-             INSERT INTO thread_state_behind (thread_id, look_at) SELECT thread_id, now() + ${WRITING_TAKES} FROM made
+             INSERT INTO thread_state_behind (thread_id, look_at) SELECT thread_id, now() + ${STATE_WRITE_TIME} FROM made
              WHERE ${IS_BEHIND}
            )
            SELECT ${IS_BEHIND} AS is_behind FROM made`,
     values: [copy.sourceId, copy.threadId, toSqlJson(copy.metadata), ...ttlParameters(defaultTtl)],
   });
-  return rows[0] && { isStateBehind: rows[0].is_behind };
+  return rows[0] && { isStateOutdated: rows[0].is_behind };
 }

@@ -1,12 +1,12 @@
 import { toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
-import { FENCES_OF_MADE, removeLeftovers } from './leftovers.ts';
+import { FENCES_OF_NEW_THREADS, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
 import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
 
-const MADE = `
+const INSERTED_THREAD = `
   made AS (
     INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at, status)
     VALUES ($1, $2, $3, $4, $5, ${expiryIn('$5::float8')}, $6)
@@ -22,7 +22,7 @@ export async function createThread(
   const { threadId } = thread;
   const { rows } = await client.query<ThreadRow & { was_used: boolean }>({
     name: 'engine_create_thread',
-    text: `WITH ${MADE}, ${FENCES_OF_MADE} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
+    text: `WITH ${INSERTED_THREAD}, ${FENCES_OF_NEW_THREADS} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
     values: columnsOf({ ...thread, status: 'idle' }, defaultTtl),
   });
   const [made] = rows;
@@ -36,7 +36,7 @@ export async function createThread(
     values: [threadId],
   });
   if (thread.ifExists === 'do_nothing' && existing.rows[0]) return threadOfRow(existing.rows[0]);
-  throw alreadyExists(threadId);
+  throw threadExistsError(threadId);
 }
 
 /** Creates a thread for an existing fence; undefined when there is a thread already. */
@@ -47,13 +47,13 @@ export async function insertThread(
 ): Promise<ThreadRecord | undefined> {
   const { rows } = await client.query<ThreadRow>({
     name: 'engine_insert_thread',
-    text: `WITH ${MADE} SELECT * FROM made`,
+    text: `WITH ${INSERTED_THREAD} SELECT * FROM made`,
     values: columnsOf(thread, defaultTtl),
   });
   return rows[0] && threadOfRow(rows[0]);
 }
 
-export function alreadyExists(threadId: string): ConflictError {
+export function threadExistsError(threadId: string): ConflictError {
   return new ConflictError(`Thread with ID ${threadId} already exists`);
 }
 

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { DeletedRun } from '../runs/types.ts';
-import { removalTime, removeInSteps } from './remove-in-steps.ts';
-import { noteRemovals, removeCheckpointsOf } from './thread-removals.ts';
+import { removalDeadline, removeInSteps } from './remove-in-steps.ts';
+import { recordRemovals, removeCheckpointsOf } from './thread-removals.ts';
 import type { DeletedThread } from './types.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function deleteLockedThreads(
 ): Promise<Deletion> {
   if (threadIds.length === 0) return { threads: [], runs: [] };
   const epochs = await lockFences(client, threadIds);
-  await events.deleting(client, { threadIds });
+  await events.queueWebhooksBeforeDelete(client, { threadIds });
   const { rows } = await client.query<{
     run_id: string;
     thread_id: string;
@@ -46,7 +46,7 @@ export async function deleteLockedThreads(
     values: [threadIds],
   });
   const inFlight = rows.filter(({ status }) => status === 'pending' || status === 'running');
-  await events.finished(
+  await events.writeFinished(
     client,
     inFlight.map((row) => ({
       runId: row.run_id,
@@ -70,7 +70,7 @@ export async function deleteLockedThreads(
 }
 
 async function deleteRowsOf(client: pg.ClientBase, threadIds: string[]): Promise<void> {
-  const isAll = await removeInSteps((limit) => removeCheckpointsOf(client, threadIds, limit), removalTime());
+  const isAll = await removeInSteps((limit) => removeCheckpointsOf(client, threadIds, limit), removalDeadline());
   await client.query({
     name: 'engine_delete_threads',
     text: 'DELETE FROM thread WHERE thread_id = ANY($1::uuid[])',
@@ -85,5 +85,5 @@ async function deleteRowsOf(client: pg.ClientBase, threadIds: string[]): Promise
     return;
   }
   await takeFences(client, threadIds);
-  await noteRemovals(client, threadIds);
+  await recordRemovals(client, threadIds);
 }

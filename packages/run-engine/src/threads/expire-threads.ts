@@ -34,7 +34,7 @@ export async function expireThreads(
     rows.filter((row) => row.ttl_strategy === strategy).map((row) => row.thread_id);
   const { threads } = await deleteLockedThreads(client, idsOf('delete'), events);
   const prunedIds = idsOf('keep_latest');
-  if (!(await keepLatest(client, prunedIds))) return { deleted: threads, prunedIds: [], leftIds: prunedIds };
+  if (!(await keepLatest(client, prunedIds))) return { deleted: threads, prunedIds: [], remainingIds: prunedIds };
   if (prunedIds.length > 0) {
     await client.query({
       name: 'engine_disarm_threads',
@@ -42,5 +42,5 @@ export async function expireThreads(
       values: [prunedIds],
     });
   }
-  return { deleted: threads, prunedIds, leftIds: [] };
+  return { deleted: threads, prunedIds, remainingIds: [] };
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { lockFences, takeFences } from '../locks.ts';
-import { removalTime, removeInSteps } from './remove-in-steps.ts';
+import { removalDeadline, removeInSteps } from './remove-in-steps.ts';
 
 /**
  * The checkpoints of which the newest state of a thread consists:
@@ -53,7 +53,7 @@ export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Pr
   if (threadIds.length === 0) return true;
   await lockFences(client, threadIds);
   await takeFences(client, threadIds);
-  const time = removalTime();
+  const time = removalDeadline();
   if (!(await removeInSteps((limit) => removeCheckpoints(client, threadIds, limit), time))) return false;
   // The rows that checkpoints refer to are deleted after the checkpoints.
   if (!(await removeInSteps((limit) => removeUnneeded(client, threadIds, limit), time))) return false;

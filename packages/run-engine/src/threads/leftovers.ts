@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
-import { refuseWhileRemoved } from './thread-removals.ts';
+import { refuseUnfinishedRemovals } from './thread-removals.ts';
 
 /**
  * Creates the fences of new threads; reads `made (thread_id)`. If an id has a fence before it has a thread, a run whose
  * thread is not kept used or still uses it, or a draft that nobody completed: its writes are refused from then on. The
  * lock on such a fence lets a transaction that is about to remove it see the thread.
  */
-export const FENCES_OF_MADE = `
+export const FENCES_OF_NEW_THREADS = `
   fences AS (
     INSERT INTO thread_fence AS f (thread_id) SELECT thread_id FROM made ORDER BY thread_id
     ON CONFLICT (thread_id) DO UPDATE SET epoch = CASE WHEN f.run_id IS NULL THEN ${NEXT_EPOCH} ELSE f.epoch END
@@ -21,7 +21,7 @@ export const FENCES_OF_MADE = `
  */
 export async function removeLeftovers(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   if (threadIds.length === 0) return;
-  await refuseWhileRemoved(client, threadIds);
+  await refuseUnfinishedRemovals(client, threadIds);
   await client.query({
     name: 'engine_remove_leftovers',
     text: `WITH writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),

@@ -18,10 +18,10 @@ export async function pruneThreads(
   const free = await lockFreeThreads(client, threadIds);
   if (strategy === 'delete') {
     const { threads } = await deleteLockedThreads(client, free, events);
-    return { deleted: threads, prunedIds: [], leftIds: [] };
+    return { deleted: threads, prunedIds: [], remainingIds: [] };
   }
   const isAll = await keepLatest(client, free);
-  return { deleted: [], prunedIds: isAll ? free : [], leftIds: isAll ? [] : free };
+  return { deleted: [], prunedIds: isAll ? free : [], remainingIds: isAll ? [] : free };
 }
 
 /**

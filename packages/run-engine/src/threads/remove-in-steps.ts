@@ -20,6 +20,6 @@ export async function removeInSteps(
 /** Milliseconds for which one transaction removes rows while it holds a thread that others may need. */
 const REMOVAL_MS = 250;
 
-export function removalTime(): { until: number } {
+export function removalDeadline(): { until: number } {
   return { until: performance.now() + REMOVAL_MS };
 }

@@ -10,7 +10,7 @@ export interface StateTimesOptions {
 }
 
 /** Milliseconds by which the time of a thread's state may be older than its newest checkpoint. */
-const BEHIND_MS = 250;
+const LAG_MS = 250;
 
 /**
  * Updates the time of a thread's state with its checkpoints while a run is running. Checkpoints do not wait for it:
@@ -29,10 +29,10 @@ export class StateTimes {
   }
 
   /** Records that checkpoints of these threads have just become durable. */
-  committed(threadIds: Iterable<string>): void {
+  recordCommits(threadIds: Iterable<string>): void {
     const now = performance.now();
     for (const threadId of threadIds) this.#committed.set(threadId, now);
-    if (this.#committed.size > 0) this.#timer ??= setTimeout(() => this.#begin(), BEHIND_MS);
+    if (this.#committed.size > 0) this.#timer ??= setTimeout(() => this.#begin(), LAG_MS);
   }
 
   /** Resolves when all recorded times are written. */
@@ -45,7 +45,7 @@ export class StateTimes {
   #begin(): void {
     this.#writing = this.#write().finally(() => {
       this.#timer = undefined;
-      this.committed([]);
+      this.recordCommits([]);
     });
   }
 

@@ -6,7 +6,7 @@ import { FencedError } from '../errors.ts';
 import { lockFences, NEXT_EPOCH } from '../locks.ts';
 import { encryptThreadState } from '../thread-state-encryption.ts';
 import type { Fence, KeyedThread } from '../types.ts';
-import { alreadyExists, insertThread } from './create-thread.ts';
+import { insertThread, threadExistsError } from './create-thread.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { ThreadRemovals } from './thread-removals.ts';
 import type { CompleteDraft, ThreadRecord, ThreadTtl } from './types.ts';
@@ -38,7 +38,7 @@ export class ThreadDrafts {
    */
   begin(threadId: string): Promise<Fence> {
     const { write, removals } = this.#options;
-    return removals.whenFree(threadId, () => write((client) => beginDraft(client, threadId)));
+    return removals.withFreeId(threadId, () => write((client) => beginDraft(client, threadId)));
   }
 
   /**
@@ -77,7 +77,7 @@ async function beginDraft(client: pg.ClientBase, threadId: string): Promise<Fenc
            UNION ALL SELECT 1 FROM run WHERE thread_id = $1 AND status = 'pending'`,
     values: [threadId],
   });
-  if (taken.rows.length > 0) throw alreadyExists(threadId);
+  if (taken.rows.length > 0) throw threadExistsError(threadId);
   await removeLeftovers(client, [threadId]);
   return { threadId, epoch: BigInt(rows[0]!.epoch), runId: null };
 }
@@ -89,7 +89,7 @@ async function completeDraft(
 ): Promise<ThreadRecord> {
   const { threadId, epoch } = fence;
   const made = await insertThread(client, { ...thread, threadId, status }, threadTtl);
-  if (!made) throw alreadyExists(threadId);
+  if (!made) throw threadExistsError(threadId);
   const epochs = await lockFences(client, [threadId]);
   if (epochs.get(threadId) !== epoch) {
     throw new ConflictError(`Thread with ID ${threadId} already exists`, { cause: new FencedError(threadId, epoch) });

@@ -5,7 +5,7 @@ import { copyThread } from './copy-thread.ts';
 import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
-import { threadStorage } from './thread-storage.ts';
+import { measureThreadStorage } from './thread-storage.ts';
 import type {
   CopiedThread,
   CopyThread,
@@ -47,8 +47,8 @@ export class ThreadHistories {
   }
 
   /** Undefined when there is no such thread. */
-  storage(threadId: string): Promise<ThreadStorage | undefined> {
-    return threadStorage(this.#options.pool, threadId);
+  measureStorage(threadId: string): Promise<ThreadStorage | undefined> {
+    return measureThreadStorage(this.#options.pool, threadId);
   }
 
   /** Returns the threads that were pruned: those that exist and have no run in flight. */
@@ -79,10 +79,10 @@ export class ThreadHistories {
     const all: PrunedThreads = { deleted: [], prunedIds: [] };
     for (let start = 0; start < threadIds.length; start += BATCH) {
       for (let batch = threadIds.slice(start, start + BATCH); batch.length > 0; ) {
-        const { deleted, prunedIds, leftIds } = await this.#options.write((client) => work(client, batch));
+        const { deleted, prunedIds, remainingIds } = await this.#options.write((client) => work(client, batch));
         all.deleted.push(...deleted);
         all.prunedIds.push(...prunedIds);
-        batch = leftIds;
+        batch = remainingIds;
       }
     }
     return all;

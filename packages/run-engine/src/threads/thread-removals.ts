@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { ThreadHeldError } from '../errors.ts';
 import { dropUnkeptFences, lockFences } from '../locks.ts';
-import { removalTime, removeInSteps } from './remove-in-steps.ts';
+import { removalDeadline, removeInSteps } from './remove-in-steps.ts';
 
 /** Milliseconds that a creation waits until the remaining rows of a deleted thread with its id are removed. */
 const WAIT_MS = 5_000;
@@ -43,7 +43,7 @@ export class ThreadRemovals {
   }
 
   /** Runs `work`, which needs a free id. When the id is not free, frees it and runs `work` once more. */
-  async whenFree<T>(threadId: string, work: () => Promise<T>): Promise<T> {
+  async withFreeId<T>(threadId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -57,7 +57,7 @@ export class ThreadRemovals {
 /**
  * Marks deleted threads that still have checkpoints, in the caller's transaction. Their fences are locked, and stay.
  */
-export async function noteRemovals(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+export async function recordRemovals(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   await client.query({
     name: 'engine_note_removals',
     text: 'INSERT INTO thread_removal (thread_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING',
@@ -66,7 +66,7 @@ export async function noteRemovals(client: pg.ClientBase, threadIds: string[]): 
 }
 
 /** @throws ThreadHeldError when one of these ids is not free yet */
-export async function refuseWhileRemoved(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+export async function refuseUnfinishedRemovals(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_removals_of',
     text: 'SELECT thread_id FROM thread_removal WHERE thread_id = ANY($1::uuid[]) LIMIT 1',
@@ -113,7 +113,7 @@ async function removePart(client: pg.ClientBase, threadId: string): Promise<void
   // A process of the previous release reuses the id and removes the remaining rows itself.
   const taken = await client.query('SELECT 1 FROM thread WHERE thread_id = $1', [threadId]);
   const isFree = taken.rows.length === 0;
-  if (isFree && !(await removeInSteps((limit) => removeCheckpointsOf(client, [threadId], limit), removalTime())))
+  if (isFree && !(await removeInSteps((limit) => removeCheckpointsOf(client, [threadId], limit), removalDeadline())))
     return;
   await client.query({
     name: 'engine_end_removal',

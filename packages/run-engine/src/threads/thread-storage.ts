@@ -5,7 +5,7 @@ import type { ThreadStorage } from './types.ts';
 const OWN_WRITES = "channel NOT LIKE '\\_\\_runyard\\_%'";
 
 /** Undefined when there is no such thread. Sizes come from the rows' headers: no value is fetched. */
-export async function threadStorage(db: pg.Pool, threadId: string): Promise<ThreadStorage | undefined> {
+export async function measureThreadStorage(db: pg.Pool, threadId: string): Promise<ThreadStorage | undefined> {
   const { rows } = await db.query({
     name: 'engine_thread_storage',
     text: `SELECT

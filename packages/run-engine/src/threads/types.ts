@@ -65,7 +65,7 @@ export interface CopiedThread {
    * True when the source's stored values are older than its newest checkpoint (a run is running): those of the copy
    * must be read again.
    */
-  isStateBehind: boolean;
+  isStateOutdated: boolean;
 }
 
 /** A thread that was deleted completely. */
@@ -87,7 +87,7 @@ export interface PrunedThreads {
 /** The result of one transaction for a part of the threads. */
 export interface PrunedPart extends PrunedThreads {
   /** Threads of which more must be removed. */
-  leftIds: string[];
+  remainingIds: string[];
 }
 
 /** Storage of a thread's checkpoints, in bytes before compression. */

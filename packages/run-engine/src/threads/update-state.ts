@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { BoundKey, Fence } from '../types.ts';
-import { WRITING_TAKES } from './states-behind.ts';
+import { STATE_WRITE_TIME } from './outdated-states.ts';
 import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
 import type { CommitStateUpdate } from './types.ts';
 
@@ -29,7 +29,7 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
   const epochs = await takeFences(client, [threadId]);
   await client.query({
     name: 'engine_state_is_being_written',
-    text: `INSERT INTO thread_state_behind (thread_id, look_at) VALUES ($1, now() + ${WRITING_TAKES})
+    text: `INSERT INTO thread_state_behind (thread_id, look_at) VALUES ($1, now() + ${STATE_WRITE_TIME})
            ON CONFLICT (thread_id) DO UPDATE SET look_at = excluded.look_at`,
     values: [threadId],
   });
@@ -55,7 +55,7 @@ export async function commitStateUpdate(
              INSERT INTO thread_state (thread_id, "values", interrupts, checkpoint_id) VALUES ($1, $2, $3, $4)
              ON CONFLICT (thread_id) DO UPDATE
              SET "values" = excluded."values", interrupts = excluded.interrupts, checkpoint_id = excluded.checkpoint_id
-           ), told AS (
+           ), up_to_date AS (
              DELETE FROM thread_state_behind WHERE thread_id = $1
            )
            UPDATE thread t

@@ -39,7 +39,7 @@ export class RunWakeups {
     this.#queue = new Queue(RUN_WAKEUP_QUEUE, {
       connection: this.#redis,
       prefix: queuePrefix(keyPrefix),
-      // `complaints` checks the version once at the start, not on every connection.
+      // `warnings` checks the version once at the start, not on every connection.
       skipVersionCheck: true,
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },

@@ -15,7 +15,7 @@ export interface WebhookClaim {
   /** The limit per host, including deliveries in flight here. */
   limitPerHost: WebhookLoad;
   /** Deliveries in flight here, by host. */
-  underWay: ReadonlyMap<string, WebhookLoad>;
+  inFlight: ReadonlyMap<string, WebhookLoad>;
   /** Milliseconds after which a delivery that is not settled may be claimed again. */
   leaseMs: number;
 }
@@ -55,8 +55,8 @@ export class WebhookQueue {
   /**
    * Claims due deliveries, oldest first. A try counts when it is claimed, so that one that kills its process ends too.
    */
-  async claim({ limit, limitPerHost, underWay, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
-    const busy = [...underWay];
+  async claim({ limit, limitPerHost, inFlight, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
+    const busy = [...inFlight];
     const { rows } = await this.#pool.query<ClaimedRow>({
       name: 'webhooks_claim',
       text: `${HOSTS}, fair AS (
@@ -123,7 +123,15 @@ export class WebhookQueue {
   async #giveUp({ delivery_id: deliveryId, attempts: attempt }: ClaimedRow): Promise<void> {
     const error = 'What was to be sent cannot be decrypted any more';
     const startedAt = new Date();
-    await this.settle({ deliveryId, attempt, startedAt, durationMs: 0, statusCode: null, error, retryInMs: null });
+    await this.recordOutcome({
+      deliveryId,
+      attempt,
+      startedAt,
+      durationMs: 0,
+      statusCode: null,
+      error,
+      retryInMs: null,
+    });
   }
 
   async #nextInMs(fullHosts: string[]): Promise<number | null> {
@@ -141,7 +149,7 @@ export class WebhookQueue {
   }
 
   /** Records the result of a try. False when its lease had expired and another process has tried again. */
-  async settle(outcome: WebhookOutcome): Promise<boolean> {
+  async recordOutcome(outcome: WebhookOutcome): Promise<boolean> {
     const isRetried = outcome.retryInMs !== null;
     const status = isRetried ? 'pending' : outcome.error === null ? 'delivered' : 'failed';
     const attempt = {
@@ -166,9 +174,9 @@ export class WebhookQueue {
   }
 
   /** Ends all deliveries to a receiver that was removed for good; returns how many. */
-  async endAllFor(url: string, host: string, error: string): Promise<number> {
+  async failAllFor(url: string, host: string, error: string): Promise<number> {
     const { rowCount } = await this.#pool.query({
-      name: 'webhooks_end_all_for',
+      name: 'webhooks_fail_all_for',
       text: `UPDATE webhook_delivery
              SET status = 'failed', due_at = NULL, ended_at = now(), run = NULL, kwargs = NULL, result = NULL,
                  log = log || jsonb_build_array(jsonb_build_object('started_at', now(), 'duration_ms', 0,
@@ -180,10 +188,10 @@ export class WebhookQueue {
   }
 
   /** Releases deliveries that were claimed and not tried; they are due at once and the try does not count. */
-  async giveBack(deliveries: { deliveryId: string; attempt: number }[]): Promise<void> {
+  async release(deliveries: { deliveryId: string; attempt: number }[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.#pool.query({
-      name: 'webhooks_give_back',
+      name: 'webhooks_release',
       text: `UPDATE webhook_delivery w SET due_at = now(), attempts = w.attempts - 1
              FROM unnest($1::uuid[], $2::integer[]) AS i (delivery_id, attempt)
              WHERE w.delivery_id = i.delivery_id AND w.attempts = i.attempt AND w.status = 'pending'`,
@@ -192,7 +200,7 @@ export class WebhookQueue {
   }
 
   /** Returns the log of a run, in the order of its receivers. */
-  async ofRun(threadId: string, runId: string): Promise<WebhookDelivery[]> {
+  async listOfRun(threadId: string, runId: string): Promise<WebhookDelivery[]> {
     const { rows } = await this.#pool.query({
       name: 'webhooks_of_run',
       text: `SELECT delivery_id, url, status, due_at, log, created_at, ended_at FROM webhook_delivery
@@ -224,7 +232,7 @@ export class WebhookQueue {
   }
 
   /** Returns the number of deliveries that wait for a try. */
-  async pending(): Promise<number> {
+  async countPending(): Promise<number> {
     const { rows } = await this.#pool.query<{ count: string }>({
       name: 'webhooks_pending',
       text: `SELECT count(*) AS count FROM webhook_delivery WHERE status = 'pending'`,

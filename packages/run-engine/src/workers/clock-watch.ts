@@ -15,8 +15,8 @@ export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #now: () => number;
   /** Bounds of the difference between the database's clock and this process's monotonic one. */
-  #ahead: { from: number; to: number } | undefined;
-  #believedFrom = Number.NEGATIVE_INFINITY;
+  #offset: { from: number; to: number } | undefined;
+  #trustedFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
@@ -24,25 +24,25 @@ export class ClockWatch {
   }
 
   /** False for a while after the clock was found to have been set. */
-  get isBelieved(): boolean {
-    return this.#now() >= this.#believedFrom;
+  get isTrusted(): boolean {
+    return this.#now() >= this.#trustedFrom;
   }
 
   /** Reads the time, in milliseconds since 1970, and compares it. */
   async read<T>(ask: () => Promise<T>, timeOf: (answer: T) => number): Promise<T> {
     const askedAt = this.#now();
     const answer = await ask();
-    this.#saw(timeOf(answer), askedAt, this.#now());
+    this.#compare(timeOf(answer), askedAt, this.#now());
     return answer;
   }
 
-  #saw(databaseMs: number, askedAt: number, answeredAt: number): void {
-    const before = this.#ahead;
+  #compare(databaseMs: number, askedAt: number, answeredAt: number): void {
+    const before = this.#offset;
     const seen = { from: databaseMs - answeredAt, to: databaseMs - askedAt };
     const { toleranceMs, holdMs } = this.#options;
     const wasSet = before && (seen.from > before.to + toleranceMs || seen.to < before.from - toleranceMs);
-    if (wasSet) this.#believedFrom = answeredAt + holdMs;
+    if (wasSet) this.#trustedFrom = answeredAt + holdMs;
     // A slow answer gives wide bounds: the narrower ones stay, as long as they are possible.
-    if (!before || wasSet || seen.to - seen.from <= before.to - before.from) this.#ahead = seen;
+    if (!before || wasSet || seen.to - seen.from <= before.to - before.from) this.#offset = seen;
   }
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { findStatesBehind, type StateBehind } from '../threads/states-behind.ts';
-import { findStuckThreads, mendThreads } from './stuck-threads.ts';
-import { type LapsedWorkersOptions, takeRunsOfLapsedWorkers } from './take-runs.ts';
+import { findOutdatedStates, type OutdatedState } from '../threads/outdated-states.ts';
+import { findStuckThreads, repairThreads } from './stuck-threads.ts';
+import { type TakeBackOptions, takeBackRuns } from './take-back-runs.ts';
 import type { SweptRun } from './types.ts';
 
-export interface RescueOptions extends LapsedWorkersOptions {
+export interface RescueOptions extends TakeBackOptions {
   pool: pg.Pool;
 }
 
@@ -19,12 +19,12 @@ export class Rescue {
   /** Ends cancelled runs of lost or unresponsive workers; other runs of such workers are left for execution. */
   async endCancelled(): Promise<SweptRun[]> {
     const { pool, ...options } = this.#options;
-    return (await takeRunsOfLapsedWorkers(pool, { ...options, cancelledOnly: true })).ended;
+    return (await takeBackRuns(pool, { ...options, cancelledOnly: true })).ended;
   }
 
   /** Returns some threads whose stored values are older than their newest checkpoint and must be read again. */
-  findStatesBehind(): Promise<StateBehind[]> {
-    return findStatesBehind(this.#options.pool);
+  findOutdatedStates(): Promise<OutdatedState[]> {
+    return findOutdatedStates(this.#options.pool);
   }
 
   /**
@@ -32,9 +32,9 @@ export class Rescue {
    * threads and their runs consistent, so there is nothing to find unless rows were changed by hand. Returns the
    * repaired threads.
    */
-  async mendThreads(): Promise<string[]> {
+  async repairThreads(): Promise<string[]> {
     const found = await findStuckThreads(this.#options.pool);
     if (found.length === 0) return [];
-    return this.#options.write((client) => mendThreads(client, found));
+    return this.#options.write((client) => repairThreads(client, found));
   }
 }

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { lockFences, lockThreads, NEXT_EPOCH } from '../locks.ts';
-import { settleThreads } from '../threads/settle-threads.ts';
+import { resetThreadStatus } from '../threads/reset-thread-status.ts';
 
 /** Inconsistencies of live transactions last milliseconds; those that last this long are stuck. */
 const STUCK_AFTER = "interval '10 seconds'";
 const BATCH = 200;
 
 /** True when the fence says that the thread is free, or names a run that is running. */
-const FENCE_IS_TRUE = `(f.run_id IS NULL OR EXISTS (SELECT 1 FROM run o WHERE o.run_id = f.run_id AND o.status = 'running'))`;
+const FENCE_IS_CONSISTENT = `(f.run_id IS NULL OR EXISTS (SELECT 1 FROM run o WHERE o.run_id = f.run_id AND o.status = 'running'))`;
 
 /** Returns threads that look stuck: an estimate without locks. */
 export async function findStuckThreads(db: pg.Pool): Promise<string[]> {
@@ -15,7 +15,7 @@ export async function findStuckThreads(db: pg.Pool): Promise<string[]> {
     name: 'engine_find_stuck_threads',
     text: `(SELECT r.thread_id FROM run r LEFT JOIN thread_fence f ON f.thread_id = r.thread_id
             WHERE r.status = 'pending' AND r.ready_at < now() - ${STUCK_AFTER} AND r.updated_at < now() - ${STUCK_AFTER}
-              AND (f.thread_id IS NULL OR NOT ${FENCE_IS_TRUE}) LIMIT ${BATCH})
+              AND (f.thread_id IS NULL OR NOT ${FENCE_IS_CONSISTENT}) LIMIT ${BATCH})
            UNION
            (SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
             WHERE r.status = 'running' AND r.updated_at < now() - ${STUCK_AFTER}
@@ -35,7 +35,7 @@ export async function findStuckThreads(db: pg.Pool): Promise<string[]> {
  * Makes the fences and statuses of threads consistent with their runs, in the caller's transaction. Returns those it
  * changed.
  */
-export async function mendThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
+export async function repairThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
   await lockThreads(client, threadIds);
   const made = await client.query<{ thread_id: string }>(
     `INSERT INTO thread_fence (thread_id)
@@ -58,7 +58,7 @@ export async function mendThreads(client: pg.ClientBase, threadIds: string[]): P
   );
   const freed = await client.query<{ thread_id: string }>(
     `UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
-     WHERE f.thread_id = ANY($1::uuid[]) AND NOT ${FENCE_IS_TRUE} RETURNING f.thread_id`,
+     WHERE f.thread_id = ANY($1::uuid[]) AND NOT ${FENCE_IS_CONSISTENT} RETURNING f.thread_id`,
     [threadIds],
   );
   const idle = await client.query<{ thread_id: string }>(
@@ -67,6 +67,6 @@ export async function mendThreads(client: pg.ClientBase, threadIds: string[]): P
     [threadIds],
   );
   const settled = idle.rows.map((row) => row.thread_id);
-  await settleThreads(client, settled);
+  await resetThreadStatus(client, settled);
   return [...new Set([made, adopted, freed, idle].flatMap(({ rows }) => rows.map((row) => row.thread_id)))];
 }

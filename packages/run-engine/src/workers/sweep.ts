@@ -2,51 +2,51 @@ import type pg from 'pg';
 import type { ClockWatch } from './clock-watch.ts';
 import { databaseTime } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
-import { type LapsedWorkersOptions, takeRunsOfLapsedWorkers } from './take-runs.ts';
-import type { SweepResult, TakenRuns } from './types.ts';
+import { type TakeBackOptions, takeBackRuns } from './take-back-runs.ts';
+import type { SweepResult, TakenBackRuns } from './types.ts';
 
-export interface SweepOptions extends LapsedWorkersOptions {
+export interface SweepOptions extends TakeBackOptions {
   /**
    * Milliseconds for which the result of an ended run stays on its row, and the row of a run whose thread is not kept.
    */
   resultTtlMs: number;
-  /** Milliseconds after which a ready run that nobody has claimed counts as forgotten. */
-  forgottenAfterMs: number;
+  /** Milliseconds after which a ready run that nobody has claimed counts as unclaimed. */
+  unclaimedAfterMs: number;
   clock: ClockWatch;
 }
 
 /** Repairs everything that no other process will handle. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepResult> {
-  const taken = await takeRunsOfLost(db, options);
-  await forgetLapsedWorkers(db);
+  const taken = await takeBackLostRuns(db, options);
+  await deleteExpiredWorkers(db);
   await refreshTableStatistics(db);
-  const removed = await removeOldResults(db, options.resultTtlMs);
-  const isForgotten = await hasForgottenRuns(db, options.forgottenAfterMs);
-  return { ...taken, ...removed, hasForgottenRuns: isForgotten };
+  const removed = await removeExpiredResults(db, options.resultTtlMs);
+  const hasUnclaimed = await hasUnclaimedRuns(db, options.unclaimedAfterMs);
+  return { ...taken, ...removed, hasUnclaimedRuns: hasUnclaimed };
 }
 
 /** Runs the part of a sweep that runs wait for. Safe to run in several processes at once. */
-export async function takeRunsOfLost(db: pg.Pool, options: SweepOptions): Promise<TakenRuns> {
+export async function takeBackLostRuns(db: pg.Pool, options: SweepOptions): Promise<TakenBackRuns> {
   await options.clock.read(
     () => databaseTime(db),
     (ms) => ms,
   );
   // Leases end by the database's clock. After it was set, live workers need time to renew theirs.
-  return options.clock.isBelieved ? takeRunsOfLapsedWorkers(db, options) : { resumedRunIds: [], ended: [] };
+  return options.clock.isTrusted ? takeBackRuns(db, options) : { resumedRunIds: [], ended: [] };
 }
 
 /** Deletes expired workers without runs. A worker that comes back registers again. */
-async function forgetLapsedWorkers(db: pg.Pool): Promise<void> {
+async function deleteExpiredWorkers(db: pg.Pool): Promise<void> {
   await db.query(`DELETE FROM worker w WHERE w.lease_until < now() - interval '1 minute'
                   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.worker_id = w.worker_id AND r.status = 'running')`);
 }
 
-async function removeOldResults(
+async function removeExpiredResults(
   db: pg.Pool,
   resultTtlMs: number,
 ): Promise<Pick<SweepResult, 'removedRuns' | 'removedResults'>> {
   const { rows } = await db.query<Pick<SweepResult, 'removedRuns' | 'removedResults'>>({
-    name: 'engine_remove_old_results',
+    name: 'engine_remove_expired_results',
     text: `WITH old AS (
              SELECT run_id, keeps_thread FROM run
              WHERE ended_at < now() - make_interval(secs => $1::float8 / 1000)
@@ -63,16 +63,16 @@ async function removeOldResults(
   return rows[0]!;
 }
 
-async function hasForgottenRuns(db: pg.Pool, forgottenAfterMs: number): Promise<boolean> {
+async function hasUnclaimedRuns(db: pg.Pool, unclaimedAfterMs: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
-    name: 'engine_has_forgotten_runs',
+    name: 'engine_has_unclaimed_runs',
     text: `SELECT EXISTS (
              SELECT 1 FROM run r JOIN thread_fence f ON f.thread_id = r.thread_id
              WHERE r.status = 'pending' AND f.run_id IS NULL
                AND r.ready_at <= now() - make_interval(secs => $1::float8 / 1000)
                AND r.updated_at <= now() - make_interval(secs => $1::float8 / 1000)
            ) AS found`,
-    values: [forgottenAfterMs],
+    values: [unclaimedAfterMs],
   });
   return rows[0]!.found;
 }

@@ -43,15 +43,15 @@ export interface SweptRun {
 }
 
 /** The result of taking back the runs of lapsed workers. */
-export interface TakenRuns {
+export interface TakenBackRuns {
   /** Runs that are pending again. */
   resumedRunIds: string[];
   ended: SweptRun[];
 }
 
-export interface SweepResult extends TakenRuns {
+export interface SweepResult extends TakenBackRuns {
   /** True when runs have been ready for a while and nobody has claimed them: the caller has to wake workers. */
-  hasForgottenRuns: boolean;
+  hasUnclaimedRuns: boolean;
   /** Number of expired rows of stateless runs that were removed. */
   removedRuns: number;
   /** Number of expired results that were removed, with those rows or from rows that stay. */

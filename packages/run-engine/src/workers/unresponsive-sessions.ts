@@ -12,7 +12,7 @@ export function workerSessionName(workerId: string): string {
  */
 export async function endUnresponsiveSessions(db: pg.Pool, unresponsiveShare: number): Promise<void> {
   await db.query({
-    name: 'engine_end_silent_sessions',
+    name: 'engine_end_unresponsive_sessions',
     text: `SELECT pg_terminate_backend(a.pid)
            FROM worker w JOIN pg_stat_activity a ON a.application_name = '${workerSessionName('')}' || w.worker_id
            WHERE a.datname = current_database() AND a.usename = current_user

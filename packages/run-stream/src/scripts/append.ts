@@ -7,7 +7,7 @@ import { END_RUN } from './end-run.ts';
  * never sees half an append.
  */
 export const APPEND = `${END_RUN}${CURRENT_MS}
-local events, head, ends, sizes, told = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local events, head, ends, sizes, publishedEnds = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -44,8 +44,8 @@ if known[1] and epoch < tonumber(known[1]) then
   return redis.error_reply('STALEEPOCH ' .. known[1])
 end
 local last, floor, currentRun, start = known[2], known[3], known[4], known[5]
--- More than one may see to it that an end is told.
-if endsRun == '1' and (known[6] or redis.call('ZSCORE', told, runId)) then return { last or '0-0', 0 } end
+-- More than one may see to it that an end is published.
+if endsRun == '1' and (known[6] or redis.call('ZSCORE', publishedEnds, runId)) then return { last or '0-0', 0 } end
 if #ARGV < FIRST_ENTRY then
   redis.call('HSET', head, 'epoch', ARGV[2])
   redis.call('PEXPIRE', head, idleTtl + fenceTtl)
@@ -158,9 +158,9 @@ else message = message .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY) end
 redis.call('PUBLISH', channel, message)
 if endsRun == '1' then
   redis.call('HSET', head, 'told:' .. runId, '1')
-  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - fenceTtl)
-  redis.call('ZADD', told, now, runId)
-  redis.call('PEXPIRE', told, fenceTtl)
+  redis.call('ZREMRANGEBYSCORE', publishedEnds, '-inf', now - fenceTtl)
+  redis.call('ZADD', publishedEnds, now, runId)
+  redis.call('PEXPIRE', publishedEnds, fenceTtl)
   endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
 end
 return { firstId, trimmed }

@@ -1,5 +1,5 @@
 import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
-import type { GraphHost, LookRequest } from '@runyard/graph-host';
+import type { DescribeRequest, GraphHost } from '@runyard/graph-host';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
@@ -72,7 +72,7 @@ export class AssistantGraphService {
   async #ask<T>(
     { scope, headers }: GraphRequester,
     idOrGraph: string,
-    ask: (host: Awaited<ReturnType<GraphHostProvider['requireRunning']>>, look: LookRequest) => Promise<T>,
+    ask: (host: Awaited<ReturnType<GraphHostProvider['requireRunning']>>, look: DescribeRequest) => Promise<T>,
   ): Promise<T> {
     const assistant = await this.#assistants.find(scope, idOrGraph);
     const host = await this.#host.requireRunning();
@@ -87,7 +87,7 @@ export class AssistantGraphService {
 function lookRequestOf(
   { assistantId, graphId, config, context }: AssistantRecord,
   headers: Record<string, string>,
-): LookRequest {
+): DescribeRequest {
   const configurable = { ...headers, ...config.configurable, graph_id: graphId, assistant_id: assistantId };
   return { graphId, config: { ...config, configurable, context } };
 }

@@ -1,12 +1,12 @@
-import type { CreateRun, DueCron } from '@runyard/run-engine';
+import type { AcceptedRun, DueCron } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
 import { UNRESTRICTED } from '../access/scope.ts';
-import { type RunOrigin, toCreateRun } from '../runs/run-creation.ts';
+import { type RunOrigin, toAcceptedRun } from '../runs/accepted-run.ts';
 import type { CronPayload } from './cron-payload.ts';
 
 /** Builds the run of a slot as if the cron's creator created it now. It carries `cron_id` and the cron's metadata. */
-export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): CreateRun {
-  const run = toCreateRun(
+export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): AcceptedRun {
+  const run = toAcceptedRun(
     {
       ...(cron.payload as CronPayload),
       assistant_id: cron.assistantId,

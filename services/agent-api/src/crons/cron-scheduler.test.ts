@@ -14,7 +14,7 @@ class FakeCrons {
   /** True when a cron is due at once, but was paused by a process that could not read its schedule. */
   isPaused = false;
 
-  async wake(): Promise<number> {
+  async repairNextSlots(): Promise<number> {
     if (!this.isPaused) return 0;
     this.isPaused = false;
     this.dueAt = Date.now();

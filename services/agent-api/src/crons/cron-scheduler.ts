@@ -1,12 +1,12 @@
-import type { CreateRun, CronFiring, DueCron, FiredSlot } from '@runyard/run-engine';
+import type { AcceptedRun, CronFiring, DueCron, FiredSlot } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { DueWork } from '../due-work.ts';
 
 export interface CronSchedulerOptions {
-  crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'wake'>;
+  crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'repairNextSlots'>;
   /** Graphs of this process's project. Crons of other graphs wait for a process that has them. */
   graphIds: readonly string[];
-  toRun: (cron: DueCron) => CreateRun;
+  toRun: (cron: DueCron) => AcceptedRun;
   /** Runs after the commit: it wakes workers and notifies those whose runs were cancelled for the new one. */
   onFired: (slots: FiredSlot[]) => void;
   logger: Logger;
@@ -56,7 +56,7 @@ export class CronScheduler {
   async #fireDue(): Promise<number> {
     const { crons, graphIds, toRun, onFired, logger } = this.#options;
     if (performance.now() >= this.#wakeAt) {
-      const woken = await crons.wake();
+      const woken = await crons.repairNextSlots();
       if (woken > 0) logger.info('crons that an older release had stopped are scheduled again', { crons: woken });
       this.#wakeAt = performance.now() + WAKE_EVERY_MS;
     }

@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { OpenResponses } from '../streams/open-responses.ts';
 
 export interface DeploymentMetricsSources {
-  engine: Pick<RunEngine, 'queueStatistics'>;
+  engine: Pick<RunEngine, 'readQueueStatistics'>;
   pool: pg.Pool;
   redis: RedisConnectionStats;
   open: OpenResponses;
@@ -26,7 +26,7 @@ export function registerDeploymentMetrics(
   metrics: Metrics,
   { engine, pool, redis, open }: DeploymentMetricsSources,
 ): void {
-  const queue = cacheForScrape(() => engine.queueStatistics());
+  const queue = cacheForScrape(() => engine.readQueueStatistics());
   const queueGauge = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
       const statistics = await queue();

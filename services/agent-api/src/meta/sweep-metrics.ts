@@ -1,4 +1,4 @@
-import { cancelLatency, sweptCounter } from '@runyard/run-engine';
+import { cancelLatencyHistogram, sweptCounter } from '@runyard/run-engine';
 import type { Metrics } from '@runyard/service-kit';
 
 /**
@@ -14,6 +14,6 @@ export class SweepMetrics {
 
   constructor(metrics: Metrics) {
     this.swept = sweptCounter(metrics, KINDS);
-    this.cancelLatency = cancelLatency(metrics);
+    this.cancelLatency = cancelLatencyHistogram(metrics);
   }
 }

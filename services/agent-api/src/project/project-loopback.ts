@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   EXCHANGE_HEADER,
   type HostUser,
-  isFrom,
+  hasLoopbackToken,
   LOOPBACK_HEADER,
   type Loopback,
   type LoopbackServer,
@@ -104,7 +104,7 @@ export class ProjectLoopback {
 
   /** Admits code that runs beside a worker and calls over the network. @throws UnauthorizedError */
   #admitWorker(req: IncomingMessage): void {
-    if (!isFrom(req, this.workerToken)) throw new UnauthorizedError('Invalid authentication headers');
+    if (!hasLoopbackToken(req, this.workerToken)) throw new UnauthorizedError('Invalid authentication headers');
     this.#callers.set(req, PROJECT);
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
-import { ANNOUNCE_EVERY_MS, type ApiServers } from '@runyard/run-engine';
+import { type ApiServers, REGISTER_EVERY_MS } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 
 export interface ServerRegistrationOptions {
@@ -27,20 +27,20 @@ export class ServerRegistration {
     await this.#register();
     this.#timer = setInterval(() => {
       this.#last = this.#register();
-    }, ANNOUNCE_EVERY_MS);
+    }, REGISTER_EVERY_MS);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#last;
     const { servers, logger } = this.#options;
-    await servers.withdraw(this.#serverId).catch((error) => logger.debug('server deregistration failed', { error }));
+    await servers.deregister(this.#serverId).catch((error) => logger.debug('server deregistration failed', { error }));
   }
 
   async #register(): Promise<void> {
     const { servers, url, token, revisionId, logger } = this.#options;
     await servers
-      .announce({ serverId: this.#serverId, url, token, revisionId })
+      .register({ serverId: this.#serverId, url, token, revisionId })
       .catch((error) => logger.debug('server registration failed, will retry', { error }));
   }
 }

@@ -20,8 +20,8 @@ it('cancelled runs of lost workers are ended, and counted, while a graph never r
   const registry = new Metrics();
   const rescue = {
     endCancelled: vi.fn(async (): Promise<SweptRun[]> => []).mockResolvedValueOnce([ENDED]),
-    findStatesBehind: async () => [{ threadId: 'hung', metadata: {} }],
-    mendThreads: async () => ['mended'],
+    findOutdatedStates: async () => [{ threadId: 'hung', metadata: {} }],
+    repairThreads: async () => ['mended'],
   };
   // Two batches are left, and then nothing.
   const removeNext = vi.fn(async () => removeNext.mock.calls.length < 3);

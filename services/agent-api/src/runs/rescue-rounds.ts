@@ -16,7 +16,7 @@ const ROUNDS_PER_MEND = 30;
 
 export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
   engine: Pick<RunEngine, 'currentEpoch'> & {
-    rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findStatesBehind' | 'mendThreads'>;
+    rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findOutdatedStates' | 'repairThreads'>;
     removals: Pick<RunEngine['removals'], 'removeNext'>;
   };
   state: Pick<StateService, 'refresh'>;
@@ -58,11 +58,11 @@ export function createRescueRounds(options: RescueRoundsOptions): LeasedTask {
       for (const { cancelledForMs } of ended)
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await notifyEnded(options, ended);
-      refresher.begin(await engine.rescue.findStatesBehind());
+      refresher.begin(await engine.rescue.findOutdatedStates());
       void removeLeftovers(task);
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;
-      const threadIds = await engine.rescue.mendThreads();
+      const threadIds = await engine.rescue.repairThreads();
       metrics.swept.inc({ what: 'mended' }, threadIds.length);
       if (threadIds.length > 0) logger.error('stuck threads freed', { threadIds });
     },

@@ -2,7 +2,7 @@ import type { RunArguments, RunConfig, RunCreateStateful, RunCreateStreamingStat
 import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** The fields of a run that a client may set, whichever way it creates it. */
+/** The run as a client asks for it: the fields that it may set, whichever way it creates the run. */
 export type RunRequest = RunCreateStateful & RunCreateStreamingStateless;
 
 /** The part of an assistant that goes into its runs. */

@@ -13,15 +13,15 @@ import { requirePermission } from '../access/permissions.ts';
 import { UNRESTRICTED } from '../access/scope.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';
+import type { RunOrigin } from './accepted-run.ts';
 import type { FollowedRun } from './followed-run.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';
-import type { RunOrigin } from './run-creation.ts';
 import { type RunLocation, runHeaders } from './run-locations.ts';
 import type { RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
 
-type RunCreation = HandlerRequest<unknown, unknown, RunRequest>;
+type RunHandlerRequest = HandlerRequest<unknown, unknown, RunRequest>;
 type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 
 /** Serves the run operations. The service creates runs; `answers` sends them to clients. */
@@ -112,13 +112,13 @@ export function runRoutes(
     };
   }
 
-  async function create(req: RunCreation, request: KeyedRequest | undefined, threadId?: string) {
+  async function create(req: RunHandlerRequest, request: KeyedRequest | undefined, threadId?: string) {
     const keyed = request && { request, answerOf: toWireRun };
     return toWireRun((await runs.create(originOf(req, threadId), req.body, keyed)).record);
   }
 
   /** Creates a run to be followed; a repeated request gets the run of the first. */
-  function follow(operation: CreatingOperation, req: RunCreation, threadId?: string): Promise<FollowedRun> {
+  function follow(operation: CreatingOperation, req: RunHandlerRequest, threadId?: string): Promise<FollowedRun> {
     const isStateless = threadId === undefined;
     const locationOf = (run: RunRecord): RunLocation => ({ runId: run.runId, threadId: run.threadId, isStateless });
     return keys.once<FollowedRun, RunLocation>(operation, req, {

@@ -1,11 +1,11 @@
 import { conforms, type Run, type RunListQuery, RunStatus } from '@runyard/contracts';
 import { isRetryable } from '@runyard/database';
 import type {
+  AcceptedRun,
   CancelAction,
   CancelledRun,
   CancelSelection,
   CreatedRun,
-  CreateRun,
   KeyedCreation,
   RunEngine,
   RunRecord,
@@ -19,8 +19,8 @@ import { notifyCancelled, notifyDeleted } from '../streams/notify-ended.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
+import { type RunOrigin, toAcceptedRun } from './accepted-run.ts';
 import type { RunRequest } from './run-arguments.ts';
-import { type RunOrigin, toCreateRun } from './run-creation.ts';
 import type { RunLocation } from './run-locations.ts';
 import { selectRunFields, toWireRun } from './run-wire.ts';
 
@@ -50,7 +50,7 @@ export interface RunServiceOptions {
   logger: Logger;
 }
 
-export interface AcceptedRun extends RunLocation {
+export interface StoredRun extends RunLocation {
   record: RunRecord;
 }
 
@@ -68,7 +68,7 @@ export class RunService {
    *
    * @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError
    */
-  async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<AcceptedRun> {
+  async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<StoredRun> {
     const run = { ...(await this.#prepare(origin, request)), keyed };
     return this.#notifyCreated(origin, run, await this.#options.engine.createRun(run));
   }
@@ -78,7 +78,7 @@ export class RunService {
     origin: RunOrigin,
     requests: RunRequest[],
     keyed?: KeyedCreation<RunRecord[]>,
-  ): Promise<AcceptedRun[]> {
+  ): Promise<StoredRun[]> {
     const prepared = await inSlices(requests, (request) => this.#prepare(origin, request));
     const created = await this.#options.engine.createRunsTogether(prepared, keyed);
     return Promise.all(created.map((each, index) => this.#notifyCreated(origin, prepared[index]!, each)));
@@ -150,19 +150,19 @@ export class RunService {
     return !isRestricted(scope) || (await this.#options.threads.findWithoutState(scope, threadId)) !== undefined;
   }
 
-  async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
+  async #prepare(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {
     const { assistants, webhooks, tracingProject } = this.#options;
     if (origin.threadId !== undefined) requireOwnCheckpoint(origin.threadId, request.checkpoint);
     const assistant = await assistants.find(origin.scope, request.assistant_id);
-    const run = toCreateRun(request, assistant, { ...origin, tracingProject });
+    const run = toAcceptedRun(request, assistant, { ...origin, tracingProject });
     return { ...run, webhooks: await webhooks.accept(request.webhook) };
   }
 
   async #notifyCreated(
     { threadId }: RunOrigin,
-    run: CreateRun,
+    run: AcceptedRun,
     { run: record, cancelled }: CreatedRun,
-  ): Promise<AcceptedRun> {
+  ): Promise<StoredRun> {
     if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
     else this.#options.wakeups.kick('created');
     if (cancelled.length > 0) await notifyCancelled(this.#options, cancelled);

@@ -20,9 +20,9 @@ const entry = (id: number, kind: string): StreamEntry => ({
 /** A stream that yields the entries and then stays open until the run has ended or its signal comes. */
 function streamOf(entries: StreamEntry[]) {
   return {
-    async *read(_threadId: string, { signal, over }: ReadOptions = {}) {
+    async *read(_threadId: string, { signal, drainSignal }: ReadOptions = {}) {
       for (const each of entries) yield each;
-      const ends = [signal, over].filter((each) => each !== undefined);
+      const ends = [signal, drainSignal].filter((each) => each !== undefined);
       if (ends.some(({ aborted }) => aborted)) return;
       await new Promise((resolve) => {
         for (const each of ends) each.addEventListener('abort', resolve);

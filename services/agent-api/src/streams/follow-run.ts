@@ -65,7 +65,7 @@ export async function* followRun(options: FollowRunOptions): AsyncGenerator<Foll
     isEnded = true;
     drainIfEnded();
   });
-  const entries = streams.read(threadId, { runId, afterId, signal: ending.signal, over: over.signal });
+  const entries = streams.read(threadId, { runId, afterId, signal: ending.signal, drainSignal: over.signal });
   let last: StreamEntry | undefined;
   try {
     for (;;) {

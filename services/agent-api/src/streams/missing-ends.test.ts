@@ -19,11 +19,11 @@ interface StreamReport {
 /** Sets up a run as it is in Postgres, and what its stream has of it, one answer after the other. */
 function createMissingEnds(run: Partial<RunRecord> | undefined, answers: StreamReport[], { keepsThread = true } = {}) {
   const appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
-  const expire = vi.fn(async () => undefined);
+  const expireRun = vi.fn(async () => undefined);
   let asked = 0;
   const streams = {
-    expire,
-    toldOf: async () => {
+    expireRun,
+    readRunState: async () => {
       const reported = answers[Math.min(asked, answers.length - 1)];
       asked += 1;
       if (!reported) throw new StreamUnavailableError(new Error('away'));
@@ -39,7 +39,7 @@ function createMissingEnds(run: Partial<RunRecord> | undefined, answers: StreamR
     findRuns: async () => (record ? [record] : []),
     currentEpoch: async () => (keepsThread ? 7n : undefined),
   };
-  return { ends: new MissingEnds({ engine, streams, logger: silentLogger, patienceMs: 1 }), appended, expire };
+  return { ends: new MissingEnds({ engine, streams, logger: silentLogger, patienceMs: 1 }), appended, expireRun };
 }
 
 const unreported = { hasBegun: true, hasEnd: false };
@@ -100,8 +100,8 @@ it('a follower gets the end that Postgres knows while Redis is away', async () =
 });
 
 it('the stream of a run whose thread is not kept ends, although nobody may append to it', async () => {
-  const { ends, appended, expire } = createMissingEnds(failed, [unreported], { keepsThread: false });
+  const { ends, appended, expireRun } = createMissingEnds(failed, [unreported], { keepsThread: false });
   expect(await ends.findOrPublish(runKey)).toEqual({ isPublished: false, events: [error, end('error')] });
   expect(appended).toEqual([]);
-  expect(expire).toHaveBeenCalledWith('t', 'r');
+  expect(expireRun).toHaveBeenCalledWith('t', 'r');
 });

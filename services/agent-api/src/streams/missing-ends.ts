@@ -5,7 +5,7 @@ import type { Logger } from '@runyard/service-kit';
 
 export interface MissingEndsOptions {
   engine: Pick<RunEngine, 'findRuns' | 'currentEpoch'>;
-  streams: Pick<RunStreams, 'append' | 'expire' | 'toldOf'>;
+  streams: Pick<RunStreams, 'append' | 'expireRun' | 'readRunState'>;
   logger: Logger;
   /**
    * Milliseconds that whoever stored an end has to publish it, from when it is missed. Default five seconds: one try
@@ -64,7 +64,7 @@ export class MissingEnds {
 
   async #needsNoEnd({ threadId, runId }: RunKey): Promise<boolean> {
     // Without Redis nobody can say; then the client gets what is known.
-    const reported = await this.#options.streams.toldOf(threadId, runId).catch(() => undefined);
+    const reported = await this.#options.streams.readRunState(threadId, runId).catch(() => undefined);
     return reported !== undefined && (reported.hasEnd || !reported.hasBegun);
   }
 
@@ -82,9 +82,9 @@ export class MissingEnds {
 
   async #isPublishedInTime({ threadId, runId }: RunKey): Promise<boolean> {
     const { streams, patienceMs = PATIENCE_MS } = this.#options;
-    if ((await streams.toldOf(threadId, runId)).hasEnd) return true;
+    if ((await streams.readRunState(threadId, runId)).hasEnd) return true;
     await pause(patienceMs, undefined, { ref: false });
-    return (await streams.toldOf(threadId, runId)).hasEnd;
+    return (await streams.readRunState(threadId, runId)).hasEnd;
   }
 
   /** Returns false when nobody may append to the thread: it is not kept, or was deleted. */
@@ -93,12 +93,12 @@ export class MissingEnds {
     const currentEpoch = (thread: string) => engine.currentEpoch(thread);
     const epoch = await currentEpoch(threadId);
     if (epoch === undefined) {
-      await streams.expire(threadId, runId);
+      await streams.expireRun(threadId, runId);
       return false;
     }
     // A run that was cancelled before it began has emitted nothing.
     const hasEmitted = run?.attempt !== 0;
-    const { newestId } = await streams.toldOf(threadId, runId);
+    const { newestId } = await streams.readRunState(threadId, runId);
     const missing = hasEmitted ? [gapAfter(newestId, 'lost'), ...events] : events;
     const attempt = Math.max(1, run?.attempt ?? 1);
     await appendEnd(

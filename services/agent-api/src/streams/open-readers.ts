@@ -19,7 +19,7 @@ export interface Readers {
 
 export function openReaders(
   engine: Pick<RunEngine, 'runsInFlight' | 'findRuns' | 'currentEpoch'>,
-  streams: Pick<RunStreams, 'append' | 'expire' | 'toldOf'>,
+  streams: Pick<RunStreams, 'append' | 'expireRun' | 'readRunState'>,
   pool: pg.Pool,
   { logger, lifecycle }: ServiceContext,
 ): Readers {

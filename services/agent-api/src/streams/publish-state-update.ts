@@ -1,5 +1,5 @@
 import type { ThreadState } from '@runyard/contracts';
-import { appendEnd, CONTROL_KINDS, type EndAppending, type StreamFence } from '@runyard/run-stream';
+import { type AppendEndOptions, appendEnd, CONTROL_KINDS, type StreamFence } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 
 /**
@@ -8,7 +8,7 @@ import type { Logger } from '@runyard/service-kit';
  * connection broke.
  */
 export async function publishStateUpdate(
-  appending: EndAppending,
+  appending: AppendEndOptions,
   { fence, state }: { fence: StreamFence; state: ThreadState },
   logger: Logger,
 ): Promise<void> {

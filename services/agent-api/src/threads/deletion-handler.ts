@@ -6,14 +6,14 @@ import type { Logger } from '@runyard/service-kit';
  * Returns what has to be done after threads were deleted: waiters for their runs look, and their events are removed.
  */
 export function createDeletionHandler(options: {
-  streams: Pick<RunStreams, 'forget'>;
+  streams: Pick<RunStreams, 'deleteThread'>;
   wakeWaiting: () => void;
   logger: Logger;
 }): (threads: DeletedThread[]) => void {
   return (threads) => {
     options.wakeWaiting();
     // Without Redis they expire by themselves.
-    Promise.all(threads.map((thread) => options.streams.forget(thread))).catch((error: unknown) =>
+    Promise.all(threads.map((thread) => options.streams.deleteThread(thread))).catch((error: unknown) =>
       options.logger.debug('removing events of deleted threads failed, they will expire', { error }),
     );
   };

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StateBehind } from '@runyard/run-engine';
+import type { OutdatedState } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { StateService } from './state-service.ts';
 
@@ -28,7 +28,7 @@ export class StateRefresher {
   /**
    * Begins with these, one after another, unless others are being read. Threads that are in flight may be passed again.
    */
-  begin(threads: StateBehind[]): void {
+  begin(threads: OutdatedState[]): void {
     if (this.#isReading) return;
     this.#isReading = true;
     void this.#readAll(threads).finally(() => {
@@ -36,7 +36,7 @@ export class StateRefresher {
     });
   }
 
-  async #readAll(threads: StateBehind[]): Promise<void> {
+  async #readAll(threads: OutdatedState[]): Promise<void> {
     const { patienceMs = PATIENCE_MS } = this.#options;
     for (const thread of threads) {
       if (this.#inFlight.has(thread.threadId)) continue;
@@ -44,7 +44,7 @@ export class StateRefresher {
     }
   }
 
-  async #read(thread: StateBehind): Promise<void> {
+  async #read(thread: OutdatedState): Promise<void> {
     const { state, logger } = this.#options;
     this.#inFlight.add(thread.threadId);
     // A run or another writer that takes the thread meanwhile stores its state; another failure is retried in a minute.

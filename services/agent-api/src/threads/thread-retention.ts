@@ -38,7 +38,7 @@ export class ThreadRetention {
     const source = await store.find(scope, sourceId);
     const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
-    if (copied.isStateBehind) {
+    if (copied.isStateOutdated) {
       try {
         await state.refresh({ threadId, metadata: source.metadata }, 'idle');
       } catch (error) {
@@ -49,7 +49,7 @@ export class ThreadRetention {
     }
     const copy = toWireThread(requireThread(threadId, await store.find(scope, threadId)));
     // The key is bound since the copy was made, with its state as it was then.
-    if (keyed && copied.isStateBehind) await keys.settle(keyed, copy);
+    if (keyed && copied.isStateOutdated) await keys.settle(keyed, copy);
     return copy;
   }
 
@@ -66,7 +66,7 @@ export class ThreadRetention {
   async storage(scope: Scope, threadId: string): Promise<ThreadStorage> {
     const { store, engine } = this.#options;
     requireThread(threadId, await store.findWithoutState(scope, threadId));
-    const storage = await engine.histories.storage(threadId);
+    const storage = await engine.histories.measureStorage(threadId);
     if (!storage) throw threadNotFound(threadId);
     const { checkpoints, channelValues, pendingWrites } = storage;
     return {

@@ -9,17 +9,17 @@ import type { RunService } from '../runs/run-service.ts';
  * Reads the log of webhooks. It outlives the run of a stateless thread, and a deleted run, for those who may see all.
  */
 export class WebhookLog {
-  readonly #queue: Pick<WebhookQueue, 'ofRun'>;
+  readonly #queue: Pick<WebhookQueue, 'listOfRun'>;
   readonly #runs: Pick<RunService, 'find'>;
 
-  constructor(options: { queue: Pick<WebhookQueue, 'ofRun'>; runs: Pick<RunService, 'find'> }) {
+  constructor(options: { queue: Pick<WebhookQueue, 'listOfRun'>; runs: Pick<RunService, 'find'> }) {
     this.#queue = options.queue;
     this.#runs = options.runs;
   }
 
   /** @throws NotFoundError */
   async ofRun(scope: Scope, threadId: string, runId: string): Promise<contracts.WebhookDelivery[]> {
-    const deliveries = await this.#queue.ofRun(threadId, runId);
+    const deliveries = await this.#queue.listOfRun(threadId, runId);
     if (deliveries.length === 0 || isRestricted(scope)) await this.#runs.find(scope, threadId, runId);
     return deliveries.map(toWireDelivery);
   }

@@ -26,9 +26,9 @@ class SenderFixture {
       concurrency,
       perHost,
       queue: {
-        claim: async ({ limit, limitPerHost, underWay }: WebhookClaim) => {
+        claim: async ({ limit, limitPerHost, inFlight }: WebhookClaim) => {
           if (this.failures-- > 0) throw new Error('away');
-          const counts = new Map(underWay);
+          const counts = new Map(inFlight);
           const claimed = this.due
             .filter(({ host }) => {
               const count = (counts.get(host)?.count ?? 0) + 1;
@@ -39,15 +39,15 @@ class SenderFixture {
           this.due = this.due.filter((webhook) => !claimed.includes(webhook));
           return { claimed, nextInMs: claimed.length > 0 ? 0 : null };
         },
-        settle: async (outcome) => {
+        recordOutcome: async (outcome) => {
           this.settled.push(outcome as DeliveryResult);
           return true;
         },
-        endAllFor: async (url) => {
+        failAllFor: async (url) => {
           this.endedFor.push(url);
           return 1;
         },
-        giveBack: async (left) => {
+        release: async (left) => {
           if (this.isAway) throw new Error('away');
           this.givenBack = left.map(({ deliveryId }) => deliveryId);
         },

@@ -4,7 +4,7 @@ import { DueWork } from '../due-work.ts';
 import { type DeliveryResult, TIMEOUT_MS } from './deliver-webhook.ts';
 
 export interface WebhookSenderOptions {
-  queue: Pick<WebhookQueue, 'claim' | 'settle' | 'giveBack' | 'endAllFor'>;
+  queue: Pick<WebhookQueue, 'claim' | 'recordOutcome' | 'release' | 'failAllFor'>;
   /** Makes one try; never throws. */
   deliver: (webhook: ClaimedWebhook) => Promise<DeliveryResult>;
   /** Tries in flight at once (`concurrency`), and to one host (`perHost`). */
@@ -67,7 +67,7 @@ export class WebhookSender {
     clearTimeout(timer);
     const left = [...this.#inFlight.keys()];
     this.#inFlight.clear();
-    await this.#options.queue.giveBack(left).catch((error: unknown) => {
+    await this.#options.queue.release(left).catch((error: unknown) => {
       this.#options.logger.warn('releasing webhooks in flight failed', { error, webhooks: left.length });
     });
   }
@@ -76,13 +76,13 @@ export class WebhookSender {
   async #takeDue(): Promise<number> {
     const { queue, concurrency, perHost = Math.max(1, Math.ceil(concurrency / 4)) } = this.#options;
     const { bytes = BYTES_MAX, bytesPerHost = bytes / 4 } = this.#options;
-    const underWay = this.#loadByHost();
-    const held = [...underWay.values()].reduce((sum, load) => sum + load.bytes, 0);
+    const inFlight = this.#loadByHost();
+    const held = [...inFlight.values()].reduce((sum, load) => sum + load.bytes, 0);
     const limit = { count: concurrency - this.#inFlight.size, bytes: bytes - held };
     // A place that becomes free wakes the sender.
     if (limit.count <= 0 || limit.bytes <= 0) return LOOK_EVERY_MS;
     const limitPerHost = { count: perHost, bytes: bytesPerHost };
-    const { claimed, nextInMs } = await queue.claim({ limit, limitPerHost, underWay, leaseMs: LEASE_MS });
+    const { claimed, nextInMs } = await queue.claim({ limit, limitPerHost, inFlight, leaseMs: LEASE_MS });
     for (const webhook of claimed) this.#start(webhook);
     if (claimed.length > 0) return 0;
     if (nextInMs === null) return LOOK_EVERY_MS;
@@ -112,9 +112,9 @@ export class WebhookSender {
       const result = await deliver(webhook);
       // A stop gave it back meanwhile: another process retries it.
       if (!this.#inFlight.has(webhook)) return;
-      if (await queue.settle(result)) onResult(result);
+      if (await queue.recordOutcome(result)) onResult(result);
       if (result.statusCode === GONE) {
-        await queue.endAllFor(webhook.url, webhook.host, 'The receiver has said of another run that it is gone');
+        await queue.failAllFor(webhook.url, webhook.host, 'The receiver has said of another run that it is gone');
       }
     } catch (error) {
       // The lease brings it back.

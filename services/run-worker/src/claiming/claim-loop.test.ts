@@ -108,7 +108,7 @@ it('the claim loop takes what its runs wait for although no slot is free, and no
   loop.runsAwaited();
   await settle();
   expect(started).toHaveLength(2);
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, suspectsMax: 3 }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, quarantinedMax: 3 }]);
   // It is asked once for each time that a run begins to wait for something new.
   expect(claimRuns).toHaveBeenCalledTimes(2);
 });
@@ -118,7 +118,7 @@ it('the claim loop takes only as many quarantined runs as would get an isolated 
   others.isolatedHosts = 1;
   loop.start();
   await settle();
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, suspectsMax: 1 }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, quarantinedMax: 1 }]);
 });
 
 it('a claim that fails is repeated at the next occasion', async () => {

@@ -1,4 +1,4 @@
-import type { ClaimedRun, RunEngine, RunsAmong } from '@runyard/run-engine';
+import type { ClaimedRun, RunEngine, RunSelection } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
@@ -8,7 +8,7 @@ export interface ClaimLoopOptions {
   /** Returns the slots that may be filled now; 0 while the worker cannot execute (no host, no lease). */
   freeSlots(): number;
   /** Returns, when no slot is free, which runs those in flight wait for, and how many of them may still be claimed. */
-  awaited?(): { among: RunsAmong; limit: number } | undefined;
+  awaited?(): { among: RunSelection; limit: number } | undefined;
   /** Returns how many quarantined runs would get an isolated host at once. */
   freeIsolatedHosts(): number;
   start(run: ClaimedRun): void;
@@ -100,7 +100,7 @@ export class ClaimLoop {
   }
 
   /** Returns how many runs it claimed. */
-  async #take(limit: number, among?: RunsAmong): Promise<number> {
+  async #take(limit: number, among?: RunSelection): Promise<number> {
     const { engine, workerId, start, freeIsolatedHosts, metrics, logger } = this.#options;
     try {
       const runs = await engine.claimRuns(workerId, limit, { among, quarantinedMax: freeIsolatedHosts() });

@@ -79,7 +79,7 @@ export class EndWriter {
     });
     this.#count(finished);
     // The sweep continues the rollback, and publishes the end.
-    if (finished.isGoingOn) return { hasNextRun: false };
+    if (finished.isRollingBack) return { hasNextRun: false };
     this.#observeCancel(finished);
     this.#publishEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
@@ -106,7 +106,7 @@ export class EndWriter {
         if (!mayBeWritten || !(error instanceof FencedError)) throw error;
         const [now] = await engine.findRuns([finish.runId]);
         if (!now || now.attempt !== run.attempt || now.status === 'pending' || now.status === 'running') throw error;
-        const unknown = { isRolledBack: false, isGoingOn: false, hasNextRun: true, cancelledForMs: null };
+        const unknown = { isRolledBack: false, isRollingBack: false, hasNextRun: true, cancelledForMs: null };
         return { status: now.status, error: now.error, ...unknown };
       }
     };
@@ -131,7 +131,7 @@ export class EndWriter {
       },
     );
     // The sweep continues the rollback, and publishes the end.
-    if (released.outcome === 'goingOn') return { hasNextRun: false };
+    if (released.outcome === 'rollingBack') return { hasNextRun: false };
     if (released.outcome === 'pending') {
       (isHandedBack && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
       return { hasNextRun: true };

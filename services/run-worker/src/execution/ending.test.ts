@@ -55,7 +55,7 @@ it('a run whose host ended is charged, quarantined or neither, by its crash attr
   });
   expect(decideEnding(lost, undefined, { ...about, attribution: 'shared' as const })).toEqual({
     kind: 'release',
-    release: { isSuspect: true },
+    release: { isQuarantined: true },
   });
   expect(decideEnding(lost, undefined, { ...about, attribution: 'none' as const })).toEqual({
     kind: 'release',

@@ -33,7 +33,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const engine = {
     finishRun: vi.fn(
       async (finish): Promise<FinishedRun> => ({
-        ...{ ...finish, isRolledBack: false, isGoingOn: false, hasNextRun: true },
+        ...{ ...finish, isRolledBack: false, isRollingBack: false, hasNextRun: true },
         cancelledForMs: null,
       }),
     ),
@@ -237,7 +237,7 @@ it.each(['55P03', '40P01'])(
 it('the end of a run whose rollback takes longer is not published by its worker', async () => {
   const { execution, fake, streams, engine } = execute();
   const end = { status: 'interrupted' as const, error: null, hasNextRun: false, cancelledForMs: 5 };
-  engine.finishRun.mockResolvedValueOnce({ ...end, isRolledBack: true, isGoingOn: true });
+  engine.finishRun.mockResolvedValueOnce({ ...end, isRolledBack: true, isRollingBack: true });
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: false });

@@ -8,7 +8,7 @@ import { countTooLarge, type StreamedAttempt, toAppendEvents, toStreamedAttempt 
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { EndWriter } from './end-writer.ts';
 import { decideEnding, type StopReason } from './ending.ts';
-import { runRequest } from './run-request.ts';
+import { toExecutionRequest } from './execution-request.ts';
 
 export interface ExecutionDeps {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
@@ -174,7 +174,7 @@ export class RunExecution {
     const checkpoints = this.#deps.checkpointsFor(run);
     const backends = { store: this.#deps.storeFor(run, slot.host), ...(checkpoints && { checkpoints }) };
     slot.onUnresponsive(() => this.#leaveHost());
-    this.#handle = slot.host.startRun(runRequest(run), backends, {
+    this.#handle = slot.host.startRun(toExecutionRequest(run), backends, {
       onBegun: () => {
         this.#hasBegun = true;
         slot.markBegun();

@@ -11,7 +11,7 @@ const NOTHING: SweepResult = {
   ended: [],
   removedRuns: 0,
   removedResults: 0,
-  hasForgottenRuns: false,
+  hasUnclaimedRuns: false,
 };
 const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
@@ -31,7 +31,7 @@ function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'lease'> & Partial<S
 
 it('workers get the time to renew after an outage of the database, before lapsed leases count', async () => {
   let now = 0;
-  const engine = { sweep: vi.fn(async () => NOTHING), takeRunsOfLost: async () => NOTHING };
+  const engine = { sweep: vi.fn(async () => NOTHING), takeBackLostRuns: async () => NOTHING };
   const checkDatabase = vi.fn(async () => undefined);
   const asked = vi.fn(() => now);
   const lease = { name: 'sweep', isMine: async () => true, release: async () => undefined };
@@ -52,7 +52,7 @@ it('runs of lost workers are taken back by every worker, also while the lease ow
   const kick = vi.fn();
   const engine = {
     sweep: vi.fn(async () => NOTHING),
-    takeRunsOfLost: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
+    takeBackLostRuns: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
   };
   const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
   const sweeper = sweeperOf({ engine, lease, wakeups: { kick } });

@@ -1,16 +1,16 @@
 import { isUnavailable } from '@runyard/database';
 import type { TaskLease } from '@runyard/leases';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
-import { appendEnd, type EndAppending } from '@runyard/run-stream';
+import { type AppendEndOptions, appendEnd } from '@runyard/run-stream';
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 /** The upkeep results for workers that leave it to the lease owner. */
-const NO_UPKEEP = { hasForgottenRuns: false, removedResults: 0 };
+const NO_UPKEEP = { hasUnclaimedRuns: false, removedResults: 0 };
 
-export interface SweeperOptions extends EndAppending {
-  engine: Pick<RunEngine, 'sweep' | 'takeRunsOfLost'>;
+export interface SweeperOptions extends AppendEndOptions {
+  engine: Pick<RunEngine, 'sweep' | 'takeBackLostRuns'>;
   /** The lease of the one worker that also does the upkeep. */
   lease: TaskLease;
   wakeups: Pick<RunWakeups, 'kick'>;
@@ -26,7 +26,7 @@ export interface SweeperOptions extends EndAppending {
 }
 
 /**
- * Sweeps: one worker of the deployment at a time wakes workers for forgotten runs and removes old results. Every worker
+ * Sweeps: one worker of the deployment at a time wakes workers for unclaimed runs and removes expired results. Every worker
  * takes back the runs of dead ones: the lease owner may be the one that died.
  */
 export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'start' | 'stop'> {
@@ -42,17 +42,17 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
       pausedUntil = now() + graceMs;
     }
     if (now() < pausedUntil) return;
-    const { resumedRunIds, ended, hasForgottenRuns, removedResults } = (await lease.isMine())
+    const { resumedRunIds, ended, hasUnclaimedRuns, removedResults } = (await lease.isMine())
       ? await engine.sweep()
-      : { ...NO_UPKEEP, ...(await engine.takeRunsOfLost()) };
+      : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
     if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
-    if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
+    if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.kick('swept');
     const gaveUp = ended.filter(({ status }) => status === 'error').length;
     metrics.exceededAttempts.inc(gaveUp);
     metrics.swept.inc({ what: 'taken_back' }, resumedRunIds.length);
     metrics.swept.inc({ what: 'given_up' }, gaveUp);
     metrics.swept.inc({ what: 'cancelled' }, ended.length - gaveUp);
-    metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
+    metrics.swept.inc({ what: 'woken' }, hasUnclaimedRuns ? 1 : 0);
     metrics.swept.inc({ what: 'results_removed' }, removedResults);
     for (const { cancelledForMs } of ended) if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
     await Promise.all(ended.map((run) => publishEnd(options, run)));

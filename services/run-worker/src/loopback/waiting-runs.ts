@@ -1,4 +1,4 @@
-import type { RunsAmong } from '@runyard/run-engine';
+import type { RunSelection } from '@runyard/run-engine';
 
 /** Milliseconds after which a request counts as waiting: most are answered sooner. */
 const WAITS_AFTER_MS = 50;
@@ -67,7 +67,7 @@ export class WaitingRuns {
   /**
    * The runs and threads they wait for, as far as known; undefined for none. A run may be behind others of its thread.
    */
-  get awaited(): RunsAmong | undefined {
+  get awaited(): RunSelection | undefined {
     const waiting = this.#waiting();
     const threadIds = waiting.flatMap(({ threadId }) => threadId ?? []);
     const runIds = waiting.flatMap(({ threadId, awaitedRunId }) => (threadId ? [] : (awaitedRunId ?? [])));

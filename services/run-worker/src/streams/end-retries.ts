@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnavailable } from '@runyard/database';
 import {
+  type AppendEndOptions,
   type AppendEvent,
   appendEnd,
   BEFORE_ALL,
   CONTROL_KINDS,
-  type EndAppending,
   gapAfter,
   StaleEpochError,
   StreamUnavailableError,
@@ -14,7 +14,7 @@ import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import type { StreamedAttempt } from './run-events.ts';
 
-export interface EndRetriesOptions extends EndAppending {
+export interface EndRetriesOptions extends AppendEndOptions {
   metrics: Pick<WorkerMetrics, 'lostEvents'>;
   logger: Logger;
   /** Milliseconds between two tries. Default half a second. */

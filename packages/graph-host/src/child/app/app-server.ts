@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { DEPTH_HEADER, EXCHANGE_HEADER } from '../../local-http.ts';
+import { DEPTH_HEADER, EXCHANGE_HEADER } from '../../loopback-http.ts';
 import type { LoopbackClient } from './loopback-client.ts';
 import type { ProjectApp } from './project-app.ts';
 
@@ -11,9 +11,9 @@ const KEEP_ALIVE_MS = 75_000;
 export async function serveProjectApp(app: ProjectApp, socketPath: string, loopback: LoopbackClient): Promise<void> {
   const listener = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (req, res) => {
-    const exchange = take(req, EXCHANGE_HEADER);
-    const depth = Number(take(req, DEPTH_HEADER) ?? 0);
-    void loopback.serving({ depth, ...(exchange !== undefined && { exchange }) }, () => listener(req, res));
+    const exchange = takeHeader(req, EXCHANGE_HEADER);
+    const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
+    void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => listener(req, res));
   });
   server.unref();
   await new Promise<void>((resolve, reject) => {
@@ -23,7 +23,7 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
 }
 
 /** Removes a header and returns its value. The project's code does not see the header. */
-function take(req: IncomingMessage, name: string): string | undefined {
+function takeHeader(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   delete req.headers[name];
   const at = req.rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);

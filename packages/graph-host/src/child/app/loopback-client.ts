@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../local-http.ts';
+import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../loopback-http.ts';
 import { printContext } from '../process/console.ts';
 import type { Body } from './hono.ts';
 
@@ -35,7 +35,7 @@ export class LoopbackClient {
   }
 
   /** Runs `work` as part of serving a request. */
-  serving<T>(origin: Origin, work: () => T): T {
+  withOrigin<T>(origin: Origin, work: () => T): T {
     return this.#origins.run(origin, work);
   }
 

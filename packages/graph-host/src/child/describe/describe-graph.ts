@@ -19,13 +19,13 @@ export class GraphDescriber {
   }
 
   async draw(graph: LoadedGraph, { config, xray }: DrawingRequest): Promise<GraphDrawing> {
-    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const compiled = await graph.getGraph(config as GraphConfig, ASSISTANT_USE);
     const drawing = await compiled.getGraphAsync({ ...config, xray });
     return drawing.toJSON() as GraphDrawing;
   }
 
   async schemas(graph: LoadedGraph, { config, sourceTimeoutMs }: SchemasRequest): Promise<GraphSchemas> {
-    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const compiled = await graph.getGraph(config as GraphConfig, ASSISTANT_USE);
     const inSource = async () => (await this.#source.of(graph, sourceTimeoutMs)).graph;
     return this.#schemas(compiled, graph, inSource);
   }
@@ -34,7 +34,7 @@ export class GraphDescriber {
     graph: LoadedGraph,
     { config, namespace, recurse, sourceTimeoutMs }: SubgraphsRequest,
   ): Promise<Record<string, GraphSchemas>> {
-    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const compiled = await graph.getGraph(config as GraphConfig, ASSISTANT_USE);
     const subgraphs: Record<string, GraphSchemas> = {};
     for await (const [name, subgraph] of compiled.getSubgraphsAsync(namespace, recurse)) {
       const inSource = async () => (await this.#source.of(graph, sourceTimeoutMs)).subgraphs[name] ?? {};

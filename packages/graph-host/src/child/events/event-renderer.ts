@@ -17,7 +17,7 @@ type Emit = (event: RenderedEvent) => void;
 const INTERRUPT = '__interrupt__';
 
 export class EventRenderer {
-  readonly #asked: ReadonlySet<string>;
+  readonly #modes: ReadonlySet<string>;
   readonly #emit: Emit;
   readonly #taskErrors = new TaskErrors();
   /** The newest values of each namespace; an interrupt is added to them. */
@@ -30,9 +30,9 @@ export class EventRenderer {
   isInterrupted = false;
 
   constructor(askedModes: string[], emit: Emit) {
-    this.#asked = new Set(askedModes);
+    this.#modes = new Set(askedModes);
     this.#emit = emit;
-    if (this.#asked.has('messages')) {
+    if (this.#modes.has('messages')) {
       this.#messages = new MessageEvents(({ event, namespace, data, supersedes }) =>
         this.#emitEvent('messages', eventName(event, namespace), data, supersedes),
       );
@@ -44,7 +44,7 @@ export class EventRenderer {
    */
   get graphModes(): string[] {
     const modes = new Set(['values']);
-    for (const mode of this.#asked) {
+    for (const mode of this.#modes) {
       if (mode === 'messages-tuple') modes.add('messages');
       else if (mode !== 'events') modes.add(mode);
     }
@@ -53,7 +53,7 @@ export class EventRenderer {
 
   /** Callback handlers that the requested modes need. */
   get callbacks(): object[] {
-    return this.#asked.has('tasks') || this.#asked.has('debug') ? [this.#taskErrors.handler] : [];
+    return this.#modes.has('tasks') || this.#modes.has('debug') ? [this.#taskErrors.handler] : [];
   }
 
   /** The root graph's newest values; undefined before the first. */
@@ -96,18 +96,18 @@ export class EventRenderer {
   }
 
   renderStreamedEvent(event: StreamedEvent): void {
-    if (!this.#asked.has('events')) return;
+    if (!this.#modes.has('events')) return;
     const { event: name, data, name: runName, tags, run_id, metadata, parent_ids } = event;
     const about = { name: runName, tags: tags ?? [], run_id, metadata: metadata ?? {}, parent_ids: parent_ids ?? [] };
     const chunk = isMessageChunk(data.chunk) ? { chunk: flattenChunk(data.chunk) } : {};
-    const told = { event: name, data: { ...data, ...chunk }, ...about };
-    this.#emit({ mode: 'events', event: 'events', data: passedJson(told, { event: name, data: {}, ...about }) });
+    const payload = { event: name, data: { ...data, ...chunk }, ...about };
+    this.#emit({ mode: 'events', event: 'events', data: toWireJsonOr(payload, { event: name, data: {}, ...about }) });
   }
 
-  #renderToolEvent(namespace: string[], told: Record<string, unknown>): void {
-    if (!this.#asked.has('tools')) return;
-    const { event, toolCallId, name } = told;
-    const data = passedJson(told, { event, toolCallId, name });
+  #renderToolEvent(namespace: string[], payload: Record<string, unknown>): void {
+    if (!this.#modes.has('tools')) return;
+    const { event, toolCallId, name } = payload;
+    const data = toWireJsonOr(payload, { event, toolCallId, name });
     this.#emit({ mode: 'tools', event: eventName('tools', namespace), data });
   }
 
@@ -133,14 +133,14 @@ export class EventRenderer {
     if (!isMessage(message)) return;
     // The runtime's last segment is the node's own task; the segments before it name the surrounding graph.
     const namespace = streamNamespace.slice(0, -1);
-    if (this.#asked.has('messages-tuple')) {
+    if (this.#modes.has('messages-tuple')) {
       this.#emitEvent('messages-tuple', eventName('messages', namespace), [flattenChunk(message), metadata]);
     }
     this.#messages?.add(namespace, message, metadata);
   }
 
   #send(mode: string, namespace: string[], data: unknown): void {
-    if (this.#asked.has(mode)) this.#emitEvent(mode, eventName(mode, namespace), data);
+    if (this.#modes.has(mode)) this.#emitEvent(mode, eventName(mode, namespace), data);
   }
 
   #emitEvent(mode: string, event: string, data: unknown, supersedes?: string): void {
@@ -149,12 +149,12 @@ export class EventRenderer {
 }
 
 /**
- * Returns `withoutIt` as JSON when `told` has no JSON form: runnables and tools pass any object to each other, and the
+ * Returns `withoutIt` as JSON when `payload` has no JSON form: runnables and tools pass any object to each other, and the
  * run must not fail for it.
  */
-function passedJson(told: unknown, withoutIt: unknown): string {
+function toWireJsonOr(payload: unknown, withoutIt: unknown): string {
   try {
-    return toWireJson(told);
+    return toWireJson(payload);
   } catch {
     return toWireJson(withoutIt);
   }

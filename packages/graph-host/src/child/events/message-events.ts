@@ -14,7 +14,7 @@ export interface MessageEvent {
   supersedes?: string;
 }
 
-interface Begun {
+interface PartialMessage {
   namespace: string[];
   message: Message;
 }
@@ -22,7 +22,7 @@ interface Begun {
 export class MessageEvents {
   readonly #emit: (event: MessageEvent) => void;
   /** Messages that have begun and are not complete, by id, each concatenated from its chunks. */
-  readonly #begun = new Map<string, Begun>();
+  readonly #begun = new Map<string, PartialMessage>();
   readonly #completed = new Set<string>();
 
   constructor(emit: (event: MessageEvent) => void) {
@@ -46,7 +46,7 @@ export class MessageEvents {
   /** Completes the messages of the new state after a step, and those that the step streamed and did not keep. */
   endStep(namespace: string[], values: unknown): void {
     const inState = messagesOf(values).filter(({ id }) => !this.#completed.has(id));
-    const begun = [...this.#begun].filter(([, { namespace: of }]) => isSame(of, namespace));
+    const begun = [...this.#begun].filter(([, { namespace: of }]) => isSameNamespace(of, namespace));
     const kept = new Set(inState.map(({ id }) => id));
     const others = begun.filter(([id]) => !kept.has(id)).map(([, { message }]) => message as Identified);
     this.#complete(namespace, [...inState, ...others]);
@@ -79,6 +79,6 @@ function isIdentified(value: unknown): value is Identified {
   return typeof value === 'object' && value !== null && typeof (value as Partial<Identified>).id === 'string';
 }
 
-function isSame(one: string[], other: string[]): boolean {
+function isSameNamespace(one: string[], other: string[]): boolean {
   return one.length === other.length && one.every((part, index) => part === other[index]);
 }

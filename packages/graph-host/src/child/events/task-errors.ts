@@ -26,8 +26,8 @@ export class TaskErrors {
       const task = taskOf(metadata?.langgraph_checkpoint_ns);
       if (task !== undefined) this.#tasks.set(runId, task);
     },
-    handleChainEnd: (_outputs: unknown, runId: string): void => this.#heard(runId, undefined),
-    handleChainError: (error: unknown, runId: string): void => this.#heard(runId, error),
+    handleChainEnd: (_outputs: unknown, runId: string): void => this.#record(runId, undefined),
+    handleChainError: (error: unknown, runId: string): void => this.#record(runId, error),
   };
 
   /** Returns the error for the task's end event; null when it did not fail. */
@@ -39,7 +39,7 @@ export class TaskErrors {
   }
 
   /** Forgets the error when the task is retried, or goes on after a part of it failed. */
-  #heard(runId: string, error: unknown): void {
+  #record(runId: string, error: unknown): void {
     const task = this.#tasks.get(runId);
     this.#tasks.delete(runId);
     if (task === undefined) return;

@@ -21,18 +21,18 @@ export interface ProjectModules {
 }
 
 /** The oldest releases whose saver and streams this host supports. */
-const OLDEST = { '@langchain/langgraph': [1, 0], '@langchain/langgraph-checkpoint': [1, 0] } as const;
+const OLDEST_SUPPORTED = { '@langchain/langgraph': [1, 0], '@langchain/langgraph-checkpoint': [1, 0] } as const;
 
-const loaded = new Map<string, Promise<ProjectModules>>();
+const modulesByEntry = new Map<string, Promise<ProjectModules>>();
 
 /** @param graphFile absolute path of a file that has been imported already */
 export function projectModules(graphFile: string): Promise<ProjectModules> {
   const require = createRequire(graphFile);
   const entry = resolveFrom(require, '@langchain/langgraph', graphFile);
-  let modules = loaded.get(entry);
+  let modules = modulesByEntry.get(entry);
   if (modules === undefined) {
     modules = load(graphFile, require, entry);
-    loaded.set(entry, modules);
+    modulesByEntry.set(entry, modules);
   }
   return modules;
 }
@@ -42,7 +42,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
   const fromLangGraph = createRequire(entry);
   const checkpointEntry = resolveFrom(fromLangGraph, '@langchain/langgraph-checkpoint', entry);
   checkVersion('@langchain/langgraph-checkpoint', checkpointEntry);
-  const warnings = duplicates(require, fromLangGraph, graphFile);
+  const warnings = findDuplicates(require, fromLangGraph, graphFile);
   // A package has a CommonJS and an ES module form, and each would be a separate copy: use the one that the graph used.
   if (require.cache[entry] !== undefined) {
     const importCore = async (path: string) => fromLangGraph(`@langchain/core/${path}`);
@@ -78,13 +78,13 @@ function resolveFrom(require: NodeJS.Require, name: string, from: string): strin
   }
 }
 
-function checkVersion(name: keyof typeof OLDEST, entry: string): string {
+function checkVersion(name: keyof typeof OLDEST_SUPPORTED, entry: string): string {
   const version = packageVersion(name, entry);
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST[name];
+  const [oldestMajor, oldestMinor] = OLDEST_SUPPORTED[name];
   if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
     throw new Error(
-      `The project has ${name} ${version}; the oldest supported version is ${OLDEST[name].join('.')}.0. Update it and deploy again.`,
+      `The project has ${name} ${version}; the oldest supported version is ${OLDEST_SUPPORTED[name].join('.')}.0. Update it and deploy again.`,
     );
   }
   return version;
@@ -104,7 +104,7 @@ function packageVersion(name: string, entry: string): string {
 }
 
 /** Warns about packages of which the graph file and LangGraph use different copies. */
-function duplicates(require: NodeJS.Require, fromLangGraph: NodeJS.Require, graphFile: string): string[] {
+function findDuplicates(require: NodeJS.Require, fromLangGraph: NodeJS.Require, graphFile: string): string[] {
   const warnings: string[] = [];
   for (const [name, specifier] of [
     ['@langchain/core', '@langchain/core/messages'],

@@ -25,7 +25,7 @@ export interface LoadedGraph {
   /**
    * Returns the compiled graph; calls a factory anew each time. The graph never has a checkpointer or store of its own.
    */
-  take(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
+  getGraph(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
 }
 
 export type Warn = (message: string) => void;
@@ -57,7 +57,7 @@ async function loadGraph(
   const exported = await importSymbol(graph, directory);
   const modules = await projectModules(graph.file);
   for (const warning of modules.warnings) warn(warning);
-  const strip = stripper(graph.graphId, warn);
+  const strip = createStripper(graph.graphId, warn);
   const described = {
     graphId: graph.graphId,
     isFactory: typeof exported === 'function',
@@ -66,13 +66,17 @@ async function loadGraph(
   };
   if (typeof exported === 'function') {
     const factory = exported as (config: GraphConfig, use: GraphUse) => unknown;
-    return { ...described, modules, take: async (config, use) => strip(compiled(await factory(config, use), graph)) };
+    return {
+      ...described,
+      modules,
+      getGraph: async (config, use) => strip(compileExport(await factory(config, use), graph)),
+    };
   }
-  const shared = strip(compiled(await exported, graph));
-  return { ...described, modules, take: () => Promise.resolve(shared) };
+  const shared = strip(compileExport(await exported, graph));
+  return { ...described, modules, getGraph: () => Promise.resolve(shared) };
 }
 
-function compiled(value: unknown, graph: ProjectGraph): CompiledGraph {
+function compileExport(value: unknown, graph: ProjectGraph): CompiledGraph {
   if (typeof value === 'object' && value !== null) {
     // `createAgent` returns a wrapper with the compiled graph inside.
     if ('graph' in value && isCompiled(value.graph)) return value.graph;
@@ -101,7 +105,7 @@ function describe(value: unknown): string {
  * Removes a compiled-in checkpointer or store before the first use; each use passes its own through the config. Setting
  * it per use instead would race, because all runs share a graph object.
  */
-function stripper(graphId: string, warn: Warn): (graph: CompiledGraph) => CompiledGraph {
+function createStripper(graphId: string, warn: Warn): (graph: CompiledGraph) => CompiledGraph {
   let hasWarned = false;
   return (graph) => {
     const own = [

@@ -3,7 +3,7 @@
  * buffers a limited amount.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { droppedLines, LineSplitter, OutputBudget } from '../../output-lines.ts';
+import { describeDroppedLines, LineSplitter, OutputBudget } from '../../output-lines.ts';
 import type { HostLog } from '../../types.ts';
 
 export interface PrintContext {
@@ -35,7 +35,9 @@ export interface ConsoleOptions {
  */
 export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): (line: HostLog) => void {
   let level: HostLog['level'] | undefined;
-  const budget = new OutputBudget(bytesPerSecond, (lines) => send({ level: 'warn', message: droppedLines(lines) }));
+  const budget = new OutputBudget(bytesPerSecond, (lines) =>
+    send({ level: 'warn', message: describeDroppedLines(lines) }),
+  );
   const print = (line: HostLog) => {
     const length = line.message.length + (line.data ? JSON.stringify(line.data).length : 0);
     if (budget.take(length)) send({ ...line, ...printing.getStore() });

@@ -23,7 +23,7 @@ export class UncaughtExceptionError extends Error {
   }
 }
 
-export interface KeepAliveOptions {
+export interface ProcessGuardOptions {
   log(line: HostLog): void;
   /** Is called when code threw where nobody could catch it; `run` is the run of that code, if known. */
   onUncaught(error: Error, run: PrintContext | undefined): void;
@@ -34,14 +34,14 @@ export interface KeepAliveOptions {
  * The parent handles signals of a terminal's process group. Returns the real `process.exit`; user code gets one that
  * only throws.
  */
-export function keepAlive({ log, onUncaught }: KeepAliveOptions): (code: number) => never {
-  const tell = (what: string, error: unknown) => {
+export function guardProcess({ log, onUncaught }: ProcessGuardOptions): (code: number) => never {
+  const logError = (what: string, error: unknown) => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     log({ level: 'error', message: `${what}: ${text}`, ...printContext() });
   };
-  process.on('unhandledRejection', (error) => tell('Unhandled rejection in the project', error));
+  process.on('unhandledRejection', (error) => logError('Unhandled rejection in the project', error));
   process.on('uncaughtException', (error) => {
-    tell('Uncaught exception in the project', error);
+    logError('Uncaught exception in the project', error);
     onUncaught(error instanceof ProcessExitError ? error : new UncaughtExceptionError(error), printContext());
   });
   process.on('SIGINT', () => {});

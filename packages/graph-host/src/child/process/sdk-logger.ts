@@ -1,6 +1,6 @@
 /** Provides the logger that `getLogger()` of `@langchain/langgraph-sdk/logging` returns to the project's code. */
 import { format } from 'node:util';
-import { cut } from '../../output-lines.ts';
+import { truncate } from '../../output-lines.ts';
 import type { HostLog } from '../../types.ts';
 
 type LogMethod = (message: unknown, ...more: unknown[]) => SdkLogger;
@@ -34,7 +34,7 @@ export function registerSdkLogger(print: (line: HostLog) => void): void {
     logger[name as keyof SdkLogger] = (message, ...more) => {
       const line = lineOf(message, more);
       const data = toJsonFields({ ...currentNode(), ...line.fields });
-      print({ level, message: cut(line.message), ...(data && { data }) });
+      print({ level, message: truncate(line.message), ...(data && { data }) });
       return logger;
     };
   }

@@ -1,8 +1,8 @@
 /** Turns commands of clients into those of the project's LangGraph. */
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 
-export function toCommand(langgraph: LangGraphModule, command: NonNullable<RunRequest['command']>): object {
+export function toCommand(langgraph: LangGraphModule, command: NonNullable<ExecutionRequest['command']>): object {
   const { resume, update, goto } = command;
   const targets = goto === undefined || goto === null ? undefined : [goto].flat();
   return new langgraph.Command({

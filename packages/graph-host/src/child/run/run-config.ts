@@ -1,5 +1,5 @@
 /** Builds the config with which LangGraph executes a run. */
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import type { GraphConfig } from '../langgraph/graph-types.ts';
 import { runMetadata } from './run-metadata.ts';
 
@@ -7,9 +7,9 @@ import { runMetadata } from './run-metadata.ts';
 const CHECKPOINTER_KEY = '__pregel_checkpointer';
 
 /** Parts of a run's config that are not in its request. */
-export interface RunParts {
+export interface RuntimeParts {
   /** True when the attempt goes on from the thread's newest checkpoint instead of where the run began. */
-  goesOn: boolean;
+  isResuming: boolean;
   checkpointer: object | undefined;
   store: object;
   callbacks: object[];
@@ -17,17 +17,17 @@ export interface RunParts {
   signal: AbortSignal;
 }
 
-export function runConfig(
-  request: RunRequest,
+export function toGraphConfig(
+  request: ExecutionRequest,
   langgraphVersion: string,
-  { goesOn, checkpointer, store, callbacks, control, signal }: RunParts,
+  { isResuming, checkpointer, store, callbacks, control, signal }: RuntimeParts,
 ): GraphConfig {
   const { checkpoint_id, checkpoint_map, ...configurable } = request.config.configurable;
   return {
     configurable: {
       ...configurable,
-      ...(!goesOn && checkpoint_id !== undefined && { checkpoint_id }),
-      ...(!goesOn && checkpoint_map !== undefined && { checkpoint_map }),
+      ...(!isResuming && checkpoint_id !== undefined && { checkpoint_id }),
+      ...(!isResuming && checkpoint_map !== undefined && { checkpoint_map }),
       ...(checkpointer && { [CHECKPOINTER_KEY]: checkpointer }),
     },
     store,
@@ -48,7 +48,7 @@ export function runConfig(
 }
 
 /** Returns a config that reads the thread's newest state, wherever the run began. */
-export function newestState({ configurable }: GraphConfig): GraphConfig {
+export function newestStateConfig({ configurable }: GraphConfig): GraphConfig {
   const { thread_id, [CHECKPOINTER_KEY]: checkpointer } = configurable ?? {};
   return { configurable: { thread_id, checkpoint_ns: '', [CHECKPOINTER_KEY]: checkpointer } };
 }

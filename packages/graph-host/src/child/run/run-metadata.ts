@@ -3,10 +3,10 @@
  * for checkpoints.
  */
 
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 
-export function runMetadata(request: RunRequest, langgraphVersion: string): Record<string, unknown> {
+export function runMetadata(request: ExecutionRequest, langgraphVersion: string): Record<string, unknown> {
   return {
     created_by: 'system',
     ...request.config.metadata,
@@ -27,7 +27,7 @@ export function runMetadata(request: RunRequest, langgraphVersion: string): Reco
  * Returns the metadata stored with every checkpoint of a run: its own and the run's ids. Clients filter histories by
  * it.
  */
-export function checkpointMetadata(request: RunRequest): Record<string, unknown> {
+export function checkpointMetadata(request: ExecutionRequest): Record<string, unknown> {
   // Only the stored writes say what a step wrote.
   const { writes: _writes, ...metadata } = request.config.metadata ?? {};
   return {

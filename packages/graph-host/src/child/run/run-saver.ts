@@ -1,30 +1,30 @@
 /** Creates the checkpoint saver of one attempt. */
 import { createSaver } from '@runyard/checkpointer/graph-process';
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
 import { checkpointMetadata } from './run-metadata.ts';
 
 export interface RunSaverOptions {
-  request: RunRequest;
+  request: ExecutionRequest;
   graph: LoadedGraph;
   /** Holds events while a checkpoint is being serialized: its put must be sent before them. */
-  outbox: { hold(): void; release(): void };
+  eventBuffer: { hold(): void; release(): void };
 }
 
 export type RunSaver = ReturnType<typeof createSaver>;
 
 export function createRunSaver(checkpoints: RemoteCheckpoints, options: RunSaverOptions): RunSaver {
-  const { request, graph, outbox } = options;
+  const { request, graph, eventBuffer } = options;
   const saver = createSaver(graph.modules.checkpoint, checkpoints, graph.saverOptions);
   const put = saver.put.bind(saver);
   const ofRun = checkpointMetadata(request);
   saver.put = async (config, checkpoint, metadata, versions) => {
-    outbox.hold();
+    eventBuffer.hold();
     try {
       return await put(config, checkpoint, { ...ofRun, ...metadata }, versions);
     } finally {
-      outbox.release();
+      eventBuffer.release();
     }
   };
   return saver;
@@ -35,7 +35,7 @@ export function createRunSaver(checkpoints: RemoteCheckpoints, options: RunSaver
  * but those of a subgraph with its own checkpointer when the subgraph ends. When the run begins again, so does the
  * subgraph.
  */
-export function passOverEarlierAttempts(saver: RunSaver, { runId, attempt }: RunRequest): void {
+export function skipEarlierAttempts(saver: RunSaver, { runId, attempt }: ExecutionRequest): void {
   const getTuple = saver.getTuple.bind(saver);
   saver.getTuple = async (config) => {
     let tuple = await getTuple(config);

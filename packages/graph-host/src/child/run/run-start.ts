@@ -1,9 +1,9 @@
 /** Decides how an attempt begins: with the run's request, or where an earlier attempt stopped. */
 import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
-import { type Load, nameAnswer, untakenAnswers } from '../storage/interrupt-answers.ts';
+import { findUntakenAnswers, keyAnswerByInterrupt, type Load } from '../storage/interrupt-answers.ts';
 import { toCommand } from './run-command.ts';
 
 export interface RunStart {
@@ -12,7 +12,7 @@ export interface RunStart {
   /**
    * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
    */
-  goesOn: boolean;
+  isResuming: boolean;
 }
 
 export interface StartOptions {
@@ -22,8 +22,8 @@ export interface StartOptions {
 }
 
 /** Begins a run without checkpoints, where each attempt starts over. */
-export function startAnew({ command, input = null }: RunRequest, langgraph: LangGraphModule): RunStart {
-  return { input: command ? toCommand(langgraph, command) : input, goesOn: false };
+export function startFresh({ command, input = null }: ExecutionRequest, langgraph: LangGraphModule): RunStart {
+  return { input: command ? toCommand(langgraph, command) : input, isResuming: false };
 }
 
 /**
@@ -31,34 +31,38 @@ export function startAnew({ command, input = null }: RunRequest, langgraph: Lang
  * of a run. Either this run made the checkpoint, and input and command have been applied; or none of the run's steps is
  * stored, and the attempt begins like the first one.
  */
-export async function runStart(request: RunRequest, options: StartOptions): Promise<RunStart> {
+export async function decideStart(request: ExecutionRequest, options: StartOptions): Promise<RunStart> {
   const { command, input = null, attempt } = request;
   const { langgraph, checkpoints, load } = options;
-  if (attempt > 1 && (await isOwn(request, await checkpoints.readAhead(request.threadId), load))) {
-    return { input: null, goesOn: true };
+  if (attempt > 1 && (await isCheckpointOfRun(request, await checkpoints.readAhead(request.threadId), load))) {
+    return { input: null, isResuming: true };
   }
-  const resume = command || input === null ? await answersOf(request, checkpoints, load) : undefined;
-  return startAnew(resume === undefined ? request : { ...request, command: { ...command, resume } }, langgraph);
+  const resume = command || input === null ? await findResume(request, checkpoints, load) : undefined;
+  return startFresh(resume === undefined ? request : { ...request, command: { ...command, resume } }, langgraph);
 }
 
-async function isOwn(request: RunRequest, newest: StoredCheckpoint | undefined, load: Load): Promise<boolean> {
+async function isCheckpointOfRun(
+  request: ExecutionRequest,
+  newest: StoredCheckpoint | undefined,
+  load: Load,
+): Promise<boolean> {
   if (newest === undefined) return false;
   const metadata = (await load(newest.metadata)) as { run_id?: string } | null;
   return metadata?.run_id === request.runId;
 }
 
-async function answersOf(
-  { command, threadId, config }: RunRequest,
+async function findResume(
+  { command, threadId, config }: ExecutionRequest,
   checkpoints: RemoteCheckpoints,
   load: Load,
 ): Promise<unknown> {
   const checkpointId = startingCheckpointId(config.configurable);
   if (command?.resume !== undefined) {
-    return nameAnswer(command.resume, await checkpoints.readAhead(threadId, checkpointId), load);
+    return keyAnswerByInterrupt(command.resume, await checkpoints.readAhead(threadId, checkpointId), load);
   }
   // A run from an earlier checkpoint is asked again what was asked there.
   if (command || checkpointId !== undefined) return undefined;
-  return untakenAnswers(await checkpoints.readAhead(threadId), load);
+  return findUntakenAnswers(await checkpoints.readAhead(threadId), load);
 }
 
 /** Reads the id from the configuration as LangGraph does; undefined for the newest. */

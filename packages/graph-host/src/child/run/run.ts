@@ -1,23 +1,23 @@
 /** Executes one run in the child: from its request to its settlement. */
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import type { Connection } from '../../protocol/connection.ts';
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import { EventRenderer, withInterruptSchema } from '../events/event-renderer.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
 import { errorBody } from '../wire/error-body.ts';
-import { Outbox } from './outbox.ts';
-import { newestState, runConfig } from './run-config.ts';
-import { createRunSaver, passOverEarlierAttempts, type RunSaver } from './run-saver.ts';
-import { type RunStart, runStart, startAnew } from './run-start.ts';
+import { EventBuffer } from './event-buffer.ts';
+import { newestStateConfig, toGraphConfig } from './run-config.ts';
+import { createRunSaver, type RunSaver, skipEarlierAttempts } from './run-saver.ts';
+import { decideStart, type RunStart, startFresh } from './run-start.ts';
 import { interruptsByTask, type Settlement, sendSettlement } from './settlement.ts';
 import { tracersOf } from './tracing.ts';
 
 export interface RunOptions {
   connection: Connection;
   use: number;
-  request: RunRequest;
+  request: ExecutionRequest;
   hasCheckpoints: boolean;
   graph: LoadedGraph;
   limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
@@ -25,7 +25,7 @@ export interface RunOptions {
 
 export class Run {
   readonly #options: RunOptions;
-  readonly #outbox: Outbox;
+  readonly #eventBuffer: EventBuffer;
   readonly #renderer: EventRenderer;
   readonly #checkpoints: RemoteCheckpoints | undefined;
   readonly #abort = new AbortController();
@@ -37,13 +37,13 @@ export class Run {
   constructor(options: RunOptions) {
     const { connection, use, request, graph, limits } = options;
     this.#options = options;
-    this.#outbox = new Outbox({
+    this.#eventBuffer = new EventBuffer({
       connection,
       use,
       ...limits,
       onOverflow: (error) => this.fail(error),
     });
-    this.#renderer = new EventRenderer(request.streamModes, (event) => this.#outbox.push(event));
+    this.#renderer = new EventRenderer(request.streamModes, (event) => this.#eventBuffer.push(event));
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
@@ -58,7 +58,7 @@ export class Run {
   }
 
   grant(bytes: number): void {
-    this.#outbox.grant(bytes);
+    this.#eventBuffer.grant(bytes);
   }
 
   abort(reason: string): void {
@@ -86,7 +86,7 @@ export class Run {
   /** Never rejects: every error becomes a settlement. */
   async execute(): Promise<void> {
     const settlement = await this.#settlement();
-    await this.#outbox.drained();
+    await this.#eventBuffer.waitUntilEmpty();
     const { connection, use } = this.#options;
     sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
   }
@@ -95,11 +95,11 @@ export class Run {
     const { request, graph, connection, use } = this.#options;
     try {
       const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
-      const compiled = await graph.take({ ...request.config, context: request.context }, graphUse);
+      const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
       const tracers = (await tracersOf(request, graph.modules)) ?? [];
-      const { input, goesOn, saver } = await this.#start();
-      const config = runConfig(request, graph.modules.langgraphVersion, {
-        goesOn,
+      const { input, isResuming, saver } = await this.#start();
+      const config = toGraphConfig(request, graph.modules.langgraphVersion, {
+        isResuming,
         checkpointer: saver,
         store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
         callbacks: [...tracers, ...this.#renderer.callbacks],
@@ -107,7 +107,7 @@ export class Run {
         signal: this.#abort.signal,
       });
       await this.#stream(compiled, input, config);
-      await this.#checkpoints?.settled();
+      await this.#checkpoints?.waitForWrites();
       if (this.#failure) throw this.#failure;
       if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
       this.#renderer.end();
@@ -121,11 +121,11 @@ export class Run {
     const { request, graph } = this.#options;
     const { langgraph } = graph.modules;
     const checkpoints = this.#checkpoints;
-    if (!checkpoints) return { ...startAnew(request, langgraph), saver: undefined };
-    const saver = createRunSaver(checkpoints, { request, graph, outbox: this.#outbox });
+    if (!checkpoints) return { ...startFresh(request, langgraph), saver: undefined };
+    const saver = createRunSaver(checkpoints, { request, graph, eventBuffer: this.#eventBuffer });
     const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
-    const start = await runStart(request, { langgraph, checkpoints, load });
-    if (!start.goesOn && request.durability === 'exit') passOverEarlierAttempts(saver, request);
+    const start = await decideStart(request, { langgraph, checkpoints, load });
+    if (!start.isResuming && request.durability === 'exit') skipEarlierAttempts(saver, request);
     return { ...start, saver };
   }
 
@@ -153,7 +153,7 @@ export class Run {
     const values = this.#renderer.rootValues;
     if (!this.#renderer.isInterrupted) {
       const final =
-        values === undefined && this.#checkpoints ? (await graph.getState(newestState(config))).values : values;
+        values === undefined && this.#checkpoints ? (await graph.getState(newestStateConfig(config))).values : values;
       return { kind: 'done', values: final ?? {}, next: [] };
     }
     const interrupted = {
@@ -162,7 +162,7 @@ export class Run {
     };
     const settlement = { kind: 'done', values: withInterruptSchema(interrupted) } as const;
     if (!this.#checkpoints) return { ...settlement, next: [] };
-    const { next, tasks } = await graph.getState(newestState(config));
+    const { next, tasks } = await graph.getState(newestStateConfig(config));
     return { ...settlement, next, interrupts: interruptsByTask(tasks) };
   }
 

@@ -2,7 +2,7 @@
  * Sends the trace of a run to the requested LangSmith project. Nothing is sent unless the project's environment enables
  * tracing.
  */
-import type { RunRequest } from '../../types.ts';
+import type { ExecutionRequest } from '../../types.ts';
 import type { ProjectModules } from '../langgraph/langchain-modules.ts';
 
 interface TracerModule {
@@ -14,7 +14,7 @@ const SWITCHES = ['LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGSMITH_TRA
 
 /** Returns callbacks for the run that replace the tracer which LangChain would add by itself. */
 export async function tracersOf(
-  { tracing }: Pick<RunRequest, 'tracing'>,
+  { tracing }: Pick<ExecutionRequest, 'tracing'>,
   modules: Pick<ProjectModules, 'importCore'>,
 ): Promise<object[] | undefined> {
   if (!tracing || !SWITCHES.some((name) => process.env[name] === 'true')) return undefined;

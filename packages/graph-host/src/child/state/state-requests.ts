@@ -112,7 +112,7 @@ async function viewFor(
   accessContext: GraphUse['accessContext'],
 ): Promise<StateView> {
   const config = { ...given, configurable: { ...given?.configurable, thread_id: threadId } };
-  return stateView(await graph.take(config, { accessContext, executionRuntime: null }), graph, backends);
+  return stateView(await graph.getGraph(config, { accessContext, executionRuntime: null }), graph, backends);
 }
 
 function configOf(request: StateRequest | HistoryRequest): GraphConfig {

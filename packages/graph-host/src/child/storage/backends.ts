@@ -57,7 +57,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
   lastRootCheckpointId: string | null = null;
   /** Checkpoints that were read before the graph asks for them. */
   readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
   /** The last puts, durable or not. */
   readonly #puts: Promise<unknown>[] = [];
 
@@ -87,13 +87,13 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   async #get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    await this.settled();
+    await this.waitForWrites();
     const answer = await this.#ask({ t: 'checkpoint.get', threadId, namespace, checkpointId });
     return unpackStored(answer.ok as StoredDocument[], answer.raw)[0];
   }
 
   async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-    await this.settled();
+    await this.waitForWrites();
     const answer = await this.#ask({ t: 'checkpoint.list', query });
     return unpackStored(answer.ok as StoredDocument[], answer.raw).map(withoutGivenAnswers);
   }
@@ -111,14 +111,14 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
-    await this.settled();
+    await this.waitForWrites();
     const answer = await this.#ask({ t: 'checkpoint.channelHistories', key, channels });
     return unpackHistories(answer.ok as HistoryDocument[], answer.raw);
   }
 
   /** Resolves when every write has been answered, with success or an error. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+  async waitForWrites(): Promise<void> {
+    await Promise.allSettled(this.#inFlight);
   }
 
   async putWrites(put: WritesPut): Promise<void> {
@@ -132,8 +132,8 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   #track<T>(operation: Promise<T>): Promise<T> {
-    this.#underWay.add(operation);
-    const done = () => this.#underWay.delete(operation);
+    this.#inFlight.add(operation);
+    const done = () => this.#inFlight.delete(operation);
     operation.then(done, done);
     return operation;
   }

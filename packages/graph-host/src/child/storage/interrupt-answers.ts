@@ -32,8 +32,12 @@ export function withoutGivenAnswers({ interruptsBeforeRun, ...stored }: StoredCh
  * `false`, `0` and an empty text; and in a repeated attempt it would give the answer to the next interrupt of a
  * subgraph too.
  */
-export async function nameAnswer(resume: unknown, stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
-  if (resume === null || namesInterrupts(resume)) return resume;
+export async function keyAnswerByInterrupt(
+  resume: unknown,
+  stored: StoredCheckpoint | undefined,
+  load: Load,
+): Promise<unknown> {
+  if (resume === null || isResumeMap(resume)) return resume;
   const waiting = await interruptsAt(stored, load);
   return waiting.length === 0 ? resume : Object.fromEntries(waiting.map(({ id }) => [id, resume]));
 }
@@ -42,7 +46,7 @@ export async function nameAnswer(resume: unknown, stored: StoredCheckpoint | und
  * Returns the answers that an earlier run got at the checkpoint for tasks that failed before they took them; undefined
  * for none.
  */
-export async function untakenAnswers(stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
+export async function findUntakenAnswers(stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
   const failed = new Set(stored?.pendingWrites.filter(({ channel }) => channel === ERROR).map(({ taskId }) => taskId));
   if (stored === undefined || failed.size === 0) return undefined;
   const given = new Map<string, unknown>();
@@ -85,7 +89,7 @@ function isGiven({ taskId }: PendingWrite): boolean {
 }
 
 /** Returns whether the resume value is a map, by LangGraph's own test: every key is the id of an interrupt. */
-function namesInterrupts(resume: unknown): boolean {
+function isResumeMap(resume: unknown): boolean {
   if (typeof resume !== 'object' || resume === null) return false;
   const keys = Object.keys(resume);
   return keys.length > 0 && keys.every(isInterruptId);

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { noEffect } from './no-effect.ts';
 
-const besideHandler = <T extends TSchema>(schema: T) =>
+const authHandlerKey = <T extends TSchema>(schema: T) =>
   Type.Optional(noEffect(schema, 'it belongs to custom authentication, which is not available'));
 
 /** `auth`: the project's own code that decides who may call. */
@@ -13,9 +13,9 @@ export const AuthSection = Type.Object(
         description: 'The handler: `"./file.ts:export"`. A project that has one is refused.',
       }),
     ),
-    disable_studio_auth: besideHandler(Type.Boolean({ description: 'No exception for Studio.' })),
-    openapi: besideHandler(Type.Record(Type.String(), Type.Unknown(), { description: 'Security schemes.' })),
-    cache: besideHandler(
+    disable_studio_auth: authHandlerKey(Type.Boolean({ description: 'No exception for Studio.' })),
+    openapi: authHandlerKey(Type.Record(Type.String(), Type.Unknown(), { description: 'Security schemes.' })),
+    cache: authHandlerKey(
       Type.Object(
         {
           cache_keys: Type.Optional(Type.Array(Type.String())),
@@ -25,7 +25,7 @@ export const AuthSection = Type.Object(
         { description: 'How long an answer of the handler is good for.' },
       ),
     ),
-    allow_langsmith_api_keys: besideHandler(Type.Boolean({ description: 'Keys are let in beside the handler.' })),
+    allow_langsmith_api_keys: authHandlerKey(Type.Boolean({ description: 'Keys are let in beside the handler.' })),
   },
   {
     description:

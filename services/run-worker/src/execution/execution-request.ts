@@ -1,9 +1,9 @@
 import { type RunArguments, TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY } from '@runyard/contracts';
-import type { RunRequest } from '@runyard/graph-host';
+import type { ExecutionRequest } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
 
-/** Builds the request to the graph host from the run's `RunArguments`, which agent-api checked. */
-export function runRequest(run: ClaimedRun): RunRequest {
+/** Builds what the graph host executes from the run's `RunArguments`, which agent-api checked. */
+export function toExecutionRequest(run: ClaimedRun): ExecutionRequest {
   const args = run.kwargs as RunArguments;
   const { configurable, metadata, tags, recursion_limit } = args.config;
   const graphId = String(configurable.graph_id);
@@ -49,7 +49,7 @@ function furtherKeys({ run_name, max_concurrency }: Record<string, unknown>) {
   };
 }
 
-function tracingOf(configurable: Record<string, unknown>): Pick<RunRequest, 'tracing'> {
+function tracingOf(configurable: Record<string, unknown>): Pick<ExecutionRequest, 'tracing'> {
   const { [TRACING_PROJECT_KEY]: project, [TRACING_EXAMPLE_KEY]: exampleId } = configurable as Record<string, string>;
   if (project === undefined && exampleId === undefined) return {};
   return { tracing: { ...(project !== undefined && { project }), ...(exampleId !== undefined && { exampleId }) } };

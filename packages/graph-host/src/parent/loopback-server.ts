@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { LOOPBACK_HEADER, type Loopback } from '../local-http.ts';
+import { LOOPBACK_HEADER, type Loopback } from '../loopback-http.ts';
 import type { SocketFolder } from './socket-folder.ts';
 
 const KEEP_ALIVE_MS = 75_000;
@@ -14,14 +14,14 @@ export async function openLoopback(folder: SocketFolder, onRequest: RequestListe
   const token = randomBytes(32).toString('base64url');
   const socketPath = folder.newPath();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (req, res) => {
-    if (isFrom(req, token)) onRequest(req, res);
+    if (hasLoopbackToken(req, token)) onRequest(req, res);
     else res.writeHead(403, { 'content-type': 'application/json', connection: 'close' }).end('{"detail":"Forbidden"}');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
-  await folder.admit(socketPath);
+  await folder.grantAccess(socketPath);
   return {
     socketPath,
     token,
@@ -34,7 +34,7 @@ export async function openLoopback(folder: SocketFolder, onRequest: RequestListe
 }
 
 /** Returns whether the request has the token. Removes its header, because nothing else may see it. */
-export function isFrom(req: IncomingMessage, token: string): boolean {
+export function hasLoopbackToken(req: IncomingMessage, token: string): boolean {
   const given = Buffer.from(String(req.headers[LOOPBACK_HEADER] ?? ''));
   delete req.headers[LOOPBACK_HEADER];
   const expected = Buffer.from(token);

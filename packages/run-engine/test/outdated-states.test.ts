@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-const found = async () => (await fixture.engine.rescue.findStatesBehind()).map(({ threadId }) => threadId);
+const found = async () => (await fixture.engine.rescue.findOutdatedStates()).map(({ threadId }) => threadId);
 const marks = async () => (await fixture.rows('SELECT 1 FROM thread_state_behind')).length;
 
 /** Makes a running run that wrote a checkpoint. */

@@ -4,10 +4,10 @@ import type pg from 'pg';
  * Sets the status of threads without a run in flight from their state: `interrupted` when it has interrupts, else
  * `idle`. Thread and fence rows are locked.
  */
-export async function settleThreads(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+export async function resetThreadStatus(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   if (threadIds.length === 0) return;
   await client.query({
-    name: 'engine_settle_threads',
+    name: 'engine_reset_thread_status',
     text: `UPDATE thread t
            SET status = CASE WHEN EXISTS (SELECT 1 FROM thread_state s
                                           WHERE s.thread_id = t.thread_id AND s.interrupts IS NOT NULL)

@@ -1,5 +1,5 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
-import type { CreateRun } from '@runyard/run-engine';
+import type { AcceptedRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
 import { isRestricted, type Scope } from '../access/scope.ts';
 import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
@@ -18,10 +18,10 @@ export interface RunOrigin {
 }
 
 /**
- * Returns the run as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are
+ * Returns what is accepted of a request, as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are
  * given
  */
-export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): CreateRun {
+export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): AcceptedRun {
   const runId = uuidv7();
   const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
   return {

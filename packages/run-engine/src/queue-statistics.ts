@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { QueueStatistics } from './workers/types.ts';
 
-export async function queueStatistics(db: pg.Pool): Promise<QueueStatistics> {
+export async function readQueueStatistics(db: pg.Pool): Promise<QueueStatistics> {
   const { rows } = await db.query({
     name: 'engine_queue_statistics',
     text: `WITH waiting AS (

@@ -11,12 +11,12 @@ const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
  * checkpoints of earlier attempts stay (`interrupt`) or are deleted (`rollback`). Needs the same locks as `endRuns`;
  * accepts any number per thread. Returns the runs whose rollback takes longer.
  */
-export async function endInterrupted(
+export async function endCancelledRuns(
   client: pg.ClientBase,
   runs: OwnedRun[],
   events: RunEvents,
 ): Promise<Set<OwnedRun>> {
-  const goingOn = new Set<OwnedRun>();
+  const rollingBack = new Set<OwnedRun>();
   for (let left = runs; left.length > 0; ) {
     const firsts = new Set(new Map(left.toReversed().map((run) => [run.threadId, run])).values());
     const round = [...firsts];
@@ -28,8 +28,8 @@ export async function endInterrupted(
     );
     const rolledBack = round.filter(({ cancelAction }) => cancelAction === 'rollback');
     const next = await rollBackRuns(client, rolledBack, events);
-    if (!next) for (const run of rolledBack) goingOn.add(run);
+    if (!next) for (const run of rolledBack) rollingBack.add(run);
     left = left.filter((run) => !firsts.has(run));
   }
-  return goingOn;
+  return rollingBack;
 }

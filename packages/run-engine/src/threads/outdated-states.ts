@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** A thread whose stored values are older than its newest checkpoint. */
-export interface StateBehind {
+export interface OutdatedState {
   threadId: string;
   metadata: Record<string, unknown>;
 }
@@ -12,15 +12,15 @@ const BATCH = 20;
  * Time after which a state update outside of a run counts as lost when its process died; longer than such a write
  * takes.
  */
-export const WRITING_TAKES = "interval '1 minute'";
+export const STATE_WRITE_TIME = "interval '1 minute'";
 
 /**
  * Returns threads whose values must be read again, with a graph that can do it. Threads found to be up to date are
  * forgotten. Busy threads are skipped: their runs write their state.
  */
-export async function findStatesBehind(db: pg.Pool): Promise<StateBehind[]> {
+export async function findOutdatedStates(db: pg.Pool): Promise<OutdatedState[]> {
   const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown> }>({
-    name: 'engine_find_states_behind',
+    name: 'engine_find_outdated_states',
     text: `WITH due AS (
              SELECT b.thread_id, t.metadata,
                     coalesce(t.metadata ->> 'graph_id', '') <> '' AND

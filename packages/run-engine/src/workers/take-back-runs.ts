@@ -4,10 +4,10 @@ import type { EngineWrites } from '../engine-writes.ts';
 import { lockOwnedRuns, lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
-import type { TakenRuns } from './types.ts';
+import type { TakenBackRuns } from './types.ts';
 import { endUnresponsiveSessions } from './unresponsive-sessions.ts';
 
-export interface LapsedWorkersOptions extends ReleaseOptions {
+export interface TakeBackOptions extends ReleaseOptions {
   write: EngineWrites['write'];
   events: RunEvents;
   /**
@@ -27,9 +27,9 @@ const ROLLBACKS_MS = 1_000;
 const UNRESPONSIVE_SHARE = 0.2;
 const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without finishing the run.' };
 
-interface Taken extends TakenRuns {
+interface TakeBackProgress extends TakenBackRuns {
   /** Threads of runs whose rollback takes longer. */
-  goingOn: string[];
+  rollingBack: string[];
 }
 
 /**
@@ -38,20 +38,20 @@ interface Taken extends TakenRuns {
  *
  * @param options `cancelledOnly`: only runs that have to end, and none that have to be executed
  */
-export async function takeRunsOfLapsedWorkers(
+export async function takeBackRuns(
   db: pg.Pool,
-  { cancelledOnly = false, ...options }: LapsedWorkersOptions & { cancelledOnly?: boolean },
-): Promise<TakenRuns> {
-  const result: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
+  { cancelledOnly = false, ...options }: TakeBackOptions & { cancelledOnly?: boolean },
+): Promise<TakenBackRuns> {
+  const result: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [] };
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
-    const threadIds = await threadsOfLost(db, { after, cancelledOnly });
+    const threadIds = await findThreadsOfLostWorkers(db, { after, cancelledOnly });
     if (threadIds.length > 0) await endUnresponsiveSessions(db, UNRESPONSIVE_SHARE);
     await takeTogether(threadIds, options, result);
     after = threadIds.length < BATCH ? undefined : threadIds.at(-1);
   }
   const until = performance.now() + ROLLBACKS_MS;
-  while (result.goingOn.length > 0 && performance.now() < until) {
-    await takeTogether(result.goingOn.splice(0), options, result);
+  while (result.rollingBack.length > 0 && performance.now() < until) {
+    await takeTogether(result.rollingBack.splice(0), options, result);
   }
   const { resumedRunIds, ended } = result;
   return { resumedRunIds, ended };
@@ -61,13 +61,13 @@ export async function takeRunsOfLapsedWorkers(
  * Takes back all in one transaction. When that fails, retries in halves, so that the others do not wait for a thread
  * that causes the failure.
  */
-async function takeTogether(threadIds: string[], options: LapsedWorkersOptions, result: Taken): Promise<void> {
+async function takeTogether(threadIds: string[], options: TakeBackOptions, result: TakeBackProgress): Promise<void> {
   if (threadIds.length === 0) return;
   try {
-    const taken = await options.write((client) => takeBack(client, threadIds, options));
+    const taken = await options.write((client) => takeBackOnce(client, threadIds, options));
     result.resumedRunIds.push(...taken.resumedRunIds);
     result.ended.push(...taken.ended);
-    result.goingOn.push(...taken.goingOn);
+    result.rollingBack.push(...taken.rollingBack);
   } catch (error) {
     if (!mayBeFaultOfOneItem(error) && !isRetryable(error)) throw error;
     if (threadIds.length === 1) return options.onFailure?.(threadIds[0]!, error);
@@ -77,12 +77,12 @@ async function takeTogether(threadIds: string[], options: LapsedWorkersOptions, 
   }
 }
 
-async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWorkersOptions): Promise<Taken> {
+async function takeBackOnce(client: pg.ClientBase, all: string[], options: TakeBackOptions): Promise<TakeBackProgress> {
   const { held } = await lockUnheldThreads(client, all);
   const threadIds = all.filter((threadId) => !held.has(threadId));
   const owned = await lockOwnedRuns(client, threadIds);
   // The run may have ended meanwhile, or its worker may have renewed its lease.
-  const stillLapsed = new Set(await threadsOfLost(client, { among: threadIds }));
+  const stillLapsed = new Set(await findThreadsOfLostWorkers(client, { among: threadIds }));
   const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
   const released = await releaseRuns(
     client,
@@ -90,11 +90,11 @@ async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWor
     options,
     options.events,
   );
-  const taken: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
+  const taken: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [] };
   for (const run of runs) {
     const end = released.get(run.runId)!;
     if (end.outcome === 'pending') taken.resumedRunIds.push(run.runId);
-    else if (end.outcome === 'goingOn') taken.goingOn.push(run.threadId);
+    else if (end.outcome === 'rollingBack') taken.rollingBack.push(run.threadId);
     else {
       const { outcome: _ended, ...how } = end;
       // Above the epoch of the lost attempt and below the next one's: if its worker is alive, it can append nothing
@@ -110,7 +110,7 @@ async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWor
  * Returns threads whose running run its worker will not end: the worker is lost, or unresponsive since the run's cancel
  * order.
  */
-async function threadsOfLost(
+async function findThreadsOfLostWorkers(
   db: pg.Pool | pg.ClientBase,
   { among, after = FIRST_ID, cancelledOnly = false }: { among?: string[]; after?: string; cancelledOnly?: boolean },
 ): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { runArgumentsExample } from '@runyard/contracts';
 import { expect, it } from 'vitest';
 import { claimedRun } from '../../test/fakes.ts';
-import { runRequest } from './run-request.ts';
+import { toExecutionRequest } from './execution-request.ts';
 
 it('a request to the host carries the arguments that the run was accepted with', () => {
   const run = claimedRun({ kwargs: { ...runArgumentsExample, context: { a: 1 } }, metadata: { mine: true } });
-  expect(runRequest(run)).toEqual({
+  expect(toExecutionRequest(run)).toEqual({
     runId: run.runId,
     threadId: run.threadId,
     assistantId: run.assistantId,
@@ -31,12 +31,12 @@ it('a request to the host carries the arguments that the run was accepted with',
 it('a request to the host names the tracing project of the run', () => {
   const configurable = { graph_id: 'agent', __langsmith_project__: 'mine', __langsmith_example_id__: 'e' };
   const kwargs = { ...runArgumentsExample, config: { configurable } };
-  expect(runRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
+  expect(toExecutionRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
 });
 
 it("a request to the host passes on the other keys of LangChain's configuration that mean something to a run", () => {
   const config = { ...runArgumentsExample.config, run_name: 'mine', max_concurrency: 2, callbacks: ['no'] };
-  const made = runRequest(claimedRun({ kwargs: { ...runArgumentsExample, config } })).config;
+  const made = toExecutionRequest(claimedRun({ kwargs: { ...runArgumentsExample, config } })).config;
   expect(made).toMatchObject({ run_name: 'mine', max_concurrency: 2 });
   expect(made).not.toHaveProperty('callbacks');
 });
@@ -47,7 +47,7 @@ it('a request of every attempt says where the run began, and the host decides wh
     command: { resume: 'yes' },
     config: { configurable: { graph_id: 'agent', checkpoint_id: 'earlier', mine: 1 } },
   };
-  const again = runRequest(claimedRun({ kwargs, attempt: 2 }));
+  const again = toExecutionRequest(claimedRun({ kwargs, attempt: 2 }));
   expect(again).toMatchObject({ attempt: 2, command: { resume: 'yes' } });
   expect(again.config.configurable).toMatchObject({ checkpoint_id: 'earlier', mine: 1 });
 });

@@ -20,7 +20,7 @@ interface Waiting {
   supersedes: string | undefined;
 }
 
-export interface OutboxOptions {
+export interface EventBufferOptions {
   connection: Connection;
   use: number;
   creditBytes: number;
@@ -31,8 +31,8 @@ export interface OutboxOptions {
   onOverflow(error: StreamBufferOverflowError): void;
 }
 
-export class Outbox {
-  readonly #options: OutboxOptions;
+export class EventBuffer {
+  readonly #options: EventBufferOptions;
   #credit: number;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -43,7 +43,7 @@ export class Outbox {
   #overflown = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: EventBufferOptions) {
     this.#options = options;
     this.#credit = options.creditBytes;
   }
@@ -51,7 +51,8 @@ export class Outbox {
   push(rendered: RenderedEvent): void {
     if (this.#overflown) return;
     const bytes = Buffer.byteLength(rendered.data);
-    const { mode, event, data, supersedes } = bytes > this.#options.eventBytes ? leftOut(rendered, bytes) : rendered;
+    const { mode, event, data, supersedes } =
+      bytes > this.#options.eventBytes ? toTooLargeGap(rendered, bytes) : rendered;
     const waiting: Waiting = { mode, event, data: Buffer.from(data), supersedes };
     if (supersedes !== undefined) this.#supersede(supersedes, waiting);
     this.#waiting.push(waiting);
@@ -117,7 +118,7 @@ export class Outbox {
   }
 
   /** Resolves when no event waits any more. */
-  async drained(): Promise<void> {
+  async waitUntilEmpty(): Promise<void> {
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
@@ -138,7 +139,7 @@ export class Outbox {
 }
 
 /** Replaces an event that is too large, so that the client sees that one is missing. */
-function leftOut({ event }: RenderedEvent, bytes: number): RenderedEvent {
+function toTooLargeGap({ event }: RenderedEvent, bytes: number): RenderedEvent {
   const data = JSON.stringify({ reason: 'too_large', after: null, event, bytes });
   return { mode: 'stream.gap', event: 'gap', data };
 }

@@ -7,7 +7,7 @@ const KINDS = ['checkpoint', 'event', 'status', 'store'] as const;
  * Counts writes that were refused because another attempt, a cancel or a rollback had taken the thread. Each one
  * protected a thread; many of them mean workers that stall for longer than their lease.
  */
-export function staleWrites(metrics: Metrics): (kind: (typeof KINDS)[number], writes?: number) => void {
+export function staleWriteCounter(metrics: Metrics): (kind: (typeof KINDS)[number], writes?: number) => void {
   const counter = metrics.counter(
     'lg_api_stale_writes_refused_total',
     'Writes refused because the thread had another owner by then.',

@@ -10,7 +10,7 @@ export function sweptCounter(metrics: Metrics, kinds: readonly string[]) {
   return counter;
 }
 
-export function cancelLatency(metrics: Metrics) {
+export function cancelLatencyHistogram(metrics: Metrics) {
   return metrics.histogram(
     'lg_api_run_cancel_latency',
     'Milliseconds from the order to end a running run to its end',
