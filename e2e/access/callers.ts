@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { IssuedApiKey, Role, Workspace } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { type Need, ROLE_PERMISSIONS, type RoleName } from './permissions.ts';
-import { platformDatabase } from './platform-database.ts';
+import { findDatabaseUrl } from './platform-database.ts';
 
 export interface PlatformUnderTest {
   url: string;
@@ -22,13 +22,13 @@ export interface Member {
 
 export interface Callers {
   /** Invalid keys, by what is wrong with them. */
-  strangers: Record<string, string | undefined>;
+  invalidKeys: Record<string, string | undefined>;
   /** Good keys in the workspace that has the resources. */
   members: Member[];
   /** The key of an administrator of another workspace of the same organization, without rights in this one. */
-  neighbour: string;
+  otherWorkspaceKey: string;
   /** The key of an administrator of another organization. */
-  foreigner: string;
+  otherOrganizationKey: string;
   workspaceId: string;
   /** Ids of the other organization and its workspace. */
   foreign: { organizationId: string; workspaceId: string };
@@ -56,7 +56,7 @@ export function isAllowed(need: Need, { roles, isReadOnly }: Member): boolean {
 
 /** Creates all keys, in two organizations. Resolves when the revoked and the expired one are refused. */
 export async function makeCallers(platform: PlatformUnderTest): Promise<Callers> {
-  const ask = administrator(platform);
+  const ask = createAdministratorClient(platform);
   const [roles, workspaces, other] = await Promise.all([
     ask<Role[]>('GET', '/api/v1/orgs/current/roles'),
     ask<Workspace[]>('GET', '/api/v1/workspaces'),
@@ -73,30 +73,41 @@ export async function makeCallers(platform: PlatformUnderTest): Promise<Callers>
       default_workspace_id: workspaceId,
       ...(workspaceRole && { role_id: roleId(workspaceRole), workspaces: [workspaceId] }),
     });
-  const [members, neighbour, revoked, expired, foreign] = await Promise.all([
+  const [members, otherWorkspaceKey, revoked, expired, foreign] = await Promise.all([
     Promise.all(MEMBERS.map(async (member) => ({ ...member, key: (await memberKey(member)).key }) as Member)),
-    issue({ description: 'a neighbour', role_id: roleId('WORKSPACE_ADMIN'), workspaces: [other.id] }),
+    issue({
+      description: 'an administrator of another workspace',
+      role_id: roleId('WORKSPACE_ADMIN'),
+      workspaces: [other.id],
+    }),
     issue({ description: 'revoked' }),
     issue({ description: 'expired', expires_at: new Date(Date.now() + 1_000).toISOString() }),
     makeForeignOrganization(platform.dataDir),
   ]);
   await ask('DELETE', `/api/v1/orgs/current/service-keys/${revoked.id}`);
-  await Promise.all([revoked.key, expired.key].map((key) => untilRefused(platform, key)));
-  const strangers = {
+  await Promise.all([revoked.key, expired.key].map((key) => waitUntilRefused(platform, key)));
+  const invalidKeys = {
     'no key': undefined,
     'a malformed key': 'lsv2_sk_malformed',
     'a key that was never issued': makeKey(),
     'a revoked key': revoked.key,
     'an expired key': expired.key,
   };
-  const { key: foreigner, ...ids } = foreign;
-  return { strangers, members, neighbour: neighbour.key, foreigner, workspaceId, foreign: ids };
+  const { key: otherOrganizationKey, ...ids } = foreign;
+  return {
+    invalidKeys,
+    members,
+    otherWorkspaceKey: otherWorkspaceKey.key,
+    otherOrganizationKey,
+    workspaceId,
+    foreign: ids,
+  };
 }
 
 /**
  * Returns a function that sends requests as the administrator of the default organization. @throws when one is refused
  */
-export function administrator({ url, apiKey }: PlatformUnderTest) {
+export function createAdministratorClient({ url, apiKey }: PlatformUnderTest) {
   return async <Answer>(method: string, target: string, body?: unknown): Promise<Answer> => {
     const response = await fetch(target.startsWith('http') ? target : url + target, {
       method,
@@ -114,7 +125,7 @@ async function makeForeignOrganization(dataDir: string) {
   const [organizationId, workspaceId, identityId] = [randomUUID(), randomUUID(), randomUUID()];
   const key = makeKey();
   const digest = createHash('sha256').update(key).digest();
-  await withDatabaseClient(await platformDatabase(dataDir, 'org_access'), async (client) => {
+  await withDatabaseClient(await findDatabaseUrl(dataDir, 'org_access'), async (client) => {
     await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Foreign')", [organizationId]);
     await client.query("INSERT INTO workspace (id, organization_id, display_name) VALUES ($1, $2, 'Foreign')", [
       workspaceId,
@@ -141,7 +152,7 @@ function makeKey(): string {
   return `${body}_${checksum}`;
 }
 
-async function untilRefused({ url }: PlatformUnderTest, key: string): Promise<void> {
+async function waitUntilRefused({ url }: PlatformUnderTest, key: string): Promise<void> {
   const status = async () => (await fetch(`${url}/api/v1/workspaces`, { headers: { 'x-api-key': key } })).status;
   await waitFor(async () => (await status()) === 401, { what: 'the refusal of a key', timeoutMs: 10_000 });
 }

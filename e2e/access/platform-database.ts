@@ -6,7 +6,7 @@ import path from 'node:path';
  *
  * @param name `org_access`, `control_plane` or the id of a deployment
  */
-export async function platformDatabase(dataDir: string, name: string): Promise<string> {
+export async function findDatabaseUrl(dataDir: string, name: string): Promise<string> {
   const read = async (file: string) => (await readFile(path.join(dataDir, file), 'utf8')).trim();
   const isDeployment = /^[0-9a-f]{8}-/.test(name);
   const given = process.env.RUNYARD_POSTGRES_URL;

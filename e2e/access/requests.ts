@@ -3,7 +3,7 @@ import type { Operation } from '@runyard/contracts';
 /** The values of path parameters and of fields that refer to something, by name. */
 export type Ids = Record<string, string>;
 
-export interface Request {
+export interface OperationRequest {
   method: string;
   /** Path and query, below the service or the deployment. */
   target: string;
@@ -64,7 +64,7 @@ const BODIES: Record<string, unknown> = {
 const REFERENCES: Record<string, string> = { provider_ids: 'provider_id', thread_ids: 'thread_id' };
 
 /** Returns a request that the operation's schemas allow, about the things in `ids`. */
-export function requestOf(operation: Operation, ids: Ids): Request {
+export function buildRequest(operation: Operation, ids: Ids): OperationRequest {
   const { operationId, method, examples } = operation;
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'none'));
   const named = QUERIES[operationId];

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Deployment, IssuedApiKey, Listener } from '@runyard/contracts';
-import { administrator, type Callers, type PlatformUnderTest } from './callers.ts';
+import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
 /** Names that creations use: where they are taken, no more is created. */
-export const TAKEN = {
+export const TAKEN_NAMES = {
   new_thread_id: '0a5ced00-0000-4000-8000-000000000001',
   deployment_name: 'asked-for-deployment',
   compute_id: 'asked-for-machine',
@@ -25,7 +25,7 @@ export async function makeResources(platform: PlatformUnderTest, { workspaceId }
 }
 
 /** Returns ids of the same names that nothing has. */
-export function missingOf(ids: Ids): Ids {
+export function makeMissingIds(ids: Ids): Ids {
   const known = [...new Set(Object.values(ids))];
   const missing = (id: string) => {
     const tail = String(known.indexOf(id)).padStart(12, '0');
@@ -35,9 +35,12 @@ export function missingOf(ids: Ids): Ids {
 }
 
 /** Returns unused names for creations. */
-export function fresh(): Ids {
+export function makeFreshIds(): Ids {
   return Object.fromEntries(
-    Object.entries(TAKEN).map(([name, id]) => [name, isUuid(id) ? randomUUID() : `fresh-${randomUUID().slice(0, 8)}`]),
+    Object.entries(TAKEN_NAMES).map(([name, id]) => [
+      name,
+      isUuid(id) ? randomUUID() : `fresh-${randomUUID().slice(0, 8)}`,
+    ]),
   );
 }
 
@@ -51,7 +54,7 @@ export function maskIds(text: string, ...named: Ids[]): string {
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 async function makeAgentServerResources(platform: PlatformUnderTest): Promise<Ids> {
-  const asks = administrator(platform);
+  const asks = createAdministratorClient(platform);
   const ask = <Answer>(method: string, path: string, body?: unknown) =>
     asks<Answer>(method, platform.deploymentUrl + path, body);
   const [assistant, thread] = await Promise.all([
@@ -72,16 +75,16 @@ async function makeAgentServerResources(platform: PlatformUnderTest): Promise<Id
 
 /** Creates resources of control-plane. No data plane runs their deployment, so a test may break it. */
 async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<Ids> {
-  const ask = administrator(platform);
-  const names = { provider_id: TAKEN.taken_provider_id, agent_id: 'asked-for-agent' };
+  const ask = createAdministratorClient(platform);
+  const names = { provider_id: TAKEN_NAMES.taken_provider_id, agent_id: 'asked-for-agent' };
   const listener = await ask<Listener>('POST', '/v2/listeners', {
     compute_type: 'process',
-    compute_id: TAKEN.compute_id,
+    compute_id: TAKEN_NAMES.compute_id,
     compute_config: {},
   });
   const made = await ask<{ id: string }>('POST', `/v2/listeners/${listener.id}/keys`);
   const deployment = await ask<Deployment>('POST', '/v2/deployments', {
-    name: TAKEN.deployment_name,
+    name: TAKEN_NAMES.deployment_name,
     source: 'local_directory',
     source_config: { project_path: '/srv/agent', listener_id: listener.id },
     source_revision_config: {},
@@ -104,7 +107,7 @@ async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<I
 }
 
 async function makeOAuthResources(
-  ask: ReturnType<typeof administrator>,
+  ask: ReturnType<typeof createAdministratorClient>,
   { provider_id, agent_id }: { provider_id: string; agent_id: string },
 ): Promise<Ids> {
   await ask('POST', '/v2/auth/providers', {
@@ -125,7 +128,7 @@ async function makeOAuthResources(
 }
 
 async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
-  const ask = administrator(platform);
+  const ask = createAdministratorClient(platform);
   const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
     description: 'asked for',
     workspaces: [workspaceId],

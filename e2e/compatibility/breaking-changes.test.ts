@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { breakingChanges } from './breaking-changes.ts';
-import { releaseBefore, releasedFile } from './release.ts';
+import { findBreakingChanges } from './breaking-changes.ts';
+import { findPreviousRelease, readReleasedFile } from './release.ts';
 import type { Schema } from './schema-shape.ts';
 
 const note = {
@@ -34,9 +34,9 @@ const documentOf = (schema: Schema, operation: Schema = {}): Schema => ({
   },
 });
 const changed = (change: object): Schema => documentOf({ ...note, ...change } as Schema);
-const changes = (after: Schema) => breakingChanges(documentOf(note), after);
+const changes = (after: Schema) => findBreakingChanges(documentOf(note), after);
 
-describe('breakingChanges', () => {
+describe('findBreakingChanges', () => {
   it('reports nothing for additions', () => {
     const properties = { ...note.properties, more: { type: 'string' }, kind: { type: 'string' } };
     expect(changes(documentOf(note))).toEqual([]);
@@ -90,9 +90,9 @@ describe('breakingChanges', () => {
   it('finds operations, parameters, answers, messages and channels that were removed', () => {
     const operation = { parameters: [{ name: 'limit', in: 'query' }] };
     const before = documentOf(note, operation);
-    expect(breakingChanges(before, documentOf(note))).toEqual(['POST /notes: query parameter limit is gone']);
+    expect(findBreakingChanges(before, documentOf(note))).toEqual(['POST /notes: query parameter limit is gone']);
     const strict = { parameters: [{ name: 'limit', in: 'query', required: true }] };
-    expect(breakingChanges(before, documentOf(note, strict))).toEqual([
+    expect(findBreakingChanges(before, documentOf(note, strict))).toEqual([
       'POST /notes: query parameter limit has become required',
     ]);
     expect(changes(documentOf(note, { responses: {} }))).toEqual(['POST /notes: the answer 200 is gone']);
@@ -104,7 +104,7 @@ describe('breakingChanges', () => {
   });
 });
 
-const release = releaseBefore(process.env.RUNYARD_PREVIOUS_RELEASE);
+const release = findPreviousRelease(process.env.RUNYARD_PREVIOUS_RELEASE);
 const repository = path.join(import.meta.dirname, '../..');
 const folder = 'docs/api';
 
@@ -113,10 +113,10 @@ if (release) {
   describe(`what ${release.ref} promised`, () => {
     const names = readdirSync(path.join(repository, folder)).filter((name) => name.endsWith('.json'));
     it.each(names)('still holds in %s: fields are only added, and none is required that was not', (name) => {
-      const before = releasedFile(release, `${folder}/${name}`);
+      const before = readReleasedFile(release, `${folder}/${name}`);
       if (before === undefined) return; // The file is new since then.
       const after = readFileSync(path.join(repository, folder, name), 'utf8');
-      expect(breakingChanges(JSON.parse(before), JSON.parse(after))).toEqual([]);
+      expect(findBreakingChanges(JSON.parse(before), JSON.parse(after))).toEqual([]);
     });
   });
 }

@@ -1,4 +1,4 @@
-import { follow, type Json, type Schema, shapeOf } from './schema-shape.ts';
+import { describeShape, type Json, resolveReference, type Schema } from './schema-shape.ts';
 
 /**
  * The direction of a schema: older clients write a `request` and read an `answer`; an `event` is both, since
@@ -19,7 +19,7 @@ interface Documents {
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Returns the promises of an earlier OpenAPI or AsyncAPI document that a later one breaks, one sentence each. */
-export function breakingChanges(before: Schema, after: Schema): string[] {
+export function findBreakingChanges(before: Schema, after: Schema): string[] {
   const documents = { before, after, compared: new Set<string>() };
   return [...new Set([...operationChanges(documents), ...messageChanges(documents)])];
 }
@@ -49,8 +49,11 @@ function operationChange(where: string, before: Schema, after: Schema, documents
   for (const [name, { required }] of parametersAfter) {
     if (required && !parametersBefore.get(name)?.required) found.push(`${where}: ${name} has become required`);
   }
-  const [bodyBefore, bodyAfter] = [follow(object(before.requestBody), documents.before), object(after.requestBody)];
-  if (object(follow(bodyAfter, documents.after)).required && !bodyBefore.required) {
+  const [bodyBefore, bodyAfter] = [
+    resolveReference(object(before.requestBody), documents.before),
+    object(after.requestBody),
+  ];
+  if (object(resolveReference(bodyAfter, documents.after)).required && !bodyBefore.required) {
     found.push(`${where}: a body has become required`);
   }
   found.push(...contentChanges(`${where}, body`, bodyBefore, bodyAfter, 'request', documents));
@@ -88,8 +91,8 @@ function contentChanges(
   direction: Direction,
   documents: Documents,
 ): string[] {
-  const contentAfter = object(follow(after, documents.after).content);
-  return entries(follow(before, documents.before).content).flatMap(([type, { schema }]) => {
+  const contentAfter = object(resolveReference(after, documents.after).content);
+  return entries(resolveReference(before, documents.before).content).flatMap(([type, { schema }]) => {
     const now = contentAfter[type];
     if (now === undefined) return [`${where}: ${type} is gone`];
     return schemaChanges(where, [object(schema)], [object(object(now).schema)], direction, documents);
@@ -107,7 +110,10 @@ function schemaChanges(
   const pair = JSON.stringify([direction, before, after]);
   if (documents.compared.has(pair)) return [];
   documents.compared.add(pair);
-  const [was, is] = [shapeOf({ anyOf: before }, documents.before), shapeOf({ anyOf: after }, documents.after)];
+  const [was, is] = [
+    describeShape({ anyOf: before }, documents.before),
+    describeShape({ anyOf: after }, documents.after),
+  ];
   const found: string[] = [];
   for (const [name, schemas] of was.properties) {
     const now = is.properties.get(name);
@@ -140,7 +146,7 @@ function schemaChanges(
 }
 
 function parametersOf(operation: Schema, root: Schema): Map<string, Schema> {
-  const parameters = ((operation.parameters ?? []) as Schema[]).map((parameter) => follow(parameter, root));
+  const parameters = ((operation.parameters ?? []) as Schema[]).map((parameter) => resolveReference(parameter, root));
   return new Map(parameters.map((parameter) => [`${parameter.in} parameter ${parameter.name}`, parameter]));
 }
 

@@ -19,7 +19,7 @@ export interface Release {
  * @returns undefined when nothing is named and nothing was released yet, as far as this clone knows
  * @throws Error when the named one does not exist
  */
-export function releaseBefore(named?: string): Release | undefined {
+export function findPreviousRelease(named?: string): Release | undefined {
   const ref = named ?? newestTag();
   if (ref === undefined) return undefined;
   try {
@@ -30,7 +30,7 @@ export function releaseBefore(named?: string): Release | undefined {
 }
 
 /** Returns a file as it was released; undefined when it did not exist. */
-export function releasedFile({ commit }: Release, file: string): string | undefined {
+export function readReleasedFile({ commit }: Release, file: string): string | undefined {
   try {
     return git('show', `${commit}:${file}`);
   } catch {
@@ -42,7 +42,7 @@ export function releasedFile({ commit }: Release, file: string): string | undefi
  * Returns the folder of a release with its services installed and built, made once for each commit. Packages come from
  * the store of this machine as far as it has them.
  */
-export async function builtRelease({ ref, commit }: Release, say: (line: string) => void): Promise<string> {
+export async function buildRelease({ ref, commit }: Release, say: (line: string) => void): Promise<string> {
   const folder = path.join(cache, `release-${commit.slice(0, 12)}`);
   const done = path.join(folder, '.built');
   if (existsSync(done)) return folder;

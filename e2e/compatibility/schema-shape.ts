@@ -15,11 +15,11 @@ export interface Shape {
 }
 
 /** @param root the document that references in the schema point into */
-export function shapeOf(schema: Schema, root: Schema): Shape {
-  const target = follow(schema, root);
+export function describeShape(schema: Schema, root: Schema): Shape {
+  const target = resolveReference(schema, root);
   const own = ownShape(target);
-  const all = list(target.allOf).map((part) => shapeOf(part, root));
-  const alternatives = [...list(target.anyOf), ...list(target.oneOf)].map((part) => shapeOf(part, root));
+  const all = list(target.allOf).map((part) => describeShape(part, root));
+  const alternatives = [...list(target.anyOf), ...list(target.oneOf)].map((part) => describeShape(part, root));
   return both([own, ...all, ...(alternatives.length > 0 ? [either(alternatives)] : [])]);
 }
 
@@ -76,7 +76,7 @@ function union(sets: (Set<string> | undefined)[]): Set<string> | undefined {
 }
 
 /** Follows `#/components/…`, as often as one reference leads to the next. */
-export function follow(schema: Schema, root: Schema): Schema {
+export function resolveReference(schema: Schema, root: Schema): Schema {
   let target = schema;
   while (typeof target.$ref === 'string') {
     const names = target.$ref.replace(/^#\//, '').split('/');

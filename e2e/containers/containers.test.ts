@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { copyProject } from '../harness/official-cli.ts';
 import { type Platform, startPlatform } from '../harness/platform.ts';
-import { linesOf, startRunyard } from '../harness/runyard-cli.ts';
-import { buildBaseImage, containersOf, docker, inventory } from './engine.ts';
+import { parseJsonLines, startRunyard } from '../harness/runyard-cli.ts';
+import { buildBaseImage, listContainers, listLeftovers, runDocker } from './engine.ts';
 
 /** A graph that calls the server it runs in, which is another container. */
 const ASKER = `
@@ -19,14 +19,14 @@ export const graph = new StateGraph(State)
   .addEdge(START, 'ask').addEdge('ask', END).compile();
 `;
 
-let before: Awaited<ReturnType<typeof inventory>>;
+let before: Awaited<ReturnType<typeof listLeftovers>>;
 let base: Awaited<ReturnType<typeof buildBaseImage>>;
 let project: Awaited<ReturnType<typeof copyProject>>;
 let platform: Platform;
 let deployment: { id: string; source: string; source_config: { custom_url: string } };
 
 beforeAll(async () => {
-  before = await inventory();
+  before = await listLeftovers();
   project = await copyProject('deployed');
   await writeFile(path.join(project.folder, '.env'), 'MARK=from-the-env-file\n');
   await writeFile(path.join(project.folder, 'asker.ts'), ASKER);
@@ -78,7 +78,7 @@ async function containerOf(part: string, others: string[] = []): Promise<string>
   await expect
     .poll(
       async () =>
-        found.splice(0, found.length, ...(await containersOf(deployment.id, part))) &&
+        found.splice(0, found.length, ...(await listContainers(deployment.id, part))) &&
         found.filter((id) => !others.includes(id)),
       {
         timeout: 60_000,
@@ -91,7 +91,7 @@ async function containerOf(part: string, others: string[] = []): Promise<string>
 it('a project that was built into an image on this machine runs in containers of the platform that npm start began', async () => {
   await succeed(deploy());
   const listed = await runyard(['deploy', 'list', '--name-contains', 'boxed', '--json']);
-  deployment = linesOf<typeof deployment>(listed)[0]!;
+  deployment = parseJsonLines<typeof deployment>(listed)[0]!;
   expect(deployment.source).toBe('internal_docker');
   await Promise.all(['agent-api', 'run-worker'].map((part) => containerOf(part)));
   expect(await greet()).toBe('hello ada from-the-env-file');
@@ -112,7 +112,7 @@ it('it is updated in place, and the containers of the earlier revision end', asy
   await writeFile(graph, (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'"));
   await succeed(deploy());
   await expect.poll(greet, { timeout: 30_000 }).toBe('goodbye ada from-the-env-file');
-  const running = async () => (await docker('ps', '--no-trunc', '--format', '{{.ID}}')).split('\n');
+  const running = async () => (await runDocker('ps', '--no-trunc', '--format', '{{.ID}}')).split('\n');
   await expect.poll(running, { timeout: 60_000 }).not.toEqual(expect.arrayContaining([expect.toBeOneOf(replaced)]));
 });
 
@@ -120,7 +120,7 @@ it.each(['agent-api', 'run-worker'])(
   'a container of %s that is killed is replaced, and runs continue',
   async (part) => {
     const killed = await containerOf(part);
-    await docker('kill', killed);
+    await runDocker('kill', killed);
     await containerOf(part, [killed]);
     await expect.poll(() => greet().catch(String), { timeout: 60_000 }).toBe('goodbye ada from-the-env-file');
   },
@@ -149,10 +149,10 @@ it('a deployment whose containers cannot reach its database fails within a minut
 
 it('once it is deleted and the platform stopped, no container, image, network or process is left', async () => {
   await succeed(runyard(['deploy', 'delete', deployment.id, '--force']));
-  expect(await docker('ps', '--all', '--quiet', `--filter=label=io.runyard.deployment=${deployment.id}`)).toBe('');
+  expect(await runDocker('ps', '--all', '--quiet', `--filter=label=io.runyard.deployment=${deployment.id}`)).toBe('');
   expect(await platform.stop()).toMatchObject({ exitCode: 0 });
   await base.remove();
-  expect(await inventory()).toEqual(before);
+  expect(await listLeftovers()).toEqual(before);
   const processes = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n');
   expect(processes.filter((line) => line.includes(platform.dataDir))).toEqual([]);
 });

@@ -7,32 +7,32 @@ const repository = path.resolve(import.meta.dirname, '../..');
 const runFile = promisify(execFile);
 
 /** Returns the engine's answer, trimmed. */
-export async function docker(...args: string[]): Promise<string> {
+export async function runDocker(...args: string[]): Promise<string> {
   const { stdout } = await runFile('docker', args, { maxBuffer: 64 * 1024 * 1024, cwd: repository });
   return stdout.trim();
 }
 
-const linesOf = (text: string) => text.split('\n').filter(Boolean).sort();
+const parseJsonLines = (text: string) => text.split('\n').filter(Boolean).sort();
 
 /**
  * Returns what an engine has that a test could leave behind. Images without a name belong to the engine: it builds from
  * them again.
  */
-export async function inventory(): Promise<Record<'containers' | 'images' | 'networks', string[]>> {
+export async function listLeftovers(): Promise<Record<'containers' | 'images' | 'networks', string[]>> {
   const [containers, images, networks] = await Promise.all([
-    docker('ps', '--all', '--format', '{{.Names}}'),
-    docker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}'),
-    docker('network', 'ls', '--format', '{{.Name}}'),
+    runDocker('ps', '--all', '--format', '{{.Names}}'),
+    runDocker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}'),
+    runDocker('network', 'ls', '--format', '{{.Name}}'),
   ]);
-  const named = linesOf(images).filter((image) => !image.includes('<none>'));
-  return { containers: linesOf(containers), images: [...new Set(named)], networks: linesOf(networks) };
+  const named = parseJsonLines(images).filter((image) => !image.includes('<none>'));
+  return { containers: parseJsonLines(containers), images: [...new Set(named)], networks: parseJsonLines(networks) };
 }
 
 /** Returns the ids of the running containers of one part of a deployment. */
-export async function containersOf(deploymentId: string, part: string): Promise<string[]> {
+export async function listContainers(deploymentId: string, part: string): Promise<string[]> {
   const labels = [`io.runyard.deployment=${deploymentId}`, `io.runyard.part=${part}`];
   const filters = labels.map((label) => `--filter=label=${label}`);
-  return linesOf(await docker('ps', '--no-trunc', '--format', '{{.ID}}', ...filters));
+  return parseJsonLines(await runDocker('ps', '--no-trunc', '--format', '{{.ID}}', ...filters));
 }
 
 /** Builds the base image of this checkout; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
@@ -40,6 +40,6 @@ export async function buildBaseImage(): Promise<{ name: string; remove(): Promis
   const given = process.env.RUNYARD_TEST_BASE_IMAGE;
   if (given) return { name: given, remove: async () => undefined };
   const name = `runyard/agent-server:test-${randomBytes(4).toString('hex')}`;
-  await docker('build', '-f', 'infra/docker/agent-server/Dockerfile', '-t', name, '.');
-  return { name, remove: () => docker('image', 'rm', name) };
+  await runDocker('build', '-f', 'infra/docker/agent-server/Dockerfile', '-t', name, '.');
+  return { name, remove: () => runDocker('image', 'rm', name) };
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Goal, Tier } from './bench/goal.ts';
 
-export interface Flags {
+export interface FaultBenchFlags {
   tier: Tier;
   seed: number;
   goals: Goal[];
@@ -26,7 +26,7 @@ export const usage = `npm run test:faults -- [options]
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */
-export function readFlags(args: string[], all: readonly Goal[]): Flags {
+export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags {
   const { values } = parseArgs({
     args,
     options: {

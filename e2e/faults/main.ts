@@ -1,14 +1,14 @@
 import { readFlags, usage } from './flags.ts';
 import { goals } from './goals/index.ts';
 import { writeReport } from './report/write-report.ts';
-import { conclude, runGoals, say } from './run-goals.ts';
+import { printLine, printSummary, runGoals } from './run-goals.ts';
 
 async function main(): Promise<void> {
   const flags = readFlags(process.argv.slice(2), goals);
-  if (flags.help) return void say(usage);
+  if (flags.help) return void printLine(usage);
   if (flags.isReportOnly) return writeReport();
   const outcomes = await runGoals(flags);
-  conclude(outcomes, (failed) => `npm run test:faults -- --seed ${flags.seed} --only ${failed.join(',')}`);
+  printSummary(outcomes, (failed) => `npm run test:faults -- --seed ${flags.seed} --only ${failed.join(',')}`);
 }
 
 await main().catch((error: Error) => {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { builtRelease, releaseBefore } from '../compatibility/release.ts';
+import { buildRelease, findPreviousRelease } from '../compatibility/release.ts';
 import type { Goal, Tier } from './bench/goal.ts';
 import { hasEnoughSamples, isMet } from './bench/measure.ts';
-import { isReached, type Outcome, runGoal } from './bench/run-goal.ts';
-import { commitUnderTest, openSession } from './bench/session.ts';
-import { record } from './report/results.ts';
+import { isGoalMet, type Outcome, runGoal } from './bench/run-goal.ts';
+import { openSession, readCommitUnderTest } from './bench/session.ts';
+import { recordOutcome } from './report/results.ts';
 import { writeReport } from './report/write-report.ts';
 
 export interface RunGoalsOptions {
@@ -18,51 +18,51 @@ export interface RunGoalsOptions {
   isRecorded: boolean;
 }
 
-export const say = (line: string) => process.stdout.write(`${line}\n`);
+export const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Runs goals one after another on servers of their own, and prints the outcome of each. */
 export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoalsOptions): Promise<Outcome[]> {
-  const commit = commitUnderTest();
-  say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
-  const release = goals.some(({ needsPrevious }) => needsPrevious) ? releaseBefore(options.previous) : undefined;
-  const previous = release && (await builtRelease(release, say));
+  const commit = readCommitUnderTest();
+  printLine(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
+  const release = goals.some(({ needsPrevious }) => needsPrevious) ? findPreviousRelease(options.previous) : undefined;
+  const previous = release && (await buildRelease(release, printLine));
   const session = await openSession();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void session.close().finally(() => process.exit(130)));
   }
   process.once('unhandledRejection', (error) => {
-    say(`The bench itself failed: ${(error as Error).stack}`);
+    printLine(`The bench itself failed: ${(error as Error).stack}`);
     void session.close().finally(() => process.exit(1));
   });
   const outcomes: Outcome[] = [];
   try {
     for (const goal of goals) {
-      say(`\n${goal.id}: ${goal.title}`);
+      printLine(`\n${goal.id}: ${goal.title}`);
       if (goal.needsPrevious && previous === undefined) {
-        say('  LEFT OUT: no release before this one is known; --previous names one.');
+        printLine('  LEFT OUT: no release before this one is known; --previous names one.');
         continue;
       }
-      const outcome = await runGoal(goal, { servers: session.servers, tier, seed, scale, previous, say });
+      const outcome = await runGoal(goal, { servers: session.servers, tier, seed, scale, previous, say: printLine });
       outcomes.push(outcome);
       show(outcome);
       if (options.isRecorded) {
-        await record({ ...outcome, commit, measuredAt: new Date().toISOString().slice(0, 10) });
+        await recordOutcome({ ...outcome, commit, measuredAt: new Date().toISOString().slice(0, 10) });
         await writeReport();
       }
     }
   } finally {
     await session.close();
   }
-  const failed = outcomes.filter((outcome) => !isReached(outcome)).length;
+  const failed = outcomes.filter((outcome) => !isGoalMet(outcome)).length;
   process.exitCode = failed === 0 ? 0 : 1;
   return outcomes;
 }
 
 /** Prints the last lines: how to repeat goals that were not met, and how many there are of both kinds. */
-export function conclude(outcomes: readonly Outcome[], again: (goals: string[]) => string): void {
-  const failed = outcomes.filter((outcome) => !isReached(outcome)).map(({ goal }) => goal);
-  if (failed.length > 0) say(`\nAgain with: ${again(failed)}`);
-  say(`\n${outcomes.length - failed.length} passed, ${failed.length} failed`);
+export function printSummary(outcomes: readonly Outcome[], again: (goals: string[]) => string): void {
+  const failed = outcomes.filter((outcome) => !isGoalMet(outcome)).map(({ goal }) => goal);
+  if (failed.length > 0) printLine(`\nAgain with: ${again(failed)}`);
+  printLine(`\n${outcomes.length - failed.length} passed, ${failed.length} failed`);
 }
 
 function show(outcome: Outcome): void {
@@ -70,10 +70,12 @@ function show(outcome: Outcome): void {
     const { what, measured, limit, unit, samples, needed, atLeast } = measure;
     const sign = atLeast ? '≥' : '≤';
     const from = hasEnoughSamples(measure) ? `of ${samples}` : `of ${samples}, too few: ${needed ?? 1} are needed`;
-    say(`  ${isMet(measure) ? 'met   ' : 'NOT MET'} ${what}: ${round(measured)} ${unit} (${sign} ${limit}, ${from})`);
+    printLine(
+      `  ${isMet(measure) ? 'met   ' : 'NOT MET'} ${what}: ${round(measured)} ${unit} (${sign} ${limit}, ${from})`,
+    );
   }
-  if (outcome.error) say(`  FAILED: ${outcome.error}`);
-  say(`  ${outcome.seconds} s`);
+  if (outcome.error) printLine(`  FAILED: ${outcome.error}`);
+  printLine(`  ${outcome.seconds} s`);
 }
 
 const round = (value: number) => Math.round(value * 100) / 100;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { OPEN_API_INFO } from '@runyard/contracts';
-import { pythonWithPackages, runProgram } from '../harness/python.ts';
+import { preparePython, runProgram } from '../harness/python.ts';
 
 const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
 const CONFIG = path.join(import.meta.dirname, 'schemathesis.toml');
@@ -48,7 +48,7 @@ export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzO
   const report = path.join(folder, 'report.json');
   try {
     const { output } = await runProgram(
-      await pythonWithPackages(),
+      await preparePython(),
       [
         ...['-m', 'schemathesis.cli', '--config-file', CONFIG, 'run', path.join(DOCUMENTS, `${document}.openapi.json`)],
         ...['--url', url, '--header', `x-api-key: ${apiKey}`, '--checks', CHECKS, '--seed', String(seed)],

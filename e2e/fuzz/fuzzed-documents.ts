@@ -1,11 +1,15 @@
-import type { Ready } from '../harness/platform.ts';
+import type { ReadyFile } from '../harness/platform.ts';
 import type { FuzzOptions } from './fuzz-document.ts';
 
 /**
  * Returns each public document and the URL that serves it. The deployment comes first: the control plane's document
  * deletes it.
  */
-export function documentsOf({ url, apiKey, deployments }: Ready): Pick<FuzzOptions, 'document' | 'url' | 'apiKey'>[] {
+export function listFuzzTargets({
+  url,
+  apiKey,
+  deployments,
+}: ReadyFile): Pick<FuzzOptions, 'document' | 'url' | 'apiKey'>[] {
   const [deployment] = deployments;
   if (!deployment) throw new Error('the platform has no deployment');
   return [

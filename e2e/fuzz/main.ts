@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startPlatform } from '../harness/platform.ts';
 import { fuzzDocument } from './fuzz-document.ts';
-import { documentsOf } from './fuzzed-documents.ts';
+import { listFuzzTargets } from './fuzzed-documents.ts';
 
 /** Runs `npm run test:fuzz -- [--seed N]`: all public documents at length, against a platform of its own. */
 async function main(): Promise<void> {
@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const platform = await startPlatform();
   try {
-    for (const target of documentsOf(platform)) {
+    for (const target of listFuzzTargets(platform)) {
       const outcome = await fuzzDocument({ ...target, seed, depth: 'thorough' });
       process.stdout.write(
         `${outcome.isClean ? '' : outcome.output}\n${target.document}: ${outcome.requests} requests, ` +

@@ -29,14 +29,14 @@ export interface SdkEvent {
 }
 
 /** Returns all events of a stream, in order. */
-export async function collect(stream: AsyncIterable<unknown>): Promise<SdkEvent[]> {
+export async function collectEvents(stream: AsyncIterable<unknown>): Promise<SdkEvent[]> {
   const events: SdkEvent[] = [];
   for await (const event of stream) events.push(event as SdkEvent);
   return events;
 }
 
 /** Reads a stream until an event satisfies the condition, and returns that event. */
-export async function until(
+export async function readUntil(
   stream: AsyncIterable<unknown>,
   condition: (event: SdkEvent) => boolean,
 ): Promise<SdkEvent> {

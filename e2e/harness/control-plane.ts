@@ -9,7 +9,7 @@ export interface Deployment {
 }
 
 /** Sends a request to the control plane of the platform under test. */
-export async function controlPlane<T>(
+export async function callControlPlane<T>(
   method: string,
   path: string,
   body?: unknown,
@@ -29,7 +29,7 @@ export async function createDeployment(
   projectPath: string,
   secrets: { name: string; value: string }[] = [],
 ): Promise<Deployment> {
-  const { status, body } = await controlPlane<Deployment>('POST', '/deployments', {
+  const { status, body } = await callControlPlane<Deployment>('POST', '/deployments', {
     name,
     source: 'local_directory',
     source_config: { project_path: projectPath, deployment_type: 'dev' },
@@ -40,9 +40,12 @@ export async function createDeployment(
   return body;
 }
 
-export async function untilDeployed(deployment: Deployment, revisionId = deployment.latest_revision_id): Promise<void> {
+export async function waitUntilDeployed(
+  deployment: Deployment,
+  revisionId = deployment.latest_revision_id,
+): Promise<void> {
   const status = async () =>
-    (await controlPlane<{ status: string }>('GET', `/deployments/${deployment.id}/revisions/${revisionId}`)).body
+    (await callControlPlane<{ status: string }>('GET', `/deployments/${deployment.id}/revisions/${revisionId}`)).body
       .status;
   await vi.waitFor(async () => expect(await status()).toBe('DEPLOYED'), { timeout: 45_000, interval: 200 });
 }

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { startPlatform } from './platform.ts';
-import { pythonWithPackages } from './python.ts';
+import { preparePython } from './python.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // the limit of an address.
     startPlatform({ env: { LOG_LEVEL: 'debug', RATE_LIMIT_FAILURES_RPS: '0' } }),
     // It is created once, and counts for no test's time. A test that needs it reports a failure.
-    pythonWithPackages().catch(() => undefined),
+    preparePython().catch(() => undefined),
   ]);
   project.provide('platform', {
     url: platform.url,

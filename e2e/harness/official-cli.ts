@@ -3,14 +3,14 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { pythonWithPackages } from './python.ts';
+import { preparePython } from './python.ts';
 
-export interface Finished {
+export interface FinishedCommand {
   code: number | null;
   output: string;
 }
 
-export interface Surroundings {
+export interface CliEnvironment {
   cwd?: string;
   /** The PATH variable. */
   path?: string;
@@ -19,7 +19,7 @@ export interface Surroundings {
 /** One of the two official commands, as published. */
 export interface OfficialCli {
   /** Runs `deploy`, or one of the commands below it, against the platform under test. */
-  deploy(args: string[], options?: Surroundings): Promise<Finished>;
+  deploy(args: string[], options?: CliEnvironment): Promise<FinishedCommand>;
 }
 
 export const javascriptCli: OfficialCli = {
@@ -28,7 +28,7 @@ export const javascriptCli: OfficialCli = {
 };
 
 export const pythonCli: OfficialCli = {
-  deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options),
+  deploy: async (args, options) => run([await preparePython(), '-m', 'langgraph_cli'], args, options),
 };
 
 /** Fakes a package manager where no test looks at it: the packages are those of this folder. */
@@ -48,8 +48,8 @@ export async function copyProject(name: string): Promise<{ folder: string; remov
 async function run(
   program: [string, ...string[]],
   args: string[],
-  { cwd = tmpdir(), path: searched = process.env.PATH ?? '' }: Surroundings = {},
-): Promise<Finished> {
+  { cwd = tmpdir(), path: searched = process.env.PATH ?? '' }: CliEnvironment = {},
+): Promise<FinishedCommand> {
   const { url, apiKey } = inject('platform');
   const [file, ...before] = program;
   const child = spawn(file, [...before, 'deploy', ...args, '--host-url', url], {

@@ -18,7 +18,7 @@ const COMMANDS = {
 } as const;
 
 /** The content of `ready.json`, which the launcher writes. */
-export interface Ready {
+export interface ReadyFile {
   url: string;
   apiKey: string;
   deployments: { id: string; name: string; url: string; host_url: string }[];
@@ -28,7 +28,7 @@ export interface Ready {
 /** The last of the lines that are printed when everything is ready. */
 const LAST_LINE = 'Ctrl-C stops everything';
 
-export interface Platform extends Ready {
+export interface Platform extends ReadyFile {
   dataDir: string;
   /** The URL of the first deployment. */
   deploymentUrl: string;
@@ -68,7 +68,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ready = await readyFile(path.join(dataDir, 'ready.json'), child, () => output);
   const first = ready.deployments[0];
-  await untilPrinted(LAST_LINE, child, () => output);
+  await waitUntilPrinted(LAST_LINE, child, () => output);
   if (!first) throw new Error(`no deployment in ready.json\n${output}`);
   return {
     ...ready,
@@ -81,16 +81,16 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   };
 }
 
-async function readyFile(file: string, child: ChildProcess, output: () => string): Promise<Ready> {
+async function readyFile(file: string, child: ChildProcess, output: () => string): Promise<ReadyFile> {
   while (child.exitCode === null) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text) return JSON.parse(text) as Ready;
+    if (text) return JSON.parse(text) as ReadyFile;
     await delay(50);
   }
   throw new Error(`The platform ended with ${child.exitCode}\n${output()}`);
 }
 
-async function untilPrinted(line: string, child: ChildProcess, output: () => string): Promise<void> {
+async function waitUntilPrinted(line: string, child: ChildProcess, output: () => string): Promise<void> {
   while (child.exitCode === null && !output().includes(line)) await delay(20);
 }
 

@@ -22,7 +22,7 @@ export async function runPythonTests(
   deployment: { url: string; apiKey: string },
   more: Record<string, string> = {},
 ): Promise<PythonTest[]> {
-  const python = await pythonWithPackages();
+  const python = await preparePython();
   const report = path.join(await mkdtemp(path.join(tmpdir(), 'runyard-python-')), 'report.jsonl');
   const variables = {
     ...more,
@@ -42,7 +42,7 @@ export async function runPythonTests(
 }
 
 /** Returns the Python that has the packages of requirements.txt. It runs their programs as modules. */
-export async function pythonWithPackages(): Promise<string> {
+export async function preparePython(): Promise<string> {
   return path.join(await environment(), 'bin/python');
 }
 

@@ -39,7 +39,7 @@ export function startRunyard(args: string[], cwd = tmpdir(), variables = setting
 export const runyard = (...args: Parameters<typeof startRunyard>) => startRunyard(...args).ended;
 
 /** Parses the output of a command with `--json`. */
-export function linesOf<T>({ output }: { output: string }): T[] {
+export function parseJsonLines<T>({ output }: { output: string }): T[] {
   return output
     .split('\n')
     .filter(Boolean)

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CASES } from './cases/index.ts';
-import { coverage } from './framework/coverage.ts';
-import { operationNamed } from './framework/operations.ts';
+import { computeCoverage } from './framework/coverage.ts';
+import { getOperation } from './framework/operations.ts';
 import { requestFields } from './framework/request-fields.ts';
-import { PARITY_TABLE, parityTable } from './table.ts';
+import { PARITY_TABLE, renderParityTable } from './table.ts';
 import { OMISSIONS } from './upstream/omissions.ts';
-import { missingOf, reasonFor, UPSTREAM } from './upstream/upstream.ts';
+import { findMissing, findOmissionReason, UPSTREAM } from './upstream/upstream.ts';
 
 describe('the agent server API', () => {
-  it.each(coverage(CASES).map((each) => [each.operation.operationId, each] as const))(
+  it.each(computeCoverage(CASES).map((each) => [each.operation.operationId, each] as const))(
     '%s: every field and every answer is shown by a test',
     (_, { fields, statuses }) => {
       const unshown = [...fields, ...statuses].filter(([, shown]) => shown.length === 0).map(([what]) => what);
@@ -20,9 +20,9 @@ describe('the agent server API', () => {
 
   it('has every operation, field and answer that other agent servers have, or a reason why not', () => {
     const unexplained = UPSTREAM.flatMap((each) => {
-      const missing = missingOf(each) ?? [undefined];
+      const missing = findMissing(each) ?? [undefined];
       return missing
-        .filter((what) => reasonFor(each.operation, what) === undefined)
+        .filter((what) => findOmissionReason(each.operation, what) === undefined)
         .map((what) => `${each.operation} ${what ?? ''}`);
     });
     expect(unexplained).toEqual([]);
@@ -32,7 +32,7 @@ describe('the agent server API', () => {
     const there = OMISSIONS.flatMap(({ operations, what = [undefined] }) =>
       operations.flatMap((operation) => {
         const upstream = UPSTREAM.find((each) => each.operation === operation);
-        const missing: (string | number | undefined)[] = upstream ? (missingOf(upstream) ?? [undefined]) : [];
+        const missing: (string | number | undefined)[] = upstream ? (findMissing(upstream) ?? [undefined]) : [];
         return what.filter((each) => !missing.includes(each)).map((each) => `${operation} ${each ?? ''}`);
       }),
     );
@@ -43,7 +43,7 @@ describe('the agent server API', () => {
     const claimed = CASES.flatMap(({ cases }) =>
       cases.flatMap((each) => (each.kind === 'field' ? each.operations.map((id) => [id, each.field] as const) : [])),
     );
-    const unknown = claimed.filter(([id, field]) => !requestFields(operationNamed(id)).includes(field));
+    const unknown = claimed.filter(([id, field]) => !requestFields(getOperation(id)).includes(field));
     expect(unknown).toEqual([]);
   });
 
@@ -55,6 +55,6 @@ describe('the agent server API', () => {
   });
 
   it('has a parity table that is true', async () => {
-    await expect(parityTable()).toMatchFileSnapshot(PARITY_TABLE);
+    await expect(renderParityTable()).toMatchFileSnapshot(PARITY_TABLE);
   });
 });

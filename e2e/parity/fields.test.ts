@@ -1,11 +1,11 @@
 import { describe, expect, inject, it } from 'vitest';
 import { CASES } from './cases/index.ts';
-import { wayTo } from './framework/context.ts';
+import { connectTo } from './framework/context.ts';
 import type { FieldCase } from './framework/index.ts';
 import { startStrippingProxy } from './framework/stripping-proxy.ts';
 
 const { deploymentUrl, apiKey } = inject('platform');
-const direct = wayTo(deploymentUrl, apiKey);
+const direct = connectTo(deploymentUrl, apiKey);
 /**
  * Returns how the case ends when the field gets lost on the way: `failed` by an assertion, which shows the field, or by
  * another error, such as a timeout.
@@ -13,7 +13,7 @@ const direct = wayTo(deploymentUrl, apiKey);
 async function withoutTheField({ field, run }: FieldCase, operation: string): Promise<string> {
   const proxy = await startStrippingProxy({ target: deploymentUrl, operationId: operation, field });
   try {
-    const outcome = await run({ ...wayTo(proxy.url, apiKey), operation, direct }).then(
+    const outcome = await run({ ...connectTo(proxy.url, apiKey), operation, direct }).then(
       () => 'passed',
       (error: Error) => (error.name === 'AssertionError' ? 'failed' : `stopped by ${error.name}: ${error.message}`),
     );

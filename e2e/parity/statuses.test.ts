@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
 import { describe, expect, inject, it } from 'vitest';
 import { CASES } from './cases/index.ts';
-import { wayTo } from './framework/context.ts';
-import { generatedStatuses } from './framework/coverage.ts';
-import { operationNamed } from './framework/operations.ts';
+import { connectTo } from './framework/context.ts';
+import { listGeneratedStatuses } from './framework/coverage.ts';
+import { getOperation } from './framework/operations.ts';
 import { wrongRequests } from './framework/wrong-requests.ts';
 
 const { deploymentUrl, apiKey } = inject('platform');
-const direct = wayTo(deploymentUrl, apiKey);
+const direct = connectTo(deploymentUrl, apiKey);
 
 describe.concurrent('requests from the contract alone', () => {
   for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
@@ -21,7 +21,7 @@ describe.concurrent('requests from the contract alone', () => {
       });
     }
 
-    if (generatedStatuses(operation).includes(404)) {
+    if (listGeneratedStatuses(operation).includes(404)) {
       it(`${operationId} answers 404 for what is not there`, async () => {
         const unknown = Object.fromEntries(Object.keys(params?.properties ?? {}).map((name) => [name, randomUUID()]));
         const { status } = await direct.call(operationId, {
@@ -50,7 +50,7 @@ for (const { file, cases } of CASES.filter((each) => each.cases.some(({ kind }) 
     for (const each of cases) {
       if (each.kind !== 'status') continue;
       it(`${each.operation} answers ${each.status}: ${each.promise}`, async () => {
-        expect(operationNamed(each.operation).responses).toHaveProperty(String(each.status));
+        expect(getOperation(each.operation).responses).toHaveProperty(String(each.status));
         const { status } = await each.run({ ...direct, operation: each.operation, direct });
         expect(status).toBe(each.status);
       });

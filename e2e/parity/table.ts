@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { AGENT_SERVER_LEVEL } from '@runyard/contracts';
 import { CASES } from './cases/index.ts';
-import { coverage, type Shown } from './framework/coverage.ts';
-import { missingOf, reasonFor, UPSTREAM } from './upstream/upstream.ts';
+import { computeCoverage, type ShownBy } from './framework/coverage.ts';
+import { findMissing, findOmissionReason, UPSTREAM } from './upstream/upstream.ts';
 
 export const PARITY_TABLE = path.resolve(import.meta.dirname, '../../docs/parity.md');
 
 /** Returns the Markdown that says for every operation, field and answer which test shows it. */
-export function parityTable(): string {
-  const operations = coverage(CASES);
+export function renderParityTable(): string {
+  const operations = computeCoverage(CASES);
   const count = (of: 'fields' | 'statuses') => operations.reduce((sum, each) => sum + each[of].size, 0);
   return [
     '# Parity with the LangGraph agent server',
@@ -24,8 +24,8 @@ export function parityTable(): string {
     '',
     '| operation that is not served | why |',
     '| --- | --- |',
-    ...UPSTREAM.filter((each) => missingOf(each) === undefined).map(
-      ({ operation }) => `| ${operation} | ${reasonFor(operation)} |`,
+    ...UPSTREAM.filter((each) => findMissing(each) === undefined).map(
+      ({ operation }) => `| ${operation} | ${findOmissionReason(operation)} |`,
     ),
     ...operations.flatMap(({ operation, fields, statuses }) => [
       '',
@@ -46,12 +46,13 @@ export function parityTable(): string {
 /** Returns rows for what other servers have of an operation, and this one has not. */
 function leftOut(operation: string): string[] {
   const upstream = UPSTREAM.find((each) => each.operation === operation);
-  const missing = (upstream && missingOf(upstream)) ?? [];
+  const missing = (upstream && findMissing(upstream)) ?? [];
   return missing.map(
-    (what) => `| ${typeof what === 'string' ? `\`${what}\`` : what} | left out: ${reasonFor(operation, what)} |`,
+    (what) =>
+      `| ${typeof what === 'string' ? `\`${what}\`` : what} | left out: ${findOmissionReason(operation, what)} |`,
   );
 }
 
-function row(what: string, shown: Shown[]): string {
+function row(what: string, shown: ShownBy[]): string {
   return `| ${what} | ${shown.map(({ promise, file }) => `${promise.replaceAll('|', '\\|')} (${file})`).join('; ')} |`;
 }

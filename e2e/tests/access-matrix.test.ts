@@ -2,39 +2,48 @@ import { randomUUID } from 'node:crypto';
 import { takeListenerLease, updateThreadState } from '@runyard/contracts';
 import { dumpDatabase } from '@runyard/test-kit';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Answer, Asker, findFaults, isKeyless, isReading, ROWS, type Row, unmatchedRows } from '../access/ask.ts';
-import { administrator, type Callers, isAllowed, makeCallers } from '../access/callers.ts';
+import { type Callers, createAdministratorClient, isAllowed, makeCallers } from '../access/callers.ts';
+import {
+  ACCESS_ROWS,
+  type AccessRow,
+  type ContractAnswer,
+  ContractClient,
+  findFaults,
+  isKeyless,
+  isReadOperation,
+  unmatchedRows,
+} from '../access/contract-client.ts';
 import { FORGED_VALUES, findForgedName, forge } from '../access/forged-fields.ts';
-import { platformDatabase } from '../access/platform-database.ts';
+import { findDatabaseUrl } from '../access/platform-database.ts';
 import type { Ids } from '../access/requests.ts';
-import { fresh, makeResources, maskIds, missingOf, TAKEN } from '../access/resources.ts';
-import { unknownFields } from '../access/unknown-fields.ts';
+import { makeFreshIds, makeMissingIds, makeResources, maskIds, TAKEN_NAMES } from '../access/resources.ts';
+import { findUnknownFields } from '../access/unknown-fields.ts';
 
 const { deploymentId, ...platform } = inject('platform');
-const asker = new Asker(platform);
-const keyed = ROWS.filter((row) => !isKeyless(row));
+const asker = new ContractClient(platform);
+const keyed = ACCESS_ROWS.filter((row) => !isKeyless(row));
 /** A deployment that does not exist, so that its callers find nothing. */
-const nowhere = new Asker({ ...platform, deploymentUrl: `${platform.url}/deployments/${randomUUID()}` });
+const nowhere = new ContractClient({ ...platform, deploymentUrl: `${platform.url}/deployments/${randomUUID()}` });
 
 let callers: Callers;
 let real: Ids;
 let missing: Ids;
 beforeAll(async () => {
   // The first request for them takes seconds, because types of the graph's source are read.
-  void administrator(platform)('GET', `${platform.deploymentUrl}/assistants/echo/schemas`);
+  void createAdministratorClient(platform)('GET', `${platform.deploymentUrl}/assistants/echo/schemas`);
   callers = await makeCallers(platform);
   const ids = await makeResources(platform, callers);
-  real = { ...ids, ...TAKEN };
-  missing = { ...missingOf(ids), ...TAKEN };
+  real = { ...ids, ...TAKEN_NAMES };
+  missing = { ...makeMissingIds(ids), ...TAKEN_NAMES };
 });
 
-const says = ({ operation }: Row, who: string, { status, text }: Answer, wanted: string) =>
+const says = ({ operation }: AccessRow, who: string, { status, text }: ContractAnswer, wanted: string) =>
   `${operation.operationId} answers ${who} ${status}, not ${wanted}: ${text.slice(0, 200)}`;
 /**
  * Returns whether the caller was admitted: any answer about ids that do not exist will do, and a server that the
  * operation calls may be away.
  */
-const isLetIn = ({ operation }: Row, { status }: Answer) =>
+const isLetIn = ({ operation }: AccessRow, { status }: ContractAnswer) =>
   ![401, 403, 429].includes(status) && (status < 500 || status in operation.responses);
 const pairs = <A, B>(as: readonly A[], bs: readonly B[]) => as.flatMap((a) => bs.map((b) => [a, b] as const));
 
@@ -44,17 +53,17 @@ it('every operation of the contracts has a row that says who may call it', () =>
 
 describe('an operation', () => {
   it('is refused to a caller without a good key', async () => {
-    const cells = pairs(keyed, Object.entries(callers.strangers));
+    const cells = pairs(keyed, Object.entries(callers.invalidKeys));
     const faults = await findFaults(cells, async ([row, [who, key]]) => {
-      const answer = await asker.ask(row, { ids: real, key });
+      const answer = await asker.request(row, { ids: real, key });
       return answer.status === 401 ? undefined : says(row, who, answer, '401');
     });
     expect(faults).toEqual([]);
   });
 
   it('without a key is answered, or requires another proof, as its row says', async () => {
-    const faults = await findFaults(ROWS.filter(isKeyless), async (row) => {
-      const answer = await asker.ask(row, { ids: real });
+    const faults = await findFaults(ACCESS_ROWS.filter(isKeyless), async (row) => {
+      const answer = await asker.request(row, { ids: real });
       const { withoutProof } = row.need as { withoutProof: 'answered' | 'refused' };
       const isRefused = answer.status >= 400 && answer.status < 500;
       const isAsTabled = withoutProof === 'refused' ? isRefused : isLetIn(row, answer);
@@ -67,7 +76,7 @@ describe('an operation', () => {
     // One caller after another calls slow operations, which so leave room for others.
     const cells = pairs(callers.members, keyed);
     const faults = await findFaults(cells, async ([member, row]) => {
-      const answer = await asker.ask(row, { ids: isReading(row) ? real : missing, key: member.key });
+      const answer = await asker.request(row, { ids: isReadOperation(row) ? real : missing, key: member.key });
       if (!isAllowed(row.need, member))
         return answer.status === 403 ? undefined : says(row, member.name, answer, '403');
       return isLetIn(row, answer) ? undefined : says(row, member.name, answer, 'let in');
@@ -78,13 +87,13 @@ describe('an operation', () => {
 
 describe('a resource of another organization', () => {
   it('is answered byte for byte as a missing one', async () => {
-    expect(await findDifferences(callers.foreigner, real, missing)).toEqual([]);
+    expect(await findDifferences(callers.otherOrganizationKey, real, missing)).toEqual([]);
   });
 
   it('shows in no list', async () => {
-    const faults = await findFaults(keyed.filter(isReading), async (row) => {
-      const { text } = await asker.ask(row, { ids: missing, key: callers.foreigner });
-      const shown = Object.entries(real).find(([name, id]) => !(name in TAKEN) && text.includes(id));
+    const faults = await findFaults(keyed.filter(isReadOperation), async (row) => {
+      const { text } = await asker.request(row, { ids: missing, key: callers.otherOrganizationKey });
+      const shown = Object.entries(real).find(([name, id]) => !(name in TAKEN_NAMES) && text.includes(id));
       return shown && `${row.operation.operationId} shows the ${shown[0]} ${shown[1]}`;
     });
     expect(faults).toEqual([]);
@@ -92,16 +101,16 @@ describe('a resource of another organization', () => {
 
   it('is not reached by naming its workspace', async () => {
     const rows = keyed.filter(({ service }) => service !== 'agent-server');
-    const named = (id: string) => ({ headers: { 'x-tenant-id': id }, key: callers.foreigner, ids: real });
+    const named = (id: string) => ({ headers: { 'x-tenant-id': id }, key: callers.otherOrganizationKey, ids: real });
     const nobodys = randomUUID();
     const faults = await findFaults(rows, async (row) => {
       const [there, absent] = await Promise.all([
-        asker.ask(row, named(callers.workspaceId)),
-        asker.ask(row, named(nobodys)),
+        asker.request(row, named(callers.workspaceId)),
+        asker.request(row, named(nobodys)),
       ]);
-      if (there.status !== 403) return says(row, 'a foreigner', there, '403');
+      if (there.status !== 403) return says(row, 'a caller of another organization', there, '403');
       const isSame = there.text.replaceAll(callers.workspaceId, '') === absent.text.replaceAll(nobodys, '');
-      return isSame ? undefined : says(row, 'a foreigner', there, absent.text);
+      return isSame ? undefined : says(row, 'a caller of another organization', there, absent.text);
     });
     expect(faults).toEqual([]);
   });
@@ -111,15 +120,15 @@ describe('a resource of another workspace of the organization', () => {
   it('is answered byte for byte as a missing one', async () => {
     // Providers belong to the whole organization.
     const absent = { ...missing, provider_id: real.provider_id! };
-    expect(await findDifferences(callers.neighbour, real, absent)).toEqual([]);
+    expect(await findDifferences(callers.otherWorkspaceKey, real, absent)).toEqual([]);
   });
 });
 
 describe('an answer', () => {
   it('holds no field outside its contract', async () => {
-    expect(unknownFields({ properties: { a: { properties: {} } } }, { a: { b: 1 }, c: 2 })).toEqual(['/a/b', '/c']);
-    const faults = await findFaults(keyed.filter(isReading), async (row) =>
-      fieldsBeyondContract(row, await asker.ask(row, { ids: real, key: platform.apiKey })),
+    expect(findUnknownFields({ properties: { a: { properties: {} } } }, { a: { b: 1 }, c: 2 })).toEqual(['/a/b', '/c']);
+    const faults = await findFaults(keyed.filter(isReadOperation), async (row) =>
+      fieldsBeyondContract(row, await asker.request(row, { ids: real, key: platform.apiKey })),
     );
     expect(faults).toEqual([]);
   });
@@ -136,11 +145,11 @@ describe('a body with fields that no caller may set', () => {
   };
 
   it('is refused, or has no effect', async () => {
-    const writing = keyed.filter((row) => row.operation.body && !isReading(row));
+    const writing = keyed.filter((row) => row.operation.body && !isReadOperation(row));
     const unreached: string[] = [];
-    const ask = (row: Row, change: (body: unknown) => unknown) =>
-      asker.ask(row, { ids: { ...real, ...fresh() }, key: platform.apiKey, change });
-    const faultOf = async (row: Row, epoch?: number) => {
+    const ask = (row: AccessRow, change: (body: unknown) => unknown) =>
+      asker.request(row, { ids: { ...real, ...makeFreshIds() }, key: platform.apiKey, change });
+    const faultOf = async (row: AccessRow, epoch?: number) => {
       const { operation } = row;
       const current = (body: unknown) =>
         Object.hasOwn(body as object, 'epoch') ? { ...(body as object), epoch } : body;
@@ -155,7 +164,8 @@ describe('a body with fields that no caller may set', () => {
       return taken ? `${operation.operationId} answers with ${taken}` : fieldsBeyondContract(row, forged);
     };
     // The first loses to a run on its thread; the other ends the epoch with which a data plane reports.
-    const isAskedFirst = ({ operation }: Row) => operation === updateThreadState || operation === takeListenerLease;
+    const isAskedFirst = ({ operation }: AccessRow) =>
+      operation === updateThreadState || operation === takeListenerLease;
     const ofFirst = await findFaults(writing.filter(isAskedFirst), (row) => faultOf(row));
     const { epoch } = await leaseOfListener();
     const others = writing.filter((row) => !isAskedFirst(row));
@@ -164,7 +174,7 @@ describe('a body with fields that no caller may set', () => {
     expect(unreached.filter((each) => !(each.split(' ')[0]! in UNREACHED))).toEqual([]);
     expect(unreached).toHaveLength(Object.keys(UNREACHED).length);
     for (const name of ['org_access', 'control_plane', deploymentId]) {
-      const stored = await dumpDatabase(await platformDatabase(platform.dataDir, name));
+      const stored = await dumpDatabase(await findDatabaseUrl(platform.dataDir, name));
       const rows = stored.split('\n').filter((line) => FORGED_VALUES.some((value) => line.includes(value)));
       expect(rows, name).toEqual([]);
     }
@@ -173,13 +183,20 @@ describe('a body with fields that no caller may set', () => {
 
 /** Takes the lease with the example of the contract, so that the operation itself keeps it. */
 function leaseOfListener(): Promise<{ epoch: number }> {
-  return administrator(platform)('POST', `/v2/listeners/${real.listener_id}/lease`, takeListenerLease.examples?.body);
+  return createAdministratorClient(platform)(
+    'POST',
+    `/v2/listeners/${real.listener_id}/lease`,
+    takeListenerLease.examples?.body,
+  );
 }
 
-function fieldsBeyondContract({ operation }: Row, { status, contentType, text }: Answer): string | undefined {
+function fieldsBeyondContract(
+  { operation }: AccessRow,
+  { status, contentType, text }: ContractAnswer,
+): string | undefined {
   const { schema } = operation.responses[status] ?? {};
   if (!schema || status >= 300 || !contentType.startsWith('application/json')) return undefined;
-  const unknown = unknownFields(schema, JSON.parse(text));
+  const unknown = findUnknownFields(schema, JSON.parse(text));
   return unknown.length === 0 ? undefined : `${operation.operationId} answers with ${unknown.join(', ')}`;
 }
 
@@ -188,23 +205,24 @@ function fieldsBeyondContract({ operation }: Row, { status, contentType, text }:
  * created.
  */
 async function findDifferences(key: string, there: Ids, absent: Ids): Promise<string[]> {
-  const differenceOf = (row: Row) => difference(row, key, { ...there, ...fresh() }, { ...absent, ...fresh() });
-  const ofReading = await findFaults(keyed.filter(isReading), differenceOf);
+  const differenceOf = (row: AccessRow) =>
+    difference(row, key, { ...there, ...makeFreshIds() }, { ...absent, ...makeFreshIds() });
+  const ofReading = await findFaults(keyed.filter(isReadOperation), differenceOf);
   return [
     ...ofReading,
     ...(await findFaults(
-      keyed.filter((row) => !isReading(row)),
+      keyed.filter((row) => !isReadOperation(row)),
       differenceOf,
     )),
   ];
 }
 
 /** Returns how two answers differ that should be the same; new resources have ids and times of their own. */
-async function difference(row: Row, key: string, there: Ids, absent: Ids): Promise<string | undefined> {
-  const asks = [asker.ask(row, { ids: there, key }), nowhere.ask(row, { ids: absent, key })] as const;
+async function difference(row: AccessRow, key: string, there: Ids, absent: Ids): Promise<string | undefined> {
+  const asks = [asker.request(row, { ids: there, key }), nowhere.request(row, { ids: absent, key })] as const;
   const [one, other] = await Promise.all(asks);
   const isCreated = one.status < 300 && other.status < 300;
-  const told = ({ status, contentType, text }: Answer, ids: Ids) => {
+  const told = ({ status, contentType, text }: ContractAnswer, ids: Ids) => {
     const masked = maskIds(text, ids);
     return `${status} ${contentType} ${isCreated ? withoutOwn(masked) : masked}`;
   };

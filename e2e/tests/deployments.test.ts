@@ -1,13 +1,13 @@
 import { expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
-import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
 
 const { url } = inject('platform');
 
 it('a deployment is created, answers, gets a new revision with its threads kept, and is not found when deleted', async () => {
   const created = await createDeployment('second opinion', PROBE_PROJECT);
-  await untilDeployed(created);
+  await waitUntilDeployed(created);
 
   const client = newClient({ apiUrl: created.source_config.custom_url });
   const thread = await client.threads.create();
@@ -15,16 +15,16 @@ it('a deployment is created, answers, gets a new revision with its threads kept,
   const byName = newClient({ apiUrl: `${url}/deployments/second%20opinion` });
   expect((await byName.threads.get(thread.thread_id)).thread_id).toBe(thread.thread_id);
 
-  const patched = await controlPlane<Deployment>('PATCH', `/deployments/${created.id}`, {
+  const patched = await callControlPlane<Deployment>('PATCH', `/deployments/${created.id}`, {
     secrets: [{ name: 'GREETING', value: 'hello' }],
   });
   expect(patched.body.latest_revision_id).not.toBe(created.latest_revision_id);
-  await untilDeployed(created, patched.body.latest_revision_id);
-  const { body } = await controlPlane<Deployment>('GET', `/deployments/${created.id}`);
+  await waitUntilDeployed(created, patched.body.latest_revision_id);
+  const { body } = await callControlPlane<Deployment>('GET', `/deployments/${created.id}`);
   expect(body.active_revision_id).toBe(patched.body.latest_revision_id);
   expect(await client.runs.wait(thread.thread_id, 'family', { input: { text: 'two' } })).toEqual({ text: 'two!' });
 
-  expect((await controlPlane('DELETE', `/deployments/${created.id}`)).status).toBe(204);
+  expect((await callControlPlane('DELETE', `/deployments/${created.id}`)).status).toBe(204);
   await expect
     .poll(
       () =>

@@ -1,11 +1,11 @@
 import { expect, inject, it } from 'vitest';
-import { collect, newClient } from '../harness/client.ts';
+import { collectEvents, newClient } from '../harness/client.ts';
 
 const client = newClient();
 
 it('feedback is given by URL, without a key, through the gateway', async () => {
   const { thread_id } = await client.threads.create();
-  const events = await collect(
+  const events = await collectEvents(
     client.runs.stream(thread_id, 'mirror', { input: { text: 'hi' }, feedbackKeys: ['helpful', 'clear'] }),
   );
   const { event, data } = events.at(-1)!;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { collect, fetchAtHost, newClient } from '../harness/client.ts';
-import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
-import type { Ready } from '../harness/platform.ts';
+import { collectEvents, fetchAtHost, newClient } from '../harness/client.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
+import type { ReadyFile } from '../harness/platform.ts';
 
 const { url, apiKey, hostUrl, dataDir } = inject('platform');
 const PROJECT = path.resolve(import.meta.dirname, '../projects/web');
@@ -12,16 +12,16 @@ const headers = { 'x-api-key': apiKey };
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await createDeployment('web at a host', PROJECT);
-  await untilDeployed(deployment);
+  await waitUntilDeployed(deployment);
 }, 60_000);
 afterAll(async () => {
-  await controlPlane('DELETE', `/deployments/${deployment.id}`);
+  await callControlPlane('DELETE', `/deployments/${deployment.id}`);
 });
 
 it('a deployment is at the root of a host of its own, which ready.json and the control plane report', async () => {
   const { port } = new URL(url);
   expect(deployment.host_url).toBe(`http://web-at-a-host.localhost:${port}`);
-  const ready = JSON.parse(await readFile(path.join(dataDir, 'ready.json'), 'utf8')) as Ready;
+  const ready = JSON.parse(await readFile(path.join(dataDir, 'ready.json'), 'utf8')) as ReadyFile;
   expect(ready.deployments[0]?.host_url).toBe(hostUrl);
   expect((await fetchAtHost(`${hostUrl}/ok`)).status).toBe(200);
 });
@@ -39,7 +39,7 @@ it('the SDK works with the host as its URL: threads, runs, streams and joins', a
   const client = newClient({ apiUrl: deployment.host_url, fetch: fetchAtHost });
   const thread = await client.threads.create();
   const input = { messages: [{ role: 'user', content: 'hi' }] };
-  const events = await collect(client.runs.stream(thread.thread_id, 'echo', { input, streamMode: 'values' }));
+  const events = await collectEvents(client.runs.stream(thread.thread_id, 'echo', { input, streamMode: 'values' }));
   expect(events.at(-1)?.data).toMatchObject({ messages: [{ content: 'hi' }, { content: 'echo: hi' }] });
   const run = await client.runs.create(thread.thread_id, 'echo', { input });
   expect(await client.runs.join(thread.thread_id, run.run_id)).toMatchObject({ messages: expect.any(Array) });

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
-import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import type { Target } from '../projects/hostile/graph.ts';
 
 const { apiKey, deploymentId, deploymentUrl, dataDir, output } = inject('platform');
@@ -48,11 +48,11 @@ function tryToLeave(): void {
 
   beforeAll(async () => {
     hostile = await createDeployment('hostile', HOSTILE_PROJECT);
-    await untilDeployed(hostile);
+    await waitUntilDeployed(hostile);
     outcome = await runOf<Outcome>('attempts', { target: await findTarget() });
   }, 120_000);
   afterAll(async () => {
-    if (hostile) await controlPlane('DELETE', `/deployments/${hostile.id}`);
+    if (hostile) await callControlPlane('DELETE', `/deployments/${hostile.id}`);
   });
 
   it('is a user of its own, and sees no secret of the platform in its environment', () => {
@@ -95,7 +95,7 @@ function tryToLeave(): void {
 }
 
 async function findTarget(): Promise<Target> {
-  const { body: victim } = await controlPlane<{ name: string }>('GET', `/deployments/${deploymentId}`);
+  const { body: victim } = await callControlPlane<{ name: string }>('GET', `/deployments/${deploymentId}`);
   const { eventBus } = JSON.parse(await readFile(path.join(dataDir, 'ready.json'), 'utf8'));
   const route = {
     deployment_id: deploymentId,

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { collect, newClient } from '../harness/client.ts';
-import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
+import { collectEvents, newClient } from '../harness/client.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 
 const { apiKey } = inject('platform');
 const PROJECT = path.resolve(import.meta.dirname, '../projects/web');
@@ -13,10 +13,10 @@ const call = (below: string, init: RequestInit = {}) =>
 
 beforeAll(async () => {
   deployment = await createDeployment('web', PROJECT);
-  await untilDeployed(deployment);
+  await waitUntilDeployed(deployment);
 }, 60_000);
 afterAll(async () => {
-  await controlPlane('DELETE', `/deployments/${deployment.id}`);
+  await callControlPlane('DELETE', `/deployments/${deployment.id}`);
 });
 
 it('a project serves routes of its own, with its middleware around those of the server', async () => {
@@ -54,7 +54,7 @@ it('middleware of a project changes the body it parsed, and logs through the log
   });
   expect(await answer.json()).toEqual({ assistants: 3, header: 'kind' });
   const logs = `/deployments/${deployment.id}/revisions/${deployment.latest_revision_id}/logs?type=deploy&query=asked`;
-  const lines = async () => (await controlPlane<{ logs: object[] }>('GET', logs)).body.logs;
+  const lines = async () => (await callControlPlane<{ logs: object[] }>('GET', logs)).body.logs;
   await waitFor(async () => (await lines()).length > 0, { what: 'the line of the log' });
   expect((await lines())[0]).toMatchObject({
     message: 'a run is asked for',
@@ -66,7 +66,7 @@ it('middleware of a project changes the body it parsed, and logs through the log
 it('runs stream through the app of a project as they do without one', async () => {
   const client = newClient({ apiUrl: deployment.source_config.custom_url });
   const input = { messages: [{ role: 'user', content: 'hi' }] };
-  const events = await collect(client.runs.stream(null, 'echo', { input, streamMode: ['values', 'updates'] }));
+  const events = await collectEvents(client.runs.stream(null, 'echo', { input, streamMode: ['values', 'updates'] }));
   expect(events.map(({ event }) => event)).toEqual(['metadata', 'values', 'updates', 'values']);
 });
 
@@ -88,8 +88,8 @@ it('a project below a mount prefix answers its keyless paths there, and nothing 
   const statusOf = async (below: string) => (await fetch(url + below)).status;
   expect(await statusOf('/agents/ok')).toBe(401);
   const secrets = [{ name: 'MOUNT_PREFIX', value: '/agents' }];
-  const patched = await controlPlane<Deployment>('PATCH', `/deployments/${deployment.id}`, { secrets });
-  await untilDeployed(deployment, patched.body.latest_revision_id);
+  const patched = await callControlPlane<Deployment>('PATCH', `/deployments/${deployment.id}`, { secrets });
+  await waitUntilDeployed(deployment, patched.body.latest_revision_id);
   await waitFor(async () => (await statusOf('/agents/ok')) === 200, { what: 'the route of the new revision' });
 
   for (const below of ['/ok', '/agents', '/agents/docs', '/agents/openapi.json'])
@@ -100,7 +100,7 @@ it('a project below a mount prefix answers its keyless paths there, and nothing 
 
   const client = newClient({ apiUrl: `${url}/agents` });
   const input = { messages: [{ role: 'user', content: 'hi' }] };
-  const events = await collect(client.runs.stream(null, 'echo', { input, feedbackKeys: ['helpful'] }));
+  const events = await collectEvents(client.runs.stream(null, 'echo', { input, feedbackKeys: ['helpful'] }));
   const { helpful } = events.at(-1)!.data as { helpful: string };
   expect((await fetch(helpful, { method: 'POST', body: '{"score":1}' })).status).toBe(200);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { collect, newClient, until } from '../harness/client.ts';
+import { collectEvents, newClient, readUntil } from '../harness/client.ts';
 
 const client = newClient();
 const endless = { input: { name: 'long', steps: 100_000, stepMs: 20 }, config: { recursion_limit: 200_000 } };
@@ -19,7 +19,7 @@ describe('a second client', () => {
       if (event.event !== 'updates') continue;
       seen.push(event as { id?: string; data: unknown });
       if (seen.length === 3)
-        second = collect(
+        second = collectEvents(
           newClient().runs.joinStream(thread.thread_id, run.run_id, {
             streamMode: ['updates'],
             lastEventId: String(event.id),
@@ -51,8 +51,8 @@ describe('a second client', () => {
       streamResumable: true,
     });
     const stream = client.runs.joinStream(thread.thread_id, run.run_id, { lastEventId: '-1' });
-    await until(stream, (event) => event.event === 'updates');
-    const rest = collect(client.runs.joinStream(thread.thread_id, run.run_id));
+    await readUntil(stream, (event) => event.event === 'updates');
+    const rest = collectEvents(client.runs.joinStream(thread.thread_id, run.run_id));
     await newClient().runs.cancel(thread.thread_id, run.run_id, true);
     await rest;
     expect((await client.runs.get(thread.thread_id, run.run_id)).status).toBe('interrupted');

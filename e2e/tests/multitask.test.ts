@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newClient, until } from '../harness/client.ts';
+import { newClient, readUntil } from '../harness/client.ts';
 
 const client = newClient();
 const LONG = { input: { name: 'first', steps: 100, stepMs: 20 } };
@@ -15,7 +15,7 @@ async function busyThread() {
   waiting.catch(() => undefined);
   let run = (await client.runs.list(thread_id))[0];
   while (!run) run = (await client.runs.list(thread_id))[0];
-  await until(
+  await readUntil(
     client.runs.joinStream(thread_id, run.run_id),
     ({ event, data }) => event === 'values' && doneBy(data).length > 0,
   );

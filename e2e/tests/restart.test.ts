@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { collect, newClient } from '../harness/client.ts';
+import { collectEvents, newClient } from '../harness/client.ts';
 import { type Platform, startPlatform } from '../harness/platform.ts';
 
 const example = path.resolve(import.meta.dirname, '../../examples/hello-agent');
@@ -8,7 +8,7 @@ const example = path.resolve(import.meta.dirname, '../../examples/hello-agent');
 async function sayHello(platform: Platform): Promise<string> {
   const client = newClient({ apiUrl: platform.deploymentUrl, apiKey: platform.apiKey });
   const thread = await client.threads.create({ metadata: { owner: 'ada' } });
-  const events = await collect(
+  const events = await collectEvents(
     client.runs.stream(thread.thread_id, 'agent', {
       input: { messages: [{ role: 'user', content: 'hello' }] },
       streamMode: ['values', 'messages-tuple'],

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { collect, newClient } from '../harness/client.ts';
+import { collectEvents, newClient } from '../harness/client.ts';
 
 const client = newClient();
 
 describe('a run on a thread', () => {
   it('streams several modes at once, tokens among them, and leaves the final state on the thread', async () => {
     const thread = await client.threads.create();
-    const events = await collect(
+    const events = await collectEvents(
       client.runs.stream(thread.thread_id, 'chat', {
         input: { messages: [{ role: 'user', content: 'hello' }] },
         streamMode: ['values', 'updates', 'messages-tuple', 'custom', 'debug'],
@@ -34,7 +34,7 @@ describe('a run on a thread', () => {
 
   it('accumulates message text in the messages mode', async () => {
     const thread = await client.threads.create();
-    const events = await collect(
+    const events = await collectEvents(
       client.runs.stream(thread.thread_id, 'chat', {
         input: { messages: [{ role: 'user', content: 'hello' }] },
         streamMode: 'messages',
@@ -47,7 +47,7 @@ describe('a run on a thread', () => {
 
   it('names the callback events of the events mode', async () => {
     const thread = await client.threads.create();
-    const events = await collect(
+    const events = await collectEvents(
       client.runs.stream(thread.thread_id, 'chat', {
         input: { messages: [{ role: 'user', content: 'hello' }] },
         streamMode: 'events',
@@ -62,7 +62,7 @@ describe('a run on a thread', () => {
 
   it('marks the events of a subgraph with its namespace on request', async () => {
     const thread = await client.threads.create();
-    const events = await collect(
+    const events = await collectEvents(
       client.runs.stream(thread.thread_id, 'family', {
         input: { text: 'hey' },
         streamMode: ['values', 'updates'],
@@ -101,7 +101,7 @@ describe('a run on a thread', () => {
 
   it('reports a failing graph without the secrets in its message, and keeps the error on the thread', async () => {
     const thread = await client.threads.create();
-    const events = await collect(client.runs.stream(thread.thread_id, 'boom', { input: { heat: 1 } }));
+    const events = await collectEvents(client.runs.stream(thread.thread_id, 'boom', { input: { heat: 1 } }));
     const error = events.find((event) => event.event === 'error')?.data as { error: string; message: string };
     expect(error.error).toBe('KettleError');
     expect(error.message).not.toContain('hunter2');
@@ -160,7 +160,7 @@ describe('a run without a thread', () => {
   });
 
   it('streams its events', async () => {
-    const events = await collect(
+    const events = await collectEvents(
       client.runs.stream(null, 'echo', {
         input: { messages: [{ role: 'user', content: 'hi' }] },
         streamMode: ['values', 'updates'],

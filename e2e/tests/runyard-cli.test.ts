@@ -3,9 +3,9 @@ import path from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { newClient } from '../harness/client.ts';
-import { controlPlane } from '../harness/control-plane.ts';
+import { callControlPlane } from '../harness/control-plane.ts';
 import { copyProject, LINK_PACKAGES } from '../harness/official-cli.ts';
-import { linesOf, runyard, startRunyard } from '../harness/runyard-cli.ts';
+import { parseJsonLines, runyard, startRunyard } from '../harness/runyard-cli.ts';
 
 interface Event {
   event: string;
@@ -23,7 +23,8 @@ const greet = async (client: Client, name: string): Promise<string> => {
   const values = await client.runs.wait(null, 'greeter', { input: { name } });
   return (values as { text: string }).text;
 };
-const revisionsOf = async (id: string) => linesOf<Row>(await runyard(['deploy', 'revisions', 'list', id, '--json']));
+const revisionsOf = async (id: string) =>
+  parseJsonLines<Row>(await runyard(['deploy', 'revisions', 'list', id, '--json']));
 
 it('runyard deploy takes its name from the folder and its key from the .env file, updates in place, and reports why a build fails', async () => {
   const { folder, remove } = await copyProject('deployed');
@@ -35,24 +36,24 @@ it('runyard deploy takes its name from the folder and its key from the .env file
 
   const first = await deploy('--install-command', LINK_PACKAGES).ended;
   expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/\| linking packages[\s\S]*DEPLOYED/) });
-  const [deployment] = linesOf<Row & { source_config: Record<'custom_url' | 'deployment_type', string> }>(
+  const [deployment] = parseJsonLines<Row & { source_config: Record<'custom_url' | 'deployment_type', string> }>(
     await runyard(['deploy', 'list', '--name-contains', 'deployed', '--json']),
   ).filter(({ id }) => first.output.includes(id));
   const { id, source_config } = deployment!;
-  onTestFinished(async () => void (await controlPlane('DELETE', `/deployments/${id}`)));
+  onTestFinished(async () => void (await callControlPlane('DELETE', `/deployments/${id}`)));
   expect(source_config.deployment_type).toBe('dev');
   expect(first.output).toContain(source_config.custom_url);
   const client = newClient({ apiUrl: source_config.custom_url });
   expect(await greet(client, 'ada')).toBe('hello ada from-the-env-file');
   // The file with the key is neither in the archive nor among the secrets.
-  const { body } = await controlPlane<{ secrets: { name: string }[] }>('GET', `/deployments/${id}`);
+  const { body } = await callControlPlane<{ secrets: { name: string }[] }>('GET', `/deployments/${id}`);
   expect(body.secrets.map(({ name }) => name)).toEqual(['MARK']);
 
   const graph = path.join(folder, 'greeter.ts');
   const text = (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'");
   await writeFile(graph, text.replace('({ text:', "(console.log('somebody is greeted'), { text:"));
   const updated = await deploy('--install-command', LINK_PACKAGES, '--no-wait', '--json').ended;
-  const result = linesOf<Event>(updated).at(-1);
+  const result = parseJsonLines<Event>(updated).at(-1);
   expect([updated.code, result]).toMatchObject([0, { event: 'result', status: 'triggered', deployment_id: id }]);
 
   await expect
@@ -81,7 +82,7 @@ it('runyard deploy takes its name from the folder and its key from the .env file
   following.child.kill('SIGINT');
   expect((await following.ended).code).toBe(0);
   const build = await runyard(['deploy', 'logs', '--deployment-id', id, '--type', 'build', '-q', 'away', '--json']);
-  expect(linesOf<Event>(build).map(({ message }) => message)).toContain('packages are away');
+  expect(parseJsonLines<Event>(build).map(({ message }) => message)).toContain('packages are away');
 
   expect(await runyard(['deploy', 'delete', id])).toMatchObject({
     code: 2,
@@ -103,6 +104,8 @@ it('an interrupted deploy has shown its build live, ends at once with 130, and l
   const { code, output } = await deploying.ended;
   expect(code).toBe(130);
   expect(output).toContain('The platform goes on without this command.');
-  const [deployment] = linesOf<Row>(await runyard(['deploy', 'list', '--name-contains', 'interrupted', '--json']));
+  const [deployment] = parseJsonLines<Row>(
+    await runyard(['deploy', 'list', '--name-contains', 'interrupted', '--json']),
+  );
   await runyard(['deploy', 'delete', deployment!.id, '--force']);
 });

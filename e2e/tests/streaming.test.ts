@@ -1,6 +1,6 @@
 import type { StreamMode } from '@langchain/langgraph-sdk';
 import { describe, expect, it } from 'vitest';
-import { collect, newClient, type SdkEvent } from '../harness/client.ts';
+import { collectEvents, newClient, type SdkEvent } from '../harness/client.ts';
 
 const client = newClient();
 const hi = { messages: [{ role: 'user', content: 'hi' }] };
@@ -13,7 +13,7 @@ interface Options {
 
 async function streamed(graph: string, streamMode: StreamMode[], { input = hi, ...more }: Options = {}) {
   const thread = await client.threads.create();
-  const events = await collect(client.runs.stream(thread.thread_id, graph, { input, streamMode, ...more }));
+  const events = await collectEvents(client.runs.stream(thread.thread_id, graph, { input, streamMode, ...more }));
   expect(events[0]).toMatchObject({ event: 'metadata', data: { run_id: uuid, attempt: 1 } });
   return events.slice(1);
 }
@@ -139,14 +139,14 @@ describe('each stream mode', () => {
 
   it('a run that keeps no thread streams no checkpoints, unless its thread is kept', async () => {
     const streamMode: StreamMode[] = ['checkpoints', 'debug'];
-    const gone = await collect(client.runs.stream(null, 'echo', { input: hi, streamMode }));
+    const gone = await collectEvents(client.runs.stream(null, 'echo', { input: hi, streamMode }));
     expect(gone.map(({ event, data }) => (data as { type?: string }).type ?? event)).toEqual([
       'metadata',
       'task',
       'task_result',
     ]);
     const keeping = { input: hi, streamMode, onCompletion: 'keep' };
-    const kept = await collect(client.runs.stream(null, 'echo', keeping));
+    const kept = await collectEvents(client.runs.stream(null, 'echo', keeping));
     expect(names(kept).filter((name) => name === 'checkpoints')).toHaveLength(3);
   });
 
@@ -187,7 +187,7 @@ describe('a stream that is cut', () => {
       streamMode: ['updates'],
       streamResumable: true,
     });
-    const events = await collect(stream);
+    const events = await collectEvents(stream);
     expect(cuts).toEqual([]);
     const steps = ofKind(events, 'updates').map(({ step }) => step.done[0]);
     expect(steps).toEqual(Array.from({ length: 12 }, (_, step) => `cut:${11 - step}`));

@@ -14,7 +14,7 @@ export interface Attempt {
 }
 
 /** Returns the attempts of each run that reached a step, in order. */
-export function attemptsByRun(byRun: ReadonlyMap<string, LedgerEntry[]>): Map<string, Attempt[]> {
+export function groupAttempts(byRun: ReadonlyMap<string, LedgerEntry[]>): Map<string, Attempt[]> {
   const result = new Map<string, Attempt[]>();
   for (const [run, entries] of byRun) {
     const attempts = new Map<number, Attempt>();

@@ -39,13 +39,13 @@ export interface Race {
 }
 
 /** Creates a run and orders it to end after a random time. */
-export async function raceOf(deployment: BenchDeployment, kind: RaceKind, random: Random): Promise<Race | undefined> {
+export async function runRace(deployment: BenchDeployment, kind: RaceKind, random: Random): Promise<Race | undefined> {
   const threadId = randomUUID();
   const hasPast = random.chance(0.3);
   // Runs take half a second, so that workers are lost meanwhile; half of the orders come before the end.
   const [sleepMs, delayMs, waits] = [random.integer(0, 300), random.integer(0, 1_000), random.chance(0.5)];
   if (hasPast && !(await pastOf(deployment, threadId))) return undefined;
-  const before = await holdings(deployment, threadId);
+  const before = await dumpThreadState(deployment, threadId);
   const steps = STEPS + (hasPast ? 1 : 0);
   const run = await deployment.createRun({ steps, sleepMs }, { threadId });
   if (!run) return undefined;
@@ -73,7 +73,7 @@ export async function raceOf(deployment: BenchDeployment, kind: RaceKind, random
   race.end = await endOf(deployment, run);
   race.visibleMs = Date.now() - race.orderedAt;
   if (kind === 'cancel: rollback' && race.end === 'gone') {
-    Object.assign(race, { before, after: await holdings(deployment, threadId) });
+    Object.assign(race, { before, after: await dumpThreadState(deployment, threadId) });
   }
   return race;
 }
@@ -95,7 +95,7 @@ async function endOf(deployment: BenchDeployment, run: { threadId: string; runId
 }
 
 /** Returns all that is kept of a thread's state, as one text to be compared. */
-export async function holdings({ pool }: BenchDeployment, threadId: string): Promise<string> {
+export async function dumpThreadState({ pool }: BenchDeployment, threadId: string): Promise<string> {
   const { rows } = await pool.query<{ held: string }>(
     `SELECT concat_ws(' | ',
        (SELECT string_agg(checkpoint_ns || checkpoint_id || md5(data), ',' ORDER BY checkpoint_ns, checkpoint_id)

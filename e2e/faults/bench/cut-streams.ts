@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchRun } from './deployment.ts';
-import { follow } from './event-follower.ts';
+import { followStream } from './event-follower.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 import type { Random } from './random.ts';
 
@@ -99,7 +99,7 @@ export class CutStreams {
     const isCutAfter = random.integer(2, 25);
     const isCut = random.chance(0.7);
     let events = 0;
-    const segment = await follow(random.pick(urls()) + path, {
+    const segment = await followStream(random.pick(urls()) + path, {
       ...request,
       headers,
       lastEventId: request.method ? undefined : (ids.at(-1) ?? FROM_THE_START),
@@ -126,7 +126,7 @@ export class CutStreams {
     while (Date.now() < until) {
       const at = random.pick(urls()) + streamPath(run);
       const signal = AbortSignal.timeout(STILL_MS);
-      const { events, end } = await follow(at, { headers, lastEventId: FROM_THE_START, signal });
+      const { events, end } = await followStream(at, { headers, lastEventId: FROM_THE_START, signal });
       if (end === 'whole')
         return difference(
           ids,

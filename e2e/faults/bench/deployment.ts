@@ -4,12 +4,12 @@ import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
+import { DatabaseAudit } from './database-audit.ts';
 import { type Call, type CallOptions, History } from './history.ts';
 import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger, type LedgerInput } from './ledger.ts';
 import { Part } from './part.ts';
 import type { BenchServers } from './servers.ts';
-import { Truth } from './truth.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 const MIGRATIONS = 'packages/run-engine/prisma/migrations';
@@ -56,7 +56,7 @@ export class BenchDeployment {
   readonly workers: Part[] = [];
   readonly history = new History();
   readonly ledger: Ledger;
-  readonly truth: Truth;
+  readonly audit: DatabaseAudit;
   /** Bypasses the fault lines: it is for inspection, never for the parts. */
   readonly pool: pg.Pool;
   readonly #database: TestDatabase;
@@ -80,7 +80,7 @@ export class BenchDeployment {
     this.#servers = servers;
     this.ledger = ledger;
     this.pool = openPool({ connectionString: database.url, max: 6, applicationName: 'fault-bench' });
-    this.truth = new Truth(this.pool, ledger);
+    this.audit = new DatabaseAudit(this.pool, ledger);
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     this.#settings = {
       REDIS_KEY_PREFIX: prefix,
@@ -103,7 +103,7 @@ export class BenchDeployment {
     const databaseUrl = (await options.reachDatabase?.(database.url)) ?? database.url;
     const deployment = new BenchDeployment(database, databaseUrl, servers, ledger, options);
     try {
-      await deployment.truth.watchStatuses();
+      await deployment.audit.watchStatuses();
       const { agentApis = 1, workers = 1, checkout } = options;
       for (let index = 0; index < agentApis; index += 1) await deployment.addPart('agent-api', checkout);
       for (let index = 0; index < workers; index += 1) await deployment.addPart('run-worker', checkout);

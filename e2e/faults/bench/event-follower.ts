@@ -35,7 +35,7 @@ export interface Segment {
  * rejects. Unlike with `fetch` there is nothing between the socket and its end: a server that is killed is noticed at
  * once, and always.
  */
-export function follow(url: string, options: FollowOptions = {}): Promise<Segment> {
+export function followStream(url: string, options: FollowOptions = {}): Promise<Segment> {
   const { signal, lastEventId, headers, body, method = 'GET' } = options;
   const segment: Segment = { events: [], end: 'cut', status: undefined, location: undefined };
   return new Promise((resolve) => {
@@ -92,7 +92,7 @@ function take(res: IncomingMessage, onEvent: (event: FollowedEvent) => void): vo
  * Returns a signal that aborts with the first of several. `AbortSignal.any` forgets its sources when memory is
  * collected (Node 20).
  */
-export function firstOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
+export function anySignal(...signals: (AbortSignal | undefined)[]): AbortSignal {
   const first = new AbortController();
   for (const signal of signals) {
     if (!signal) continue;

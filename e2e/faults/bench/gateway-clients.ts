@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
 import type { BenchRun } from './deployment.ts';
-import { type FollowedEvent, follow } from './event-follower.ts';
+import { type FollowedEvent, followStream } from './event-follower.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 
@@ -91,7 +91,7 @@ export class GatewayClients {
   async #stream(isResumable: boolean): Promise<void> {
     const { input } = this.#options;
     this.#streamed += 1;
-    const { events, end, status } = await follow(`${this.#gateway.deploymentUrl}/runs/stream`, {
+    const { events, end, status } = await followStream(`${this.#gateway.deploymentUrl}/runs/stream`, {
       method: 'POST',
       headers: this.#gateway.headers,
       body: this.#ledger.runRequest(input, { stream_mode: ['custom'], stream_resumable: isResumable }),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
-import { holdings } from './cancel-races.ts';
+import { dumpThreadState } from './cancel-races.ts';
 import type { BenchDeployment } from './deployment.ts';
 import type { Random } from './random.ts';
 
@@ -104,13 +104,13 @@ export class Interviews {
    */
   async #answer(threadId: string, body: object, options: InterviewOptions, random: Random) {
     if (!random.chance(options.rollBacks ?? 0)) return this.#run(threadId, body, options);
-    const before = await holdings(this.#deployment, threadId);
+    const before = await dumpThreadState(this.#deployment, threadId);
     const cancelAfterMs = random.integer(0, 4 * options.sleepMs);
     const ended = await this.#run(threadId, body, { ...options, cancelAfterMs });
     // A run that had not begun is kept, as interrupted.
     if (ended?.status !== 'gone' && ended?.status !== 'interrupted') return ended;
     this.rolledBack += 1;
-    if ((await holdings(this.#deployment, threadId)) !== before)
+    if ((await dumpThreadState(this.#deployment, threadId)) !== before)
       this.wrong.push(`${threadId} was changed by a rollback`);
     return this.#run(threadId, body, options);
   }

@@ -1,14 +1,14 @@
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
 import type { BenchDeployment, BenchRun } from './deployment.ts';
-import { follow } from './event-follower.ts';
+import { followStream } from './event-follower.ts';
 import type { Call, History } from './history.ts';
 
 /**
  * Returns the seconds from `since` (monotonic milliseconds) until all parts are ready, and a new run is executed and
  * streamed to its end.
  */
-export async function secondsUntilAtWork(
+export async function measureRecoverySeconds(
   deployment: BenchDeployment,
   since: number,
   parts: readonly { isReady(): Promise<boolean> }[] = deployment.parts,
@@ -30,7 +30,7 @@ const STEPS = 2;
 
 async function streamsARun(deployment: BenchDeployment): Promise<boolean> {
   const body = deployment.ledger.runRequest({ steps: STEPS, events: 1 }, { stream_mode: ['custom'] });
-  const { events, end } = await follow(`${deployment.url()}/runs/stream`, {
+  const { events, end } = await followStream(`${deployment.url()}/runs/stream`, {
     method: 'POST',
     body,
     signal: AbortSignal.timeout(10_000),
@@ -80,6 +80,6 @@ export async function measureRuns(
   runs: readonly BenchRun[],
   needed = 1,
 ): Promise<void> {
-  const violations = await deployment.truth.violations(runs);
+  const violations = await deployment.audit.violations(runs);
   for (const [what, found] of Object.entries(violations)) bench.measureNone(what, found, runs.length, needed);
 }

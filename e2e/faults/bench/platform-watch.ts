@@ -21,7 +21,7 @@ export class PlatformWatch {
   }
 
   /** Returns the seconds from `since` (monotonic milliseconds) until every service has answered with 2xx. */
-  async secondsUntilAtWork(since: number): Promise<number> {
+  async measureRecoverySeconds(since: number): Promise<number> {
     await Promise.all(
       this.#questions().map((ask) =>
         waitFor(async () => (await ask()).outcome === 'ok', { timeoutMs: PATIENCE_MS, intervalMs: 50 }),

@@ -1,6 +1,6 @@
 import type { Race } from './cancel-races.ts';
+import type { StatusChange } from './database-audit.ts';
 import type { LedgerEntry } from './ledger.ts';
-import type { StatusChange } from './truth.ts';
 
 /** A fault of a worker process that the bench caused, in milliseconds since 1970. */
 export interface WorkerFault {
@@ -12,7 +12,7 @@ export interface WorkerFault {
 /**
  * Formats all that is known of one race in the order it happened, in seconds before and after the order was answered.
  */
-export function timelineOf(
+export function formatTimeline(
   { kind, runId, orderedAt, visibleMs }: Race,
   changes: readonly StatusChange[],
   executed: readonly LedgerEntry[],

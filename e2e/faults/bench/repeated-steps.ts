@@ -1,7 +1,7 @@
 import type { BenchDeployment, BenchRun } from './deployment.ts';
 
 /** Returns steps that a later attempt executed although an earlier one's checkpoint of them was committed. */
-export async function committedStepsRepeated(
+export async function findRepeatedSteps(
   { pool, ledger }: Pick<BenchDeployment, 'pool' | 'ledger'>,
   runs: readonly BenchRun[],
 ): Promise<string[]> {

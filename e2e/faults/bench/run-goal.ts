@@ -48,7 +48,7 @@ export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcom
   };
 }
 
-export function isReached({ error, measures }: Outcome): boolean {
+export function isGoalMet({ error, measures }: Outcome): boolean {
   return error === undefined && measures.every(isMet);
 }
 

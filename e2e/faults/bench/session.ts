@@ -26,7 +26,7 @@ export async function openSession(): Promise<Session> {
 }
 
 /** Returns the commit under test. */
-export function commitUnderTest(): string {
+export function readCommitUnderTest(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
   try {
     return (

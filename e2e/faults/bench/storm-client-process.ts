@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { follow } from './event-follower.ts';
+import { followStream } from './event-follower.ts';
 import { History } from './history.ts';
 import type { Storm, StormAnswers } from './storm-client.ts';
 
@@ -19,7 +19,7 @@ async function answer({ calls = [], streams = [] }: Storm): Promise<StormAnswers
           history.call(method, url, options),
     ),
     ...streams.map(({ url, ...options }) => async () => {
-      const segment = await follow(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const segment = await followStream(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
       return { status: segment.status, end: segment.end, ids: segment.events.map(({ id }) => id) };
     }),
   ];

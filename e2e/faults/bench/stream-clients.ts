@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchRun } from './deployment.ts';
-import { type FollowedEvent, firstOf, follow } from './event-follower.ts';
+import { anySignal, type FollowedEvent, followStream } from './event-follower.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import { StreamUnion } from './stream-union.ts';
@@ -152,10 +152,10 @@ export class StreamClients {
     const leaving = new AbortController();
     const patience = AbortSignal.timeout(20_000);
     const begunAt = performance.now();
-    await follow(`${url}/threads/${threadId}/runs/${runId}/stream`, {
+    await followStream(`${url}/threads/${threadId}/runs/${runId}/stream`, {
       headers,
       lastEventId: FROM_THE_START,
-      signal: firstOf(leaving.signal, patience),
+      signal: anySignal(leaving.signal, patience),
       onEvent: () => {
         if (leaving.signal.aborted) return;
         this.firstEventMs.push(performance.now() - begunAt);
@@ -172,10 +172,10 @@ export class StreamClients {
     const cut = new AbortController();
     const leavesAfter = random.chance(0.7) ? random.integer(2, 40) : Number.POSITIVE_INFINITY;
     let events = 0;
-    const segment = await follow(url + path, {
+    const segment = await followStream(url + path, {
       headers,
       lastEventId: union.lastId ?? FROM_THE_START,
-      signal: firstOf(cut.signal, left),
+      signal: anySignal(cut.signal, left),
       onEvent: (event) => {
         // A client that has left does not get what is still in the buffer.
         if (cut.signal.aborted) return;

@@ -48,7 +48,10 @@ interface LedgerEvent {
  * Returns what is wrong with the custom events of a ledger run. Within an attempt they count up without a hole; and the
  * attempt that completed a step has all of its events. A lost attempt's may break off anywhere.
  */
-export function holesIn(data: readonly unknown[], { steps, events }: { steps: number; events: number }): string[] {
+export function findEventFaults(
+  data: readonly unknown[],
+  { steps, events }: { steps: number; events: number },
+): string[] {
   const counts = new Map<string, number>();
   const holes: string[] = [];
   for (const { step, n, attempt } of data as LedgerEvent[]) {

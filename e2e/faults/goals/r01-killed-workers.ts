@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@runyard/test-kit';
-import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
+import { type Attempt, groupAttempts } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
@@ -42,10 +42,10 @@ export const goal: Goal = {
     const wanted = { runs: bench.size({ fast: 24, full: 300 }), kills: bench.size({ fast: 5, full: 100 }) };
     const interviews = new Interviews(deployment, bench.random.fork('interviews'));
     const { kills, runs } = await killWorkers(bench, deployment, { ...wanted, interviews });
-    await deployment.truth.untilAllEnded(120_000);
+    await deployment.audit.untilAllEnded(120_000);
     bench.measureEnough('workers killed', kills.size, wanted.kills);
     await measureRuns(bench, deployment, runs, wanted.runs);
-    const attempts = attemptsByRun(await deployment.ledger.byRun());
+    const attempts = groupAttempts(await deployment.ledger.byRun());
     measureExecutions(bench, attempts, kills);
     await measureStarts(bench, deployment, attempts);
     measureResumptions(bench, attempts, kills);
@@ -63,7 +63,7 @@ async function killWorkers(
   const runs: BenchRun[] = [];
   let isOver = false;
   const createMore = async () => {
-    let free = AT_ONCE - (await deployment.truth.unfinished());
+    let free = AT_ONCE - (await deployment.audit.unfinished());
     for (; free > 0; free -= 1) {
       const run = await deployment.createRun(INPUT);
       if (run) runs.push(run);

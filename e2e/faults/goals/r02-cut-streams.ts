@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
-import { type FollowedEvent, firstOf, follow } from '../bench/event-follower.ts';
+import { anySignal, type FollowedEvent, followStream } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Part } from '../bench/part.ts';
 import { SdkStreams } from '../bench/sdk-streams.ts';
 import { StreamClients } from '../bench/stream-clients.ts';
-import { holesIn, StreamUnion } from '../bench/stream-union.ts';
+import { findEventFaults, StreamUnion } from '../bench/stream-union.ts';
 
 const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 6, sleepMs: 250, events: 12, bytes: 100 };
@@ -92,7 +92,7 @@ async function measureStreams(
     const difference = union.difference(idsOf(whole));
     if (difference) wrong.push(`run ${run.runId}: ${difference}`);
     const data = whole.filter(({ event }) => event === 'custom').map((event) => event.data);
-    holes.push(...holesIn(data, INPUT).map((hole) => `run ${run.runId}: ${hole}`));
+    holes.push(...findEventFaults(data, INPUT).map((hole) => `run ${run.runId}: ${hole}`));
   }
   for (const { run, union, hasLostItsPlace } of sdk.streamed) {
     const whole = idsOf(await wholeRun(deployment, run));
@@ -131,7 +131,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + 
 /** Returns all events of a run, at once from one process. */
 async function wholeRun(deployment: BenchDeployment, { threadId, runId }: BenchRun): Promise<FollowedEvent[]> {
   const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
-  const { events, end } = await follow(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
+  const { events, end } = await followStream(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
   if (end !== 'whole') throw new Error(`the stream of run ${runId} cannot be had in one go`);
   return events;
 }
@@ -140,9 +140,9 @@ async function wholeRun(deployment: BenchDeployment, { threadId, runId }: BenchR
 async function wholeThread(deployment: BenchDeployment, threadId: string, runs: number): Promise<FollowedEvent[]> {
   const leaving = new AbortController();
   let ended = 0;
-  const { events } = await follow(`${deployment.url()}/threads/${threadId}/stream`, {
+  const { events } = await followStream(`${deployment.url()}/threads/${threadId}/stream`, {
     lastEventId: '-1',
-    signal: firstOf(leaving.signal, AbortSignal.timeout(20_000)),
+    signal: anySignal(leaving.signal, AbortSignal.timeout(20_000)),
     onEvent: ({ event, data }) => {
       if (event === 'metadata' && (data as { status?: string }).status === 'run_done') ended += 1;
       if (ended === runs) leaving.abort();
@@ -161,7 +161,7 @@ async function emptyRedis(bench: Bench, deployment: BenchDeployment): Promise<vo
     const isResumable = client % 2 === 0;
     const overrides = { stream_resumable: isResumable, stream_mode: ['custom'], on_disconnect: 'continue' };
     const input = { steps: 20, sleepMs: 300, events: 1 };
-    const { events, end } = await follow(`${deployment.url()}/runs/stream`, {
+    const { events, end } = await followStream(`${deployment.url()}/runs/stream`, {
       method: 'POST',
       body: deployment.ledger.runRequest(input, { ...overrides, on_completion: 'keep' }),
       signal: AbortSignal.timeout(60_000),

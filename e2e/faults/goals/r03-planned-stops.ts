@@ -64,7 +64,7 @@ export const goal: Goal = {
       restartAgentApis(bench, deployment, rounds),
     ]);
     await Promise.all([clients.stop(), direct.stop()]);
-    await deployment.truth.untilAllEnded(120_000);
+    await deployment.audit.untilAllEnded(120_000);
 
     measureWorkers(bench, workers.stops, await deployment.ledger.byRun());
     const slowest = Math.max(0, ...agentApis.map(({ seconds }) => seconds));

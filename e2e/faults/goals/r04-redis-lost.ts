@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Goal } from '../bench/goal.ts';
-import { measureOutage, measureRuns, secondsUntilAtWork, watchProcesses } from '../bench/outage-checks.ts';
+import { measureOutage, measureRecoverySeconds, measureRuns, watchProcesses } from '../bench/outage-checks.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
 /** The longest that a request waits for Redis, with an allowance for a busy machine. */
@@ -22,10 +22,10 @@ export const goal: Goal = {
       await redis.wipe();
       await pause(bench.random.integer(0, 1_500));
       await redis.start();
-      backAfter.push(await secondsUntilAtWork(deployment, performance.now()));
+      backAfter.push(await measureRecoverySeconds(deployment, performance.now()));
     }
     const runs = await load.stop();
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
     const measured = Math.max(...backAfter);
     const samples = backAfter.length;
     bench.measure({ what: 'Redis up → all at work, max', measured, limit: 10, unit: 's', samples, needed: kills });

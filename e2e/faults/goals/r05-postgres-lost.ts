@@ -4,7 +4,7 @@ import { AcknowledgedWrites } from '../bench/acknowledged-writes.ts';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
-import { measureOutage, measureRuns, secondsUntilAtWork, watchProcesses } from '../bench/outage-checks.ts';
+import { measureOutage, measureRecoverySeconds, measureRuns, watchProcesses } from '../bench/outage-checks.ts';
 import { PlatformWatch } from '../bench/platform-watch.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
@@ -39,7 +39,7 @@ export const goal: Goal = {
     const runs = await load.stop();
     const lost = await writes.lost();
     await edge.stop();
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
     const measure = (what: string, seconds: number[]) =>
       bench.measure({ what, measured: Math.max(...seconds), limit: 10, unit: 's', samples: seconds.length });
     measure('immediate stop and restart: up → all at work, max', afterStop);
@@ -72,7 +72,7 @@ async function refuse(bench: Bench, deployment: BenchDeployment): Promise<number
   // The outage is longer than a lease: the workers have to drop their runs.
   await pause(Math.max(12_000, (REFUSAL_MS * bench.size({ fast: 40, full: 100 })) / 100));
   await Promise.all(lines.map((line) => line.heal()));
-  return secondsUntilAtWork(deployment, performance.now());
+  return measureRecoverySeconds(deployment, performance.now());
 }
 
 /** Takes every connection that the server has, and the services lose theirs. */
@@ -105,6 +105,6 @@ async function takeAllConnections(
 
 async function secondsUntilBothAtWork(deployment: BenchDeployment, edge: PlatformWatch): Promise<number> {
   const since = performance.now();
-  const seconds = await Promise.all([secondsUntilAtWork(deployment, since), edge.secondsUntilAtWork(since)]);
+  const seconds = await Promise.all([measureRecoverySeconds(deployment, since), edge.measureRecoverySeconds(since)]);
   return Math.max(...seconds);
 }

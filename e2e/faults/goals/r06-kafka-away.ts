@@ -27,7 +27,7 @@ export const goal: Goal = {
       await kafka.kill();
       await pause(bench.size({ fast: 10, full: 60 }) * 1000);
     });
-    const drains = [await untilDrained(load, record, () => kafka.start())];
+    const drains = [await waitUntilDrained(load, record, () => kafka.start())];
     await drained(record);
     // The baseline is taken on both sides of the outage, so that a machine that gets busier or warmer meanwhile does
     // not count.
@@ -36,7 +36,7 @@ export const goal: Goal = {
     for (let kill = 0; kill < bench.size({ fast: 1, full: 3 }); kill += 1) {
       await load.during(() => pause(bench.random.integer(200, 1_500)));
       await kafka.kill();
-      drains.push(await untilDrained(load, record, () => kafka.start()));
+      drains.push(await waitUntilDrained(load, record, () => kafka.start()));
     }
     // Connections stay open and nothing is answered.
     await load.during(async () => {
@@ -44,10 +44,10 @@ export const goal: Goal = {
       await pause(bench.size({ fast: 5, full: 20 }) * 1000);
       kafka.resume();
     });
-    drains.push(await untilDrained(load, record, async () => undefined));
+    drains.push(await waitUntilDrained(load, record, async () => undefined));
     await relaysThatFail(bench, deployment, load, record);
 
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
     await drained(record);
     const written = await record.written();
     await waitFor(() => new Set(record.handled).size >= written.length, { timeoutMs: 30_000, what: 'the subscriber' });
@@ -125,7 +125,7 @@ class Load {
  * Returns the seconds from the return of the bus until the outbox has published what was written before, while more is
  * written.
  */
-async function untilDrained(load: Load, record: BusRecord, restore: () => Promise<unknown>): Promise<number> {
+async function waitUntilDrained(load: Load, record: BusRecord, restore: () => Promise<unknown>): Promise<number> {
   let seconds = 0;
   await load.during(async () => {
     await restore();

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
-import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
+import { type Attempt, groupAttempts } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
-import { follow } from '../bench/event-follower.ts';
+import { followStream } from '../bench/event-follower.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
@@ -68,7 +68,7 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
     isOver = true;
     stale.push(...held);
     await Promise.all(interviewing);
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
     // The streams are read while their events are still kept.
     await readStreams(deployment, held, streams);
   }
@@ -93,7 +93,7 @@ async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: n
 async function standStill({ tier }: Bench, deployment: BenchDeployment, round: BenchRun[]): Promise<StaleRun[]> {
   const ids = new Set(round.map(({ runId }) => runId));
   const latest = async () => {
-    const attempts = attemptsByRun(await deployment.ledger.byRun());
+    const attempts = groupAttempts(await deployment.ledger.byRun());
     return [...attempts].filter(([run]) => ids.has(run)).map(([, each]) => each.at(-1)!);
   };
   await waitFor(async () => (await latest()).filter(({ steps }) => steps.length > 1).length > round.length / 2, {
@@ -174,7 +174,7 @@ async function readStreams(
 ): Promise<void> {
   for (const { runId, threadId } of stale) {
     const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
-    const { events } = await follow(url, { lastEventId: '-1', signal: AbortSignal.timeout(10_000) });
+    const { events } = await followStream(url, { lastEventId: '-1', signal: AbortSignal.timeout(10_000) });
     let newest = 0;
     for (const { event, data, id } of events) {
       const { attempt } = data as { attempt?: number };

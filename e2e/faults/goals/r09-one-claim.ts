@@ -1,4 +1,4 @@
-import { attemptsByRun } from '../bench/attempts.ts';
+import { groupAttempts } from '../bench/attempts.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
@@ -24,11 +24,11 @@ export const goal: Goal = {
       for (const worker of deployment.workers) worker.pause();
       runs.push(...(await createMany(deployment, Math.min(ROUND, wanted - runs.length))));
       for (const worker of bench.random.shuffle(deployment.workers)) worker.resume();
-      await deployment.truth.untilAllEnded(60_000);
+      await deployment.audit.untilAllEnded(60_000);
     }
     await measureRuns(bench, deployment, runs, wanted);
 
-    const changes = await deployment.truth.statusChanges();
+    const changes = await deployment.audit.statusChanges();
     const claims = changes.filter(({ to }) => to === 'running');
     const names = claims.map(({ runId, attempt }) => `${runId}, attempt ${attempt}`);
     const doubled = names.filter((name, index) => names.indexOf(name) !== index);
@@ -36,7 +36,7 @@ export const goal: Goal = {
     const again = claims.filter(({ attempt }) => attempt > 1).map(({ runId }) => runId);
     bench.measureNone('runs claimed again', again, runs.length);
 
-    const attempts = attemptsByRun(await deployment.ledger.byRun());
+    const attempts = groupAttempts(await deployment.ledger.byRun());
     const started = [...attempts].filter(([, { length }]) => length > 1).map(([run]) => run);
     const twice = [...attempts].filter(([, [first]]) => first && first.steps.length > 1).map(([run]) => run);
     bench.measureNone('double starts', [...started, ...twice], attempts.size, wanted);

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { type BenchDeployment, type BenchRun, MANY_STREAMS } from '../bench/deployment.ts';
-import { follow } from '../bench/event-follower.ts';
+import { followStream } from '../bench/event-follower.ts';
 import type { Goal } from '../bench/goal.ts';
 import { SlowReader } from '../bench/slow-reader.ts';
 
@@ -130,7 +130,7 @@ async function normalReaders(deployment: BenchDeployment, delays: number[]): Pro
   });
   if (!run) throw new Error('a run was not accepted');
   const readers = Array.from({ length: READERS_OF_ONE_RUN }, () =>
-    follow(deployment.url() + streamPath(run), {
+    followStream(deployment.url() + streamPath(run), {
       onEvent: ({ event, data, at }) => {
         if (event === 'custom') delays.push(Math.max(0, at - (data as { at: number }).at));
       },

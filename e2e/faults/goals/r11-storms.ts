@@ -1,7 +1,7 @@
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { type BenchDeployment, type BenchRun, MANY_STREAMS } from '../bench/deployment.ts';
-import { follow, type Segment } from '../bench/event-follower.ts';
+import { followStream, type Segment } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Call } from '../bench/history.ts';
@@ -30,7 +30,7 @@ export const goal: Goal = {
     bench.onClose(() => client.close());
     const accepted = await stormOfCreates(bench, { deployment, gateway, client });
     await measureRecovery(bench, deployment, { usualMs, storm: 'creates' });
-    await deployment.truth.untilAllEnded(180_000);
+    await deployment.audit.untilAllEnded(180_000);
     await stormOfReconnects(bench, { deployment, gateway, client });
     await measureRecovery(bench, deployment, { usualMs, storm: 'reconnections' });
     await measureRuns(bench, deployment, accepted);
@@ -130,7 +130,7 @@ async function streamedRun(deployment: BenchDeployment): Promise<{ run: BenchRun
   const run = await deployment.createRun(STREAMED, { run: { stream_resumable: true, stream_mode: ['custom'] } });
   if (!run) throw new Error('a run was not accepted');
   const url = `${deployment.url()}/threads/${run.threadId}/runs/${run.runId}/stream`;
-  const { events } = await follow(url, { lastEventId: '-1' });
+  const { events } = await followStream(url, { lastEventId: '-1' });
   return { run, ids: events.flatMap(({ id }) => (id === undefined ? [] : [id])) };
 }
 

@@ -3,9 +3,9 @@ import { openEngine } from '../../../packages/run-engine/test/engine-fixture.ts'
 import { agreesWithModel, MAX_FAILURES } from '../../../packages/run-engine/test/model-comparison.ts';
 import { ModelThread } from '../../../packages/run-engine/test/reference-model.ts';
 import type { Bench } from '../bench/bench.ts';
+import type { StatusChange } from '../bench/database-audit.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
-import type { StatusChange } from '../bench/truth.ts';
 
 const STRATEGIES = ['enqueue', 'reject', 'interrupt', 'rollback'] as const;
 type Strategy = (typeof STRATEGIES)[number];
@@ -49,12 +49,12 @@ async function createAtOnce(bench: Bench): Promise<void> {
       Array.from({ length: perThread }, (_, index) => create(threadId, bench.random.pick(strategies), index % 2)),
     ),
   );
-  await deployment.truth.untilAllEnded(ENDED_WITHIN_MS);
+  await deployment.audit.untilAllEnded(ENDED_WITHIN_MS);
 
   const samples = threads.length * perThread;
   bench.log(`${accepted.size} of ${samples} runs were accepted`);
   bench.measureNone('creates that were answered otherwise than the strategy says', surprises, samples);
-  const changes = await deployment.truth.statusChanges();
+  const changes = await deployment.audit.statusChanges();
   const differences: string[] = [];
   for (const { threadId } of threads) {
     const ofThread = changes.filter(({ runId }) => accepted.get(runId)?.threadId === threadId);

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import { RACE_KINDS, type Race, raceOf } from '../bench/cancel-races.ts';
+import { RACE_KINDS, type Race, runRace } from '../bench/cancel-races.ts';
+import type { StatusChange } from '../bench/database-audit.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
 import type { Part } from '../bench/part.ts';
-import { timelineOf, type WorkerFault } from '../bench/race-timeline.ts';
-import type { StatusChange } from '../bench/truth.ts';
+import { formatTimeline, type WorkerFault } from '../bench/race-timeline.ts';
 
 const LANES = 16;
 /**
@@ -46,7 +46,7 @@ export const goal: Goal = {
       const random = bench.random.fork(`lane ${index}`);
       while (!isOver) {
         const kind = RACE_KINDS[begun++ % RACE_KINDS.length]!;
-        const race = await raceOf(deployment, kind, random);
+        const race = await runRace(deployment, kind, random);
         if (race) races.push(race);
       }
     };
@@ -63,7 +63,7 @@ export const goal: Goal = {
     const recovered = await harmWorkers(bench, deployment, { racing, faults, isEnough });
     isOver = true;
     await Promise.all([racing, ...recovered]);
-    await deployment.truth.untilAllEnded(30_000);
+    await deployment.audit.untilAllEnded(30_000);
     await judge(bench, deployment, races, { wanted, faults });
     interviews.measure(bench, least);
     bench.measureEnough('answers rolled back and given again', interviews.rolledBack, least);
@@ -138,7 +138,7 @@ async function judge(
   });
   const entries = await deployment.ledger.byRun();
   for (const race of races.toSorted((a, b) => b.visibleMs - a.visibleMs).slice(0, SHOWN_RACES)) {
-    const timeline = timelineOf(race, history.get(race.runId) ?? [], entries.get(race.runId) ?? [], faults);
+    const timeline = formatTimeline(race, history.get(race.runId) ?? [], entries.get(race.runId) ?? [], faults);
     bench.log(`among the longest: ${timeline}`);
   }
   const early = races.filter(({ waits, wasInTime, orderedAt, runId }) => {
@@ -169,9 +169,9 @@ async function judge(
 const isTerminal = (status: string | null) => status !== null && status !== 'pending' && status !== 'running';
 
 /** Returns the changes by run, in their order. */
-async function statusHistory({ truth }: BenchDeployment): Promise<Map<string, StatusChange[]>> {
+async function statusHistory({ audit }: BenchDeployment): Promise<Map<string, StatusChange[]>> {
   const history = new Map<string, StatusChange[]>();
-  for (const change of await truth.statusChanges()) {
+  for (const change of await audit.statusChanges()) {
     const changes = history.get(change.runId);
     if (changes) changes.push(change);
     else history.set(change.runId, [change]);

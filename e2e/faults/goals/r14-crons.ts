@@ -1,9 +1,9 @@
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
+import { FakeDatabaseClock } from '../bench/fake-database-clock.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Part } from '../bench/part.ts';
-import { SteeredClock } from '../bench/steered-clock.ts';
 
 const CRONS = 50;
 const HOUR = 60;
@@ -15,7 +15,7 @@ export const goal: Goal = {
     'Each time of a cron makes one run, whichever process dies and however the clock is set; missed times make one together.',
   async run(bench) {
     const deployment = await bench.deployment({ agentApis: 0, workers: 0 });
-    const clock = await SteeredClock.put(deployment.pool);
+    const clock = await FakeDatabaseClock.install(deployment.pool);
     for (let index = 0; index < 3; index += 1) await deployment.addPart('agent-api');
     await Promise.all(deployment.agentApis.map((part) => part.start()));
     const crons = new Crons(bench, deployment);
@@ -24,24 +24,24 @@ export const goal: Goal = {
     const ticks = bench.size({ fast: 4, full: 20 });
     const killEvery = Math.max(1, Math.floor(ticks / bench.size({ fast: 2, full: 8 })));
     for (let tick = 0; tick < ticks; tick += 1) {
-      const slot = await clock.pass(1);
+      const slot = await clock.advance(1);
       if (tick % killEvery === 0) await crons.killOne();
       await crons.untilFired(slot);
     }
     await crons.untilAllReady();
 
     // Nobody was there for an hour: the first of its slots fires, for all of them.
-    const missed = await clock.pass(1);
-    await clock.pass(HOUR - 1);
+    const missed = await clock.advance(1);
+    await clock.advance(HOUR - 1);
     await crons.untilFired(missed);
     // The same hour comes again: it has had its runs, also for a cron whose next time is computed anew.
-    await clock.pass(-HOUR);
+    await clock.advance(-HOUR);
     await crons.reschedule();
     for (let minute = 0; minute < HOUR; minute += HOUR / 4) {
-      await clock.pass(HOUR / 4);
+      await clock.advance(HOUR / 4);
       await crons.lookAndSettle();
     }
-    for (let tick = 0; tick < 3; tick += 1) await crons.untilFired(await clock.pass(1));
+    for (let tick = 0; tick < 3; tick += 1) await crons.untilFired(await clock.advance(1));
 
     const { found, slots } = await crons.violations();
     for (const [what, violations] of Object.entries(found)) bench.measureNone(what, violations, slots);

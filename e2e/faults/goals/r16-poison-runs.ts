@@ -51,7 +51,7 @@ export const goal: Goal = {
       await Promise.all([1, 2].map(() => create({ steps: 6, sleepMs: 300 })));
       const runId = await poisonRun(deployment, poison);
       ended.push({ poison, runId });
-      await untilHarmed(deployment, runId);
+      await waitUntilHarmed(deployment, runId);
       const begun = Date.now();
       const next = await create({ steps: 1 });
       if (next) {
@@ -61,7 +61,7 @@ export const goal: Goal = {
       }
       // Harms come one at a time: with several, runs that were beside one wait for their isolated host behind those
       // beside others.
-      await deployment.truth.untilAllEnded(WAIT.timeoutMs);
+      await deployment.audit.untilAllEnded(WAIT.timeoutMs);
     }
     await measureRuns(bench, deployment, bystanders);
     await measurePoisons(bench, deployment, ended);
@@ -87,10 +87,10 @@ async function poisonRun(deployment: BenchDeployment, { how }: Poison): Promise<
 }
 
 /** Waits until it has been claimed, so that the worker is affected from now on. */
-async function untilHarmed(deployment: BenchDeployment, runId: string): Promise<void> {
+async function waitUntilHarmed(deployment: BenchDeployment, runId: string): Promise<void> {
   await waitFor(
     async () =>
-      (await deployment.truth.statusChanges()).some((change) => change.runId === runId && change.to === 'running'),
+      (await deployment.audit.statusChanges()).some((change) => change.runId === runId && change.to === 'running'),
     { ...WAIT, what: 'the poison to be taken' },
   );
 }

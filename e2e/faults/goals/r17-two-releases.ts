@@ -5,13 +5,13 @@ import { CutStreams } from '../bench/cut-streams.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { Interviews } from '../bench/interviews.ts';
+import { measureAnswers } from '../bench/measure-answers.ts';
 import { MixedPlatform, PLATFORM_SERVICES } from '../bench/mixed-platform.ts';
+import { openDatabaseAudit } from '../bench/open-database-audit.ts';
 import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
 import { PlatformLoad } from '../bench/platform-load.ts';
-import { platformTruth } from '../bench/platform-truth.ts';
 import { PlatformWatch } from '../bench/platform-watch.ts';
-import { measureAnswers } from '../bench/right-answers.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
 const THIS = path.resolve(import.meta.dirname, '../../..');
@@ -62,7 +62,7 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   await load.retire(newWorker);
   await load.during('all old again, on tables that are new', [oldApi], [oldWorker]);
 
-  await deployment.truth.untilAllEnded(60_000);
+  await deployment.audit.untilAllEnded(60_000);
   await measureRuns(bench, deployment, load.accepted);
   const { streams, faults, cuts } = load;
   bench.measureNone('streams with events missing, repeated or out of order', faults, streams);
@@ -75,7 +75,7 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
 /** Moves a platform from all old to all new and back, one service after the other, under load. */
 async function platformsOfTwo(bench: Bench, previous: string): Promise<void> {
   const platform = await MixedPlatform.start(bench, previous);
-  const truth = await platformTruth(bench, platform);
+  const audit = await openDatabaseAudit(bench, platform);
   const load = new PlatformLoad(platform, { input: INPUT, everyMs: 400 });
   const watch = new PlatformWatch(platform);
   const codes: string[] = [];
@@ -85,14 +85,14 @@ async function platformsOfTwo(bench: Bench, previous: string): Promise<void> {
     for (const service of order) {
       const code = await platform.replace(service, checkout);
       if (code !== 0) codes.push(`${service} ended with ${code}`);
-      const seconds = await watch.secondsUntilAtWork(performance.now());
+      const seconds = await watch.measureRecoverySeconds(performance.now());
       bench.log(`${service} is ${checkout === THIS ? 'new' : 'old'}, all at work after ${seconds.toFixed(1)} s`);
       await pause(bench.size({ fast: 1_000, full: 5_000 }));
     }
   }
   await Promise.all([load.stop(), watch.stop()]);
-  await truth.untilAllEnded(60_000);
-  for (const [what, found] of Object.entries(await truth.violations(load.accepted))) {
+  await audit.untilAllEnded(60_000);
+  for (const [what, found] of Object.entries(await audit.violations(load.accepted))) {
     bench.measureNone(`platform: ${what}`, found, load.accepted.length);
   }
   bench.measureNone('platform: API keys lost', await load.lostKeys(), load.keys.length);

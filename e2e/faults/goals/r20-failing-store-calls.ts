@@ -47,7 +47,7 @@ export const goal: Goal = {
     // They come slower than runs do.
     await waitFor(() => streamed() >= neededStreams, { timeoutMs: 180_000, what: `${neededStreams} streams` });
     await streams.stop();
-    await deployment.truth.untilAllEnded(SETTLE_MS);
+    await deployment.audit.untilAllEnded(SETTLE_MS);
     faults.isOn = false;
     const { calls, before, after } = faults.counts;
     bench.log(`${calls} calls, ${before} failed before and ${after} after they took effect`);

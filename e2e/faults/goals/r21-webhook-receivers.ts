@@ -35,7 +35,7 @@ export const goal: Goal = {
 
     const perKind = bench.size({ fast: 6, full: 20 });
     const told = await tell(deployment, receivers, perKind);
-    await untilOver(deployment, 120_000);
+    await waitUntilEnded(deployment, 120_000);
     const delays = await delaysOf(deployment, told.get('good') ?? [], of('good'));
     bench.measure({
       what: 'end of a run → its well-behaved receiver told, p99',
@@ -49,7 +49,7 @@ export const goal: Goal = {
 
     const beforeKills = await tell(deployment, receivers, perKind);
     await killSenders(bench, deployment, of('good'));
-    await untilOver(deployment, 180_000);
+    await waitUntilEnded(deployment, 180_000);
     judgeDelivery(bench, beforeKills, of);
   },
 };
@@ -75,8 +75,8 @@ async function tell(
   return told;
 }
 
-async function untilOver(deployment: BenchDeployment, timeoutMs: number): Promise<void> {
-  await deployment.truth.untilAllEnded(60_000);
+async function waitUntilEnded(deployment: BenchDeployment, timeoutMs: number): Promise<void> {
+  await deployment.audit.untilAllEnded(60_000);
   await waitFor(
     async () => {
       const { rows } = await deployment.pool.query(`SELECT 1 FROM webhook_delivery WHERE status = 'pending' LIMIT 1`);

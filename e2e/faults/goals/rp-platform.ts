@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
 import type { Goal } from '../bench/goal.ts';
+import { measureAnswers } from '../bench/measure-answers.ts';
+import { openDatabaseAudit } from '../bench/open-database-audit.ts';
 import type { BenchPlatform } from '../bench/platform.ts';
 import { PlatformLoad } from '../bench/platform-load.ts';
-import { platformTruth } from '../bench/platform-truth.ts';
 import { PlatformWatch } from '../bench/platform-watch.ts';
-import { measureAnswers } from '../bench/right-answers.ts';
-import { RollOuts } from '../bench/roll-outs.ts';
+import { RevisionLoad } from '../bench/revision-load.ts';
 
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 const LIMIT_SECONDS = 15;
@@ -18,7 +18,7 @@ export const goal: Goal = {
   title: 'A platform whose gateway, control-plane or org-access is killed is back by itself and has forgotten nothing.',
   async run(bench) {
     const platform = await bench.platform();
-    const truth = await platformTruth(bench, platform);
+    const audit = await openDatabaseAudit(bench, platform);
     const load = new PlatformLoad(platform, { input: INPUT, everyMs: 250 });
     const watch = new PlatformWatch(platform);
     const { ledger, headers } = platform;
@@ -30,10 +30,10 @@ export const goal: Goal = {
       clients: 4,
       urls: () => [platform.deploymentUrl],
     });
-    const rollOuts = new RollOuts(platform);
+    const rollOuts = new RevisionLoad(platform);
     const seconds = await killServices(bench, platform, watch, rollOuts);
     await Promise.all([load.stop(), streams.stop(), watch.stop()]);
-    await truth.untilAllEnded(60_000);
+    await audit.untilAllEnded(60_000);
 
     bench.measure({
       what: 'killed → all services at work, longest',
@@ -43,7 +43,7 @@ export const goal: Goal = {
       samples: seconds.length,
     });
     const runs = [...load.accepted, ...streams.accepted];
-    for (const [what, found] of Object.entries(await truth.violations(runs)))
+    for (const [what, found] of Object.entries(await audit.violations(runs)))
       bench.measureNone(what, found, runs.length);
     bench.measureNone('API keys lost', await load.lostKeys(), load.keys.length);
     bench.measureNone(
@@ -64,7 +64,7 @@ async function killServices(
   bench: Bench,
   platform: BenchPlatform,
   watch: PlatformWatch,
-  rollOuts: RollOuts,
+  rollOuts: RevisionLoad,
 ): Promise<number[]> {
   // The launcher gives up a service that ends more often than this within a minute.
   const kills = bench.size({ fast: 1, full: 5 });
@@ -78,7 +78,7 @@ async function killServices(
     const killedAt = performance.now();
     const seen = watch.history.calls.length;
     await platform.kill(service);
-    const took = await watch.secondsUntilAtWork(killedAt);
+    const took = await watch.measureRecoverySeconds(killedAt);
     bench.log(`${service} killed, all at work after ${took.toFixed(1)} s`);
     const last = watch.history.calls.slice(seen).findLast(({ outcome }) => outcome !== 'ok');
     if (last && took > LIMIT_SECONDS) bench.log(`the last to fail: ${JSON.stringify(last).slice(0, 500)}`);

@@ -1,5 +1,5 @@
 /** Notes that a reader needs to judge the numbers of a goal, with the reason for a limit that is not met. */
-export const notes: Record<string, string> = {
+export const goalNotes: Record<string, string> = {
   R2: 'A new client whose connection is cut by a kill before its first event tells nothing about how soon that comes; one that stays connected without an event counts with all it waited.',
   R7: 'All four holes are there at the same time; the seed says which direction each swallows.',
   R9: 'A wake-up goes to one worker. That all come for the same runs in the same moment is brought about by stopping them while the runs are created.',

@@ -1,14 +1,14 @@
 import type { Goal } from '../bench/goal.ts';
 import { hasEnoughSamples, isMet, type Measure } from '../bench/measure.ts';
-import { isReached } from '../bench/run-goal.ts';
-import { asked } from './asked.ts';
-import { notes } from './notes.ts';
+import { isGoalMet } from '../bench/run-goal.ts';
+import { goalLimits } from './goal-limits.ts';
+import { goalNotes } from './notes.ts';
 import { promises } from './promises.ts';
 import type { RecordedOutcome } from './results.ts';
-import { shippedDefaults } from './shipped-defaults.ts';
+import { readShippedDefaults } from './shipped-defaults.ts';
 
 /** Returns docs/reliability.md: the promises, and for each goal the measures with their seeds. */
-export function reportPage(goals: readonly Goal[], outcomes: readonly RecordedOutcome[]): string {
+export function formatReport(goals: readonly Goal[], outcomes: readonly RecordedOutcome[]): string {
   const ofGoal = (goal: Goal) => outcomes.filter((outcome) => outcome.goal === goal.id);
   return [
     '# Reliability',
@@ -28,14 +28,14 @@ export function reportPage(goals: readonly Goal[], outcomes: readonly RecordedOu
 function overviewRow(goal: Goal, outcomes: RecordedOutcome[]): string {
   const seeds = (wanted: boolean) =>
     outcomes
-      .filter((outcome) => isReached(outcome) === wanted)
+      .filter((outcome) => isGoalMet(outcome) === wanted)
       .map(({ seed }) => seed)
       .join(', ') || '–';
   return `| [${goal.id}](#${goal.id.toLowerCase()}) | ${goal.title} | ${seeds(true)} | ${seeds(false)} |`;
 }
 
 function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
-  const note = notes[goal.id];
+  const note = goalNotes[goal.id];
   const lines = [`## ${goal.id}`, '', goal.title, '', ...askedLines(goal), ...(note ? ['', note] : [])];
   if (outcomes.length === 0) return [...lines, '', 'Not measured yet.'];
   const seeds = outcomes.map(
@@ -57,10 +57,10 @@ function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
 }
 
 function askedLines(goal: Goal): string[] {
-  const { limits, departures = [] } = asked[goal.id] ?? {};
-  if (!limits) throw new Error(`asked.ts does not say what ${goal.id} asks for`);
+  const { limits, departures = [] } = goalLimits[goal.id] ?? {};
+  if (!limits) throw new Error(`goal-limits.ts does not say what ${goal.id} asks for`);
   return [
-    `Asked for: ${limits}`,
+    `GoalLimits for: ${limits}`,
     ...(departures.length > 0 ? ['', 'Measured otherwise:', '', ...departures.map((each) => `- ${each}`)] : []),
   ];
 }
@@ -68,7 +68,7 @@ function askedLines(goal: Goal): string[] {
 /** Returns the settings of the services that differed from the shipped defaults, in any of the outcomes. */
 function settingsLine(outcomes: RecordedOutcome[]): string {
   const names = [...new Set(outcomes.flatMap(({ settings }) => Object.keys(settings)))].sort();
-  const shipped = shippedDefaults();
+  const shipped = readShippedDefaults();
   const differing = names.flatMap((name) => {
     const values = new Set(outcomes.flatMap(({ settings }) => settings[name] ?? []));
     const ships = shipped.get(name);

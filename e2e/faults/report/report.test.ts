@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { MeasuredSettings } from '../bench/measured-settings.ts';
-import { reportPage } from './report-page.ts';
+import { formatReport } from './report-page.ts';
 import { reportedGoals } from './reported-goals.ts';
-import { type RecordedOutcome, recordedOutcomes } from './results.ts';
+import { type RecordedOutcome, readRecordedOutcomes } from './results.ts';
 import { REPORT_FILE } from './write-report.ts';
 
 test('docs/reliability.md matches the recorded results', async () => {
-  expect(await readFile(REPORT_FILE, 'utf8')).toBe(reportPage(reportedGoals, await recordedOutcomes()));
+  expect(await readFile(REPORT_FILE, 'utf8')).toBe(formatReport(reportedGoals, await readRecordedOutcomes()));
 });
 
 test('a goal’s section names each setting that it gave its services, beside the shipped default', () => {
@@ -16,7 +16,7 @@ test('a goal’s section names each setting that it gave its services, beside th
   settings.add({ WORKER_LEASE_SECONDS: '60' });
   const measures = [{ what: 'runs', measured: 1, limit: 1, unit: '', samples: 1 }];
   const outcome = { goal: 'R9', seed: 1, tier: 'full', seconds: 1, measures, commit: 'c', measuredAt: 'd' } as const;
-  const page = reportPage(
+  const page = formatReport(
     reportedGoals.filter(({ id }) => id === 'R9'),
     [{ ...outcome, settings: settings.all() } as RecordedOutcome],
   );
@@ -24,5 +24,5 @@ test('a goal’s section names each setting that it gave its services, beside th
 });
 
 test('each goal has the limits that were set for it', () => {
-  for (const goal of reportedGoals) expect(reportPage([goal], [])).toMatch(/\nAsked for: /);
+  for (const goal of reportedGoals) expect(formatReport([goal], [])).toMatch(/\nAsked for: /);
 });

@@ -12,13 +12,13 @@ export interface RecordedOutcome extends Outcome {
 const FOLDER = path.join(import.meta.dirname, '../results');
 
 /** Writes an outcome; a later one of the same goal and seed replaces the earlier one. */
-export async function record(outcome: RecordedOutcome): Promise<void> {
+export async function recordOutcome(outcome: RecordedOutcome): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}-${outcome.seed}.json`);
   await writeFile(file, `${JSON.stringify(outcome, null, 2)}\n`);
 }
 
-export async function recordedOutcomes(): Promise<RecordedOutcome[]> {
+export async function readRecordedOutcomes(): Promise<RecordedOutcome[]> {
   const names = await readdir(FOLDER).catch(() => []);
   const files = names.filter((name) => name.endsWith('.json')).sort();
   return Promise.all(

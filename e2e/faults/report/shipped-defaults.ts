@@ -8,7 +8,7 @@ const ROW = /^\| `([A-Z][A-Z0-9_]+)` \| `([^`]*)` \|/gm;
  * Returns the default of each setting that a service's page names. A test compares the pages with the services'
  * configuration.
  */
-export function shippedDefaults(): ReadonlyMap<string, string> {
+export function readShippedDefaults(): ReadonlyMap<string, string> {
   const defaults = new Map<string, string>();
   for (const file of readdirSync(PAGES, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.md')) continue;

@@ -14,7 +14,7 @@ const ANSWERS_WITHIN_MS = 60_000;
 const LISTENING = '0A';
 
 /** The resources of a process after garbage collection. */
-export interface Held {
+export interface ProcessResources {
   /** Bytes of live objects and buffers. */
   liveBytes: number;
   /** The number of timers that are set. */
@@ -59,7 +59,7 @@ export class InspectedProcess {
   }
 
   /** Collects garbage first. */
-  async held(): Promise<Held> {
+  async held(): Promise<ProcessResources> {
     const objectGroup = 'look';
     try {
       await this.ask('HeapProfiler.collectGarbage');

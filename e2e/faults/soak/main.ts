@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { conclude, runGoals, say } from '../run-goals.ts';
-import { PROMISED, soakGoal } from './soak-goal.ts';
+import { printLine, printSummary, runGoals } from '../run-goals.ts';
+import { createSoakGoal, PROMISED } from './soak-goal.ts';
 
 const usage = `npm run test:soak -- [options]
 
@@ -20,14 +20,14 @@ async function main(): Promise<void> {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (values.help) return void say(usage);
+  if (values.help) return void printLine(usage);
   const [minutes, rps, seed] = [values.minutes, values.rps, values.seed].map(Number) as [number, number, number];
   if (!(minutes > 0 && rps > 0 && Number.isInteger(seed)))
     throw new Error(`These are not numbers above 0.\n\n${usage}`);
-  const goals = [soakGoal({ minutes, rps })];
+  const goals = [createSoakGoal({ minutes, rps })];
   const options = { tier: 'full' as const, scale: 1, previous: undefined, isRecorded: values.record };
   const outcomes = await runGoals({ goals, seed, ...options });
-  conclude(outcomes, () => `npm run test:soak -- --minutes ${minutes} --rps ${rps} --seed ${seed}`);
+  printSummary(outcomes, () => `npm run test:soak -- --minutes ${minutes} --rps ${rps} --seed ${seed}`);
 }
 
 await main().catch((error: Error) => {

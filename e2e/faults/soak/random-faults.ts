@@ -6,14 +6,14 @@ import type { Part } from '../bench/part.ts';
 /** One fault, which has ended when `strike` resolves. */
 export interface Fault {
   name: string;
-  strike(): Promise<void>;
+  inject(): Promise<void>;
 }
 
 /**
  * Returns the faults of a deployment. The first agent-api and the first worker are never killed themselves, so that
  * their resources can be watched over the whole time.
  */
-export function faultsOf({ servers, random }: Bench, { agentApis, workers }: BenchDeployment): Fault[] {
+export function createFaults({ servers, random }: Bench, { agentApis, workers }: BenchDeployment): Fault[] {
   const parts = [...agentApis, ...workers];
   const [otherApi, otherWorker] = [agentApis[1] as Part, workers[1] as Part];
   const { postgres, redis, kafka } = servers;
@@ -23,13 +23,13 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
   };
   const awhile = () => pause(random.integer(1_000, 8_000));
   return [
-    { name: 'a worker is killed', strike: () => again(otherWorker, 'SIGKILL') },
-    { name: 'an agent-api is killed', strike: () => again(otherApi, 'SIGKILL') },
-    { name: 'a worker is asked to stop', strike: () => again(otherWorker, 'SIGTERM') },
-    { name: 'an agent-api is asked to stop', strike: () => again(otherApi, 'SIGTERM') },
+    { name: 'a worker is killed', inject: () => again(otherWorker, 'SIGKILL') },
+    { name: 'an agent-api is killed', inject: () => again(otherApi, 'SIGKILL') },
+    { name: 'a worker is asked to stop', inject: () => again(otherWorker, 'SIGTERM') },
+    { name: 'an agent-api is asked to stop', inject: () => again(otherApi, 'SIGTERM') },
     {
       name: 'a worker stands still past its lease',
-      strike: async () => {
+      inject: async () => {
         otherWorker.pause();
         await pause(8_000);
         otherWorker.resume();
@@ -37,7 +37,7 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
     },
     {
       name: 'Redis is killed and comes back empty',
-      strike: async () => {
+      inject: async () => {
         await redis.kill();
         await redis.wipe();
         await awhile();
@@ -46,7 +46,7 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
     },
     {
       name: 'Postgres stops at once and comes back',
-      strike: async () => {
+      inject: async () => {
         await postgres.kill();
         await awhile();
         await postgres.start();
@@ -54,7 +54,7 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
     },
     {
       name: 'Kafka is killed and comes back',
-      strike: async () => {
+      inject: async () => {
         await kafka.kill();
         await awhile();
         await kafka.start();
@@ -63,7 +63,7 @@ export function faultsOf({ servers, random }: Bench, { agentApis, workers }: Ben
     ...(['postgres', 'redis'] as const).flatMap((server) =>
       (['refuse', 'partition', 'reset'] as const).map((how) => ({
         name: `${how} ${server} of one part`,
-        strike: async () => {
+        inject: async () => {
           const line = random.pick(parts).lines[server];
           await line[how]();
           await awhile();

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { INSPECTABLE } from './inspected-process.ts';
-import { growth, Watch } from './resources.ts';
+import { growthPerTenMinutes, ResourceSampler } from './resources.ts';
 
 const MB = 2 ** 20;
 const looks = (bytesAt: (minute: number) => number) =>
   Array.from({ length: 30 }, (_, minute) => ({ at: minute * 60_000, bytes: bytesAt(minute) }));
 
 it('the growth of memory is that of what stays, not of a step or an odd sample', () => {
-  expect(growth(looks((minute) => (100 + minute * 0.5) * MB))).toBeCloseTo(5, 1);
-  expect(growth(looks((minute) => (minute > 2 ? 120 : 100) * MB))).toBeCloseTo(0, 1);
-  expect(growth(looks((minute) => (minute % 10 === 9 ? 160 : 100) * MB))).toBeCloseTo(0, 1);
-  expect(growth([])).toBe(0);
+  expect(growthPerTenMinutes(looks((minute) => (100 + minute * 0.5) * MB))).toBeCloseTo(5, 1);
+  expect(growthPerTenMinutes(looks((minute) => (minute > 2 ? 120 : 100) * MB))).toBeCloseTo(0, 1);
+  expect(growthPerTenMinutes(looks((minute) => (minute % 10 === 9 ? 160 : 100) * MB))).toBeCloseTo(0, 1);
+  expect(growthPerTenMinutes([])).toBe(0);
 });
 
 /** Holds 40 MB, 20 of them for good, and some timers, in a process below it too. */
@@ -45,7 +45,7 @@ it('what a process and one below it hold is measured without their garbage', asy
   let output = '';
   while (output !== 'up\nup\n') output += String((await once(holder.stdout, 'data'))[0]);
 
-  const watch = new Watch(holder.pid as number);
+  const watch = new ResourceSampler(holder.pid as number);
   opened.push(() => watch.close());
   const first = await watch.look();
   expect(first.liveBytes / MB).toBeGreaterThan(40);

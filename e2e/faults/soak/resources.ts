@@ -5,7 +5,7 @@ import { percentile } from '@runyard/test-kit';
 import { InspectedProcess } from './inspected-process.ts';
 
 /** The resources of a process and those below it at one moment, after garbage collection. */
-export interface Holding {
+export interface ResourceSample {
   /** Monotonic milliseconds. */
   at: number;
   /** Bytes of live objects and buffers in the Node processes among them. */
@@ -19,7 +19,7 @@ export interface Holding {
 }
 
 /** Samples a process and those below it, of which the Node processes run with `INSPECTABLE`, on request. */
-export class Watch {
+export class ResourceSampler {
   readonly #pid: number;
   readonly #inspected = new Map<number, InspectedProcess>();
 
@@ -28,8 +28,14 @@ export class Watch {
   }
 
   /** Returns what they hold. A process that ends meanwhile holds nothing. */
-  async look(): Promise<Holding> {
-    const holding: Holding = { at: performance.now(), liveBytes: 0, residentBytes: 0, descriptors: 0, timers: 0 };
+  async look(): Promise<ResourceSample> {
+    const holding: ResourceSample = {
+      at: performance.now(),
+      liveBytes: 0,
+      residentBytes: 0,
+      descriptors: 0,
+      timers: 0,
+    };
     for (const pid of await withThoseBelow(this.#pid)) {
       const its = await this.#lookInto(pid).catch((error: Error) => {
         if (isThere(pid)) throw error;
@@ -44,7 +50,7 @@ export class Watch {
     for (const each of this.#inspected.values()) each.close();
   }
 
-  async #lookInto(pid: number): Promise<Omit<Holding, 'at'>> {
+  async #lookInto(pid: number): Promise<Omit<ResourceSample, 'at'>> {
     const isNode = (await readlink(`/proc/${pid}/exe`)) === process.execPath;
     const { liveBytes, timers } = isNode ? await (await this.#inspect(pid)).held() : { liveBytes: 0, timers: 0 };
     const [status, descriptors] = await Promise.all([
@@ -90,7 +96,7 @@ const MEGABYTE = 2 ** 20;
  * Returns the megabytes per ten minutes by which something grows, by Theil and Sen: the median of the slopes between
  * all pairs of samples, which a few odd ones do not tilt.
  */
-export function growth(looks: readonly { at: number; bytes: number }[]): number {
+export function growthPerTenMinutes(looks: readonly { at: number; bytes: number }[]): number {
   const slopes = looks.flatMap((a, index) =>
     looks.slice(index + 1).map((b) => (b.bytes - a.bytes) / MEGABYTE / ((b.at - a.at) / TEN_MINUTES_MS)),
   );

@@ -6,8 +6,8 @@ import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 import { INSPECTABLE } from './inspected-process.ts';
-import { faultsOf } from './random-faults.ts';
-import { growth, type Holding, Watch } from './resources.ts';
+import { createFaults } from './random-faults.ts';
+import { growthPerTenMinutes, type ResourceSample, ResourceSampler } from './resources.ts';
 import { StreamedLoad } from './streamed-load.ts';
 
 export interface SoakOptions {
@@ -38,7 +38,7 @@ const SETTLED_MS = 90_000;
 const LOOKS_AT_START = 5;
 
 /** Runs load for a long time with one fault every minute. */
-export const soakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
+export const createSoakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
   id: 'R18',
   title: 'Hours of load with a fault every minute break no promise, and leave nothing behind in memory or open.',
   limitMinutes: minutes + 15,
@@ -50,14 +50,14 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
   // No fault replaces these processes.
   const steady = { 'agent-api': deployment.agentApis[0]!, 'run-worker': deployment.workers[0]! };
   const watched = Object.entries(steady).map(([name, { pid }]) => {
-    const watch = new Watch(pid);
+    const watch = new ResourceSampler(pid);
     bench.onClose(async () => watch.close());
-    return { name, watch, looks: [] as Holding[] };
+    return { name, watch, looks: [] as ResourceSample[] };
   });
   // Resources that are opened at the first use and kept are no leak.
   await underLoad(bench, deployment, rps, () => pause(10_000));
   await pause(SETTLED_MS / 3);
-  const atStart = new Map<string, Holding[]>();
+  const atStart = new Map<string, ResourceSample[]>();
   for (const { name, watch } of watched) atStart.set(name, await looksAtRest(watch));
 
   const begun = performance.now();
@@ -68,7 +68,7 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
   } = await underLoad(bench, deployment, rps, () =>
     strikeAndLook(bench, deployment, watched, begun + minutes * MINUTE_MS),
   );
-  await deployment.truth.untilAllEnded(120_000);
+  await deployment.audit.untilAllEnded(120_000);
 
   // A shorter run is reported as such.
   bench.measureEnough('minutes', minutes, PROMISED.minutes);
@@ -98,10 +98,10 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
 async function strikeAndLook(
   bench: Bench,
   deployment: BenchDeployment,
-  watched: readonly { name: string; watch: Watch; looks: Holding[] }[],
+  watched: readonly { name: string; watch: ResourceSampler; looks: ResourceSample[] }[],
   end: number,
 ): Promise<number> {
-  const faults = faultsOf(bench, deployment);
+  const faults = createFaults(bench, deployment);
   let struck = 0;
   const until = (at: number) => pause(Math.max(0, at - performance.now()));
   for (let minute = performance.now(); minute < end; minute += MINUTE_MS) {
@@ -116,7 +116,7 @@ async function strikeAndLook(
     await until(minute + MINUTE_MS / 2);
     const fault = bench.random.pick(faults);
     bench.log(fault.name);
-    await fault.strike();
+    await fault.inject();
     struck += 1;
   }
   await until(end);
@@ -140,12 +140,12 @@ async function underLoad<T>(bench: Bench, deployment: BenchDeployment, rps: numb
   return { runs, streams: streamed.whole, result };
 }
 
-function measureGrowth(bench: Bench, name: string, looks: readonly Holding[], needed: number): void {
+function measureGrowth(bench: Bench, name: string, looks: readonly ResourceSample[], needed: number): void {
   const kinds = { 'what lives in': 'liveBytes', 'memory of': 'residentBytes' } as const;
   for (const [what, kind] of Object.entries(kinds)) {
     bench.measure({
       what: `growth of ${what} ${name} after warm-up`,
-      measured: growth(looks.map((look) => ({ at: look.at, bytes: look[kind] }))),
+      measured: growthPerTenMinutes(looks.map((look) => ({ at: look.at, bytes: look[kind] }))),
       limit: 1,
       unit: 'MB/10 min',
       samples: looks.length,
@@ -154,14 +154,19 @@ function measureGrowth(bench: Bench, name: string, looks: readonly Holding[], ne
   }
 }
 
-async function looksAtRest(watch: Watch): Promise<Holding[]> {
-  const looks: Holding[] = [];
+async function looksAtRest(watch: ResourceSampler): Promise<ResourceSample[]> {
+  const looks: ResourceSample[] = [];
   while (looks.length < LOOKS_AT_START) looks.push(await watch.look());
   return looks;
 }
 
 /** Measures files, connections and timers once all is quiet, against those at the start. */
-async function measureLeft(bench: Bench, name: string, watch: Watch, atStart: readonly Holding[]): Promise<void> {
+async function measureLeft(
+  bench: Bench,
+  name: string,
+  watch: ResourceSampler,
+  atStart: readonly ResourceSample[],
+): Promise<void> {
   for (const kind of ['descriptors', 'timers'] as const) {
     const before = Math.max(...atStart.map((look) => look[kind]));
     let now = Number.POSITIVE_INFINITY;
@@ -183,7 +188,7 @@ async function measureLeft(bench: Bench, name: string, watch: Watch, atStart: re
   }
 }
 
-function told({ liveBytes, residentBytes, descriptors, timers }: Holding): string {
+function told({ liveBytes, residentBytes, descriptors, timers }: ResourceSample): string {
   const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
   return `${megabytes(liveBytes)} MB live of ${megabytes(residentBytes)}, ${descriptors} descriptors, ${timers} timers`;
 }

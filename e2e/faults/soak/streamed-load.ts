@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchDeployment } from '../bench/deployment.ts';
-import { follow } from '../bench/event-follower.ts';
+import { followStream } from '../bench/event-follower.ts';
 import type { LedgerInput } from '../bench/ledger.ts';
 import type { Random } from '../bench/random.ts';
 
@@ -43,7 +43,7 @@ export class StreamedLoad {
     for (let count = 0; !signal.aborted; count += 1) {
       const run = { stream_mode: ['custom', 'updates'], stream_resumable: count % 4 < 2, on_disconnect: 'continue' };
       const staysMs = count % 2 === 0 ? PATIENCE_MS : random.integer(0, LEAVES_AFTER_MS);
-      const streaming = follow(`${deployment.url(at)}/runs/stream`, {
+      const streaming = followStream(`${deployment.url(at)}/runs/stream`, {
         method: 'POST',
         body: deployment.ledger.runRequest(input, run),
         signal: AbortSignal.timeout(staysMs),

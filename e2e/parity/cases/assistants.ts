@@ -5,19 +5,19 @@ import {
   fieldCase,
   type ParityCase,
   type ParityContext,
-  type Request,
+  type ParityRequest,
+  type ServerConnection,
   statusCase,
-  type Way,
 } from '../framework/index.ts';
 
-async function create(way: Way, body: object = {}) {
+async function create(way: ServerConnection, body: object = {}) {
   const { status, text, body: assistant } = await way.call('createAssistant', { body: { graph_id: 'echo', ...body } });
   expect(status, text).toBe(200);
   return assistant;
 }
-const get = async (way: Way, assistant_id: string) =>
+const get = async (way: ServerConnection, assistant_id: string) =>
   (await way.call('getAssistant', { params: { assistant_id } })).body;
-const patch = (way: Way, assistant_id: string, body: object) =>
+const patch = (way: ServerConnection, assistant_id: string, body: object) =>
   way.call('patchAssistant', { params: { assistant_id }, body });
 
 /**
@@ -186,7 +186,7 @@ const searchFields: { field: string; promise: string; body: object; names: strin
 ];
 
 /** Creates the three, and returns the metadata that only they have. */
-async function threeAssistants(way: Way): Promise<object> {
+async function threeAssistants(way: ServerConnection): Promise<object> {
   const metadata = { parity: randomUUID() };
   await create(way, { name: 'Ada', metadata });
   await create(way, { name: 'Bob', metadata });
@@ -232,7 +232,7 @@ const searching: ParityCase[] = [
 ];
 
 /** Creates an assistant with the versions 1, 2 and 3. */
-async function threeVersions(way: Way): Promise<{ assistant_id: string }> {
+async function threeVersions(way: ServerConnection): Promise<{ assistant_id: string }> {
   const { assistant_id } = await create(way, { metadata: { step: 1 } });
   for (const step of [2, 3]) await patch(way, assistant_id, { metadata: { step } });
   return { assistant_id };
@@ -297,7 +297,7 @@ const deleting: ParityCase[] = [
 ];
 
 const assembly = { assistant_id: 'assembly' };
-const keysOf = async (ctx: ParityContext, request: Request) =>
+const keysOf = async (ctx: ParityContext, request: ParityRequest) =>
   Object.keys((await ctx.call(ctx.operation, request)).body);
 
 const looking: ParityCase[] = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext } from '../framework/index.ts';
-import { EVERY_WAY, ON_THREAD } from './runs/making-runs.ts';
+import { ALL_OPERATIONS, ON_THREAD } from './runs/run-fixtures.ts';
 
 const FIELD = 'header.idempotency-key';
 const aRun = { assistant_id: 'mirror', input: { text: 'hi' } };
@@ -21,7 +21,7 @@ async function askTwice(context: ParityContext, request: { params?: Record<strin
 
 export const cases: ParityCase[] = [
   fieldCase({
-    operations: EVERY_WAY,
+    operations: ALL_OPERATIONS,
     field: FIELD,
     promise:
       'asked for again with its key, a run is not made again: the answer is the one, or the stream or result of the run',

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { answerCase, fieldCase, type ParityCase, type Way } from '../framework/index.ts';
+import { answerCase, fieldCase, type ParityCase, type ServerConnection } from '../framework/index.ts';
 
 /** Returns a namespace of the case alone. */
 const place = () => ['parity', randomUUID()];
-const put = (way: Way, namespace: string[], key: string, value: object, more: object = {}) =>
+const put = (way: ServerConnection, namespace: string[], key: string, value: object, more: object = {}) =>
   way.call('putItem', { body: { namespace, key, value, ...more } });
-const get = (way: Way, namespace: string[], key: string, more: object = {}) =>
+const get = (way: ServerConnection, namespace: string[], key: string, more: object = {}) =>
   way.call('getItem', { query: { namespace: namespace.join('.'), key, ...more } });
-const found = async (way: Way, body: object): Promise<string[]> =>
+const found = async (way: ServerConnection, body: object): Promise<string[]> =>
   (await way.call('searchItems', { body })).body.items.map(({ key }: { key: string }) => key);
-const namespaces = async (way: Way, body: object): Promise<string[][]> =>
+const namespaces = async (way: ServerConnection, body: object): Promise<string[][]> =>
   (await way.call('listNamespaces', { body })).body.namespaces;
 
 /** A ttl in minutes that expires soon. */

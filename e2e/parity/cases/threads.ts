@@ -29,7 +29,7 @@ async function withState(context: ParityContext, threadId: string, text: string)
 const A_MOMENT = 1 / 60;
 
 /** Resolves when threads are deleted that were created now with a ttl of a second. */
-async function untilOthersExpired(context: ParityContext): Promise<void> {
+async function waitUntilOthersExpired(context: ParityContext): Promise<void> {
   const thread_id = await existing(context, { ttl: { strategy: 'delete', ttl: A_MOMENT } });
   const isGone = async () => (await context.direct.call('getThread', { params: { thread_id } })).status === 404;
   await waitFor(isGone, { what: 'another thread to expire', timeoutMs: 30_000 });
@@ -92,7 +92,7 @@ export const cases = [
       promise: 'the thread is deleted when its time is over',
       run: async (context) => {
         const { thread_id } = await made(context, { metadata: {}, ttl: { strategy: 'delete', ttl: A_MOMENT } });
-        await untilOthersExpired(context);
+        await waitUntilOthersExpired(context);
         expect((await context.direct.call('getThread', { params: { thread_id } })).status).toBe(404);
       },
     }),
@@ -107,7 +107,7 @@ export const cases = [
       const ttl = { strategy: 'keep_latest', ttl: A_MOMENT };
       const isNew = context.operation === 'createThread';
       const { thread_id } = await made(context, { metadata: {}, ttl, ...(isNew && state) }, state);
-      await untilOthersExpired(context);
+      await waitUntilOthersExpired(context);
       const params = { thread_id };
       expect((await context.direct.call('getThread', { params })).status).toBe(200);
       const { body: history } = await context.direct.call('getThreadHistory', { params, query: { limit: 9 } });

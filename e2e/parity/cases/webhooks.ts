@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WebhookReceiver } from '@runyard/test-kit';
 import { expect } from 'vitest';
-import { type Answer, fieldCase, type ParityContext, statusCase } from '../framework/index.ts';
+import { fieldCase, type ParityAnswer, type ParityContext, statusCase } from '../framework/index.ts';
 
 const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
 const STATELESS = ['createStatelessRun', 'streamStatelessRun', 'waitStatelessRun'];
@@ -14,7 +14,7 @@ function receiver(): Promise<WebhookReceiver> {
 }
 
 /** Returns the id of the run in an answer: from its body, or from its `Content-Location`. */
-function runIdOf({ headers, body }: Answer): string {
+function runIdOf({ headers, body }: ParityAnswer): string {
   return body?.run_id ?? body?.[0]?.run_id ?? headers.get('content-location')?.split('/').at(-1);
 }
 

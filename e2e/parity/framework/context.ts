@@ -1,10 +1,10 @@
 import { Client } from '@langchain/langgraph-sdk';
 import { type Operation, validatorOf } from '@runyard/contracts';
 import { expect } from 'vitest';
-import { operationNamed } from './operations.ts';
+import { getOperation } from './operations.ts';
 import { parseEvents, type WireEvent } from './server-sent-events.ts';
 
-export interface Request {
+export interface ParityRequest {
   params?: Record<string, string>;
   /** A list repeats the parameter. */
   query?: Record<string, unknown>;
@@ -13,7 +13,7 @@ export interface Request {
   signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface ParityAnswer {
   status: number;
   headers: Headers;
   text: string;
@@ -25,25 +25,25 @@ export interface Answer {
 }
 
 /** One way to the server. */
-export interface Way {
+export interface ServerConnection {
   url: string;
   client: Client;
   /** Calls an operation, reads the answer to its end and checks it against the contract. */
-  call(operationId: string, request?: Request): Promise<Answer>;
+  call(operationId: string, request?: ParityRequest): Promise<ParityAnswer>;
   /** Calls an operation whose answer does not end; the caller reads or cancels the body. */
-  open(operationId: string, request?: Request): Promise<Response>;
+  open(operationId: string, request?: ParityRequest): Promise<Response>;
 }
 
 /** The tools of a case. The way itself may lose the field under test; `direct` never does. */
-export interface ParityContext extends Way {
+export interface ParityContext extends ServerConnection {
   /** The operation under test. */
   operation: string;
-  direct: Way;
+  direct: ServerConnection;
 }
 
-export function wayTo(url: string, apiKey: string): Way {
-  const open = (operationId: string, request: Request = {}) => {
-    const operation = operationNamed(operationId);
+export function connectTo(url: string, apiKey: string): ServerConnection {
+  const open = (operationId: string, request: ParityRequest = {}) => {
+    const operation = getOperation(operationId);
     return fetch(url + pathOf(operation, request), {
       method: operation.method.toUpperCase(),
       headers: {
@@ -61,13 +61,13 @@ export function wayTo(url: string, apiKey: string): Way {
     open,
     async call(operationId, request) {
       const answer = await toAnswer(await open(operationId, request));
-      expectAsDocumented(operationNamed(operationId), answer);
+      expectDocumented(getOperation(operationId), answer);
       return answer;
     },
   };
 }
 
-function pathOf(operation: Operation, { params = {}, query = {} }: Request): string {
+function pathOf(operation: Operation, { params = {}, query = {} }: ParityRequest): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     if (value === undefined) throw new Error(`${operation.operationId} wants ${name}`);
@@ -82,7 +82,7 @@ function pathOf(operation: Operation, { params = {}, query = {} }: Request): str
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-async function toAnswer(response: Response): Promise<Answer> {
+async function toAnswer(response: Response): Promise<ParityAnswer> {
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
   return {
@@ -95,7 +95,7 @@ async function toAnswer(response: Response): Promise<Answer> {
 }
 
 /** Expects a documented status and a body of the shape documented for it. */
-export function expectAsDocumented(operation: Operation, answer: Answer): void {
+export function expectDocumented(operation: Operation, answer: ParityAnswer): void {
   const told = `${operation.operationId} answered ${answer.status} ${answer.text.slice(0, 500)}`;
   const documented = operation.responses[answer.status];
   expect(documented, `${told}: a status that is not documented`).toBeDefined();

@@ -4,12 +4,12 @@ import { requestFields } from './request-fields.ts';
 import { wrongRequests } from './wrong-requests.ts';
 
 /** Returns the statuses that tests generated from the contract alone cause. */
-export function generatedStatuses(operation: Operation): number[] {
+export function listGeneratedStatuses(operation: Operation): number[] {
   const hasIds = Object.keys(operation.params?.properties ?? {}).length > 0;
   return [...(wrongRequests(operation).length > 0 ? [422] : []), ...(hasIds && operation.responses[404] ? [404] : [])];
 }
 
-export interface Shown {
+export interface ShownBy {
   /** The promise that shows it. */
   promise: string;
   file: string;
@@ -18,17 +18,17 @@ export interface Shown {
 export interface OperationCoverage {
   operation: Operation;
   /** Cases by field, in the order of the contract; empty where nothing shows it. */
-  fields: Map<string, Shown[]>;
+  fields: Map<string, ShownBy[]>;
   /** Cases by documented status. */
-  statuses: Map<number, Shown[]>;
+  statuses: Map<number, ShownBy[]>;
 }
 
-const GENERATED: Shown = { promise: 'asked for by requests made from the contract', file: 'statuses.test.ts' };
+const GENERATED: ShownBy = { promise: 'asked for by requests made from the contract', file: 'statuses.test.ts' };
 
-const shownBy = ({ promise, test }: ElsewhereCase): Shown => ({ promise, file: test });
+const shownBy = ({ promise, test }: ElsewhereCase): ShownBy => ({ promise, file: test });
 
 /** Returns, for every operation, which case shows which field and which answer. */
-export function coverage(files: { file: string; cases: ParityCase[] }[]): OperationCoverage[] {
+export function computeCoverage(files: { file: string; cases: ParityCase[] }[]): OperationCoverage[] {
   const all = files.flatMap(({ file, cases }) => cases.map((each) => ({ file, ...each })));
   return AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal').map((operation) => {
     const { operationId } = operation;
@@ -36,7 +36,7 @@ export function coverage(files: { file: string; cases: ParityCase[] }[]): Operat
     const elsewhere = all.flatMap((each) =>
       each.kind === 'elsewhere' && each.operation === operationId ? [each] : [],
     );
-    const fields = requestFields(operation).map((field): [string, Shown[]] => [
+    const fields = requestFields(operation).map((field): [string, ShownBy[]] => [
       field,
       [
         ...ofFields.filter((each) => each.kind === 'field' && each.field === field),
@@ -44,14 +44,14 @@ export function coverage(files: { file: string; cases: ParityCase[] }[]): Operat
       ],
     ]);
     const success = Object.keys(operation.responses).map(Number).sort()[0];
-    const statuses = Object.keys(operation.responses).map((key): [number, Shown[]] => {
+    const statuses = Object.keys(operation.responses).map((key): [number, ShownBy[]] => {
       const status = Number(key);
       return [
         status,
         [
           ...all.filter((each) => each.kind === 'status' && each.operation === operationId && each.status === status),
           ...elsewhere.filter((each) => each.status === status).map(shownBy),
-          ...(generatedStatuses(operation).includes(status) ? [GENERATED] : []),
+          ...(listGeneratedStatuses(operation).includes(status) ? [GENERATED] : []),
           // A case of a field checks every answer against the contract, above all the usual one.
           ...(status === success ? ofFields.slice(0, 1) : []),
         ],

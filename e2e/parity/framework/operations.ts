@@ -2,14 +2,14 @@ import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
 
 const byId = new Map(AGENT_SERVER_OPERATIONS.map((operation) => [operation.operationId, operation]));
 
-export function operationNamed(operationId: string): Operation {
+export function getOperation(operationId: string): Operation {
   const operation = byId.get(operationId);
   if (!operation) throw new Error(`the contract has no operation ${operationId}`);
   return operation;
 }
 
 /** Returns the operation of a request: of all paths that match, the one with the fewest placeholders. */
-export function operationOf(method: string, path: string): Operation | undefined {
+export function findOperation(method: string, path: string): Operation | undefined {
   return AGENT_SERVER_OPERATIONS.filter(
     (operation) => operation.method === method.toLowerCase() && fits(operation.path, path),
   ).sort((a, b) => placeholders(a.path) - placeholders(b.path))[0];

@@ -1,4 +1,4 @@
-import type { ParityContext, Request } from './context.ts';
+import type { ParityContext, ParityRequest } from './context.ts';
 
 interface CaseBase {
   /** The promise to a client: the name of the test and the text of the parity table. */
@@ -60,7 +60,7 @@ export function answerCase(
   operation: string,
   status: number,
   promise: string,
-  request: Request | ((context: ParityContext) => Promise<Request>),
+  request: ParityRequest | ((context: ParityContext) => Promise<ParityRequest>),
 ): StatusCase {
   return statusCase({
     operation,

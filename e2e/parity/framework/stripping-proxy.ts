@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { operationOf } from './operations.ts';
+import { findOperation } from './operations.ts';
 
 /** A way to a server on which one field of the requests of one operation gets lost. */
 export interface StrippingProxy {
@@ -61,7 +61,7 @@ async function withoutField(
   const url = new URL(incoming.url ?? '/', 'http://proxy');
   const { host: _host, connection: _connection, 'transfer-encoding': _coding, ...headers } = incoming.headers;
   let body: Buffer = await buffer(incoming);
-  if (operationOf(incoming.method ?? '', decodeURI(url.pathname))?.operationId === operationId) {
+  if (findOperation(incoming.method ?? '', decodeURI(url.pathname))?.operationId === operationId) {
     const [place = '', ...rest] = field.split('.');
     const name = rest.join('.');
     if (place === 'query') {

@@ -1,11 +1,11 @@
 import { type Operation, validatorOf } from '@runyard/contracts';
 import type { TSchema } from 'typebox';
-import type { Request } from './context.ts';
+import type { ParityRequest } from './context.ts';
 
 export interface WrongRequest {
   /** The fault of the request. */
   fault: string;
-  request: Request;
+  request: ParityRequest;
   /** The name that the answer has to contain. */
   names: string;
 }
@@ -19,7 +19,7 @@ const CANDIDATES: unknown[] = [-7, 'zap wrong', true, [[7]], { wrong: true }];
  * anything.
  */
 export function wrongRequests(operation: Operation): WrongRequest[] {
-  const right: Request = {
+  const right: ParityRequest = {
     params: { ...(operation.examples?.params as Record<string, string> | undefined) },
     query: { ...(operation.examples?.query as Record<string, unknown> | undefined) },
     ...(operation.body && { body: operation.examples?.body ?? {} }),
@@ -27,7 +27,7 @@ export function wrongRequests(operation: Operation): WrongRequest[] {
   return [...wrongIds(operation, right), ...wrongQueries(operation, right), ...wrongBodies(operation, right)];
 }
 
-function wrongIds(operation: Operation, right: Request): WrongRequest[] {
+function wrongIds(operation: Operation, right: ParityRequest): WrongRequest[] {
   return propertiesOf(operation.params)
     .filter(([, schema]) => refuses(schema, NO_UUID))
     .map(([name]) => ({
@@ -37,7 +37,7 @@ function wrongIds(operation: Operation, right: Request): WrongRequest[] {
     }));
 }
 
-function wrongQueries(operation: Operation, right: Request): WrongRequest[] {
+function wrongQueries(operation: Operation, right: ParityRequest): WrongRequest[] {
   return propertiesOf(operation.query)
     .filter(([, schema]) => refuses(schema, 'zap wrong', { coerce: true }))
     .map(([name]) => ({
@@ -47,7 +47,7 @@ function wrongQueries(operation: Operation, right: Request): WrongRequest[] {
     }));
 }
 
-function wrongBodies(operation: Operation, right: Request): WrongRequest[] {
+function wrongBodies(operation: Operation, right: ParityRequest): WrongRequest[] {
   if (!operation.body) return [];
   const isList = (operation.body as { type?: string }).type === 'array';
   const schema = isList ? (operation.body as unknown as { items: TSchema }).items : operation.body;

@@ -17,7 +17,7 @@ export interface UpstreamOperation {
 export const UPSTREAM: UpstreamOperation[] = operations;
 
 /** Returns what the contract lacks of an operation: itself (`undefined`), or fields and answers. */
-export function missingOf({ operation, fields, statuses }: UpstreamOperation): (string | number)[] | undefined {
+export function findMissing({ operation, fields, statuses }: UpstreamOperation): (string | number)[] | undefined {
   const ours = AGENT_SERVER_OPERATIONS.find(
     ({ method, path, access }) => access !== 'internal' && `${method.toUpperCase()} ${path}` === operation,
   );
@@ -32,7 +32,7 @@ export function missingOf({ operation, fields, statuses }: UpstreamOperation): (
 /**
  * Returns why a field or an answer of an operation, or the operation itself, is left out; undefined without a reason.
  */
-export function reasonFor(operation: string, what?: string | number): string | undefined {
+export function findOmissionReason(operation: string, what?: string | number): string | undefined {
   return OMISSIONS.find(
     (omission) =>
       omission.operations.includes(operation) &&

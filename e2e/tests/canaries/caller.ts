@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
 import { Canaries } from './canaries.ts';
 
-export interface Answer {
+export interface CallerAnswer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: operations of every kind are asked.
   body: any;
 }
 
-export interface Sent {
+export interface SentRequest {
   headers?: Record<string, string>;
   /** A text goes unchanged, everything else as JSON. */
   body?: unknown;
@@ -27,7 +27,7 @@ export class Caller {
   readonly deployments: string[] = [];
 
   /** @param target a path of the platform, or a whole URL */
-  async ask(method: string, target: string, { headers = {}, body, key }: Sent = {}): Promise<Answer> {
+  async ask(method: string, target: string, { headers = {}, body, key }: SentRequest = {}): Promise<CallerAnswer> {
     const { url, apiKey } = inject('platform');
     const sentKey = key === undefined ? apiKey : key;
     const response = await fetch(target.startsWith('http') ? target : url + target, {
@@ -43,7 +43,7 @@ export class Caller {
   }
 
   /** Sends a request that must succeed. Returns the answer's body. */
-  async make(method: string, target: string, body?: unknown): Promise<Answer['body']> {
+  async make(method: string, target: string, body?: unknown): Promise<CallerAnswer['body']> {
     const answer = await this.ask(method, target, { body });
     if (answer.status >= 300) throw new Error(`${method} ${target}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;

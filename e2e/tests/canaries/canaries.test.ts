@@ -4,7 +4,7 @@ import { Canaries } from './canaries.ts';
 import { placeFaultyBodies, placeKeys } from './place-in-requests.ts';
 import { deployBlurter, placeInRuns } from './place-in-runs.ts';
 import { placeSecretsOfGit, placeSecretsOfOAuth, placeSecretsOfSources } from './place-with-others.ts';
-import { type PlatformRecord, platformRecordsWhen, platformSecrets } from './platform-records.ts';
+import { type PlatformRecord, platformSecrets, waitForPlatformRecords } from './platform-records.ts';
 
 const { dataDir, eventBus } = inject('platform');
 const caller = new Caller();
@@ -52,7 +52,7 @@ it('a secret is in no log, topic, error, table or Redis, however it travels and 
       'a run’s keys in Redis': says(records, 'redis', '', threadId),
       'content in a table': says(records, 'table', '', content.value),
     }).flatMap(([what, isThere]) => (isThere ? [] : [what]));
-  const records = await platformRecordsWhen(dataDir, (read) => missing(read).length === 0);
+  const records = await waitForPlatformRecords(dataDir, (read) => missing(read).length === 0);
   expect(missing(records)).toEqual([]);
 
   const leaks = [

@@ -39,7 +39,7 @@ export class Canaries {
     return this.all
       .filter(({ isContent }) => !(isContent && holdsContent))
       .flatMap(({ place, value }) => {
-        const at = encodings(value)
+        const at = listEncodings(value)
           .map((form) => bytes.indexOf(form))
           .find((index) => index >= 0);
         if (at === undefined) return [];
@@ -50,7 +50,7 @@ export class Canaries {
 }
 
 /** Returns the text itself, in hexadecimal digits, and in base64 at any offset in a longer text. */
-export function encodings(value: string): string[] {
+export function listEncodings(value: string): string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);

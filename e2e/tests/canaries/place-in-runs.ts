@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createDeployment, type Deployment, untilDeployed } from '../../harness/control-plane.ts';
+import { createDeployment, type Deployment, waitUntilDeployed } from '../../harness/control-plane.ts';
 import type { Caller } from './caller.ts';
 
 /** Deploys a project that prints one of its secrets. */
@@ -11,7 +11,7 @@ export async function deployBlurter({ canaries, deployments }: Caller): Promise<
     { name: 'WEBHOOK_SIGNING_SECRETS', value: canaries.make('the secret that signs webhooks') },
   ]);
   deployments.push(deployment.id);
-  await untilDeployed(deployment);
+  await waitUntilDeployed(deployment);
   return deployment;
 }
 

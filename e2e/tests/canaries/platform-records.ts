@@ -27,7 +27,7 @@ async function platformRecords(dataDir: string): Promise<PlatformRecord[]> {
 }
 
 /** Returns the records as soon as they are complete; after 20 s as they are then. */
-export async function platformRecordsWhen(
+export async function waitForPlatformRecords(
   dataDir: string,
   isComplete: (records: PlatformRecord[]) => boolean,
 ): Promise<PlatformRecord[]> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { newClient } from '../../harness/client.ts';
-import { controlPlane, type Deployment } from '../../harness/control-plane.ts';
+import { callControlPlane, type Deployment } from '../../harness/control-plane.ts';
 import { ImageEngine } from '../../harness/image-engine.ts';
 import { copyProject, LINK_PACKAGES, type OfficialCli } from '../../harness/official-cli.ts';
 
@@ -11,7 +11,7 @@ import { copyProject, LINK_PACKAGES, type OfficialCli } from '../../harness/offi
 const DEPLOY_MS = 120_000;
 
 async function named(name: string): Promise<Deployment & { name: string }> {
-  const { body } = await controlPlane<{ resources: (Deployment & { name: string })[] }>(
+  const { body } = await callControlPlane<{ resources: (Deployment & { name: string })[] }>(
     'GET',
     `/deployments?name=${name}`,
   );
@@ -110,7 +110,7 @@ export function deploys(cli: OfficialCli, name: string): void {
       expect(logs).toMatchObject({ code: 0, output: expect.stringContaining('linking packages') });
 
       expect(await cli.deploy(['delete', id, '--force'])).toMatchObject({ code: 0 });
-      const status = async () => (await controlPlane('GET', `/deployments/${id}`)).status;
+      const status = async () => (await callControlPlane('GET', `/deployments/${id}`)).status;
       await expect.poll(status, { timeout: 10_000 }).toBe(404);
     },
     DEPLOY_MS,
@@ -135,13 +135,13 @@ export function deploys(cli: OfficialCli, name: string): void {
       const { id, latest_revision_id } = await named(`${name}-here`);
       const image = `${new URL(inject('platform').url).host}/registry/${id}/shop`;
       expect(engine.calls).toContain(`push ${image}:v7`);
-      const { body: revision } = await controlPlane<{ source: string; source_revision_config: { image_uri: string } }>(
-        'GET',
-        `/deployments/${id}/revisions/${latest_revision_id}`,
-      );
+      const { body: revision } = await callControlPlane<{
+        source: string;
+        source_revision_config: { image_uri: string };
+      }>('GET', `/deployments/${id}/revisions/${latest_revision_id}`);
       expect(revision.source).toBe('internal_docker');
       expect(revision.source_revision_config.image_uri).toMatch(new RegExp(`^${image}@sha256:[0-9a-f]{64}$`));
-      await controlPlane('DELETE', `/deployments/${id}`);
+      await callControlPlane('DELETE', `/deployments/${id}`);
     } finally {
       await engine.close();
     }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { type ParityCase, statusCase } from '../../framework/index.ts';
-import { CREATIONS, existing, paramsOf, UPDATES, YEARLY } from './making-crons.ts';
+import { CREATIONS, createIdleCron, paramsOf, UPDATES, YEARLY } from './cron-fixtures.ts';
 
 export const cases: ParityCase[] = [
   ...CREATIONS.map((operation) =>
@@ -50,7 +50,7 @@ export const cases: ParityCase[] = [
       status: 400,
       promise: 'an empty change is refused',
       run: async (context) => {
-        const { cron_id } = await existing(context);
+        const { cron_id } = await createIdleCron(context);
         return context.call(operation, { params: { cron_id }, body: {} });
       },
     }),
@@ -61,7 +61,7 @@ export const cases: ParityCase[] = [
       status: 200,
       promise: 'answers the cron as it was made',
       run: async (context) => {
-        const cron = await existing(context);
+        const cron = await createIdleCron(context);
         const answer = await context.call(operation, { params: { cron_id: cron.cron_id } });
         expect(answer.body).toEqual(cron);
         return answer;
@@ -74,7 +74,7 @@ export const cases: ParityCase[] = [
       status: 204,
       promise: 'the cron is gone',
       run: async (context) => {
-        const { cron_id } = await existing(context);
+        const { cron_id } = await createIdleCron(context);
         const answer = await context.call(operation, { params: { cron_id } });
         expect((await context.direct.call('getCron', { params: { cron_id } })).status).toBe(404);
         return answer;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
-import { longRun, newThread, waitingRun } from './making-runs.ts';
+import { createLongRun, createPendingRun, newThread } from './run-fixtures.ts';
 
 export const cases: ParityCase[] = [
   statusCase({
@@ -9,7 +9,7 @@ export const cases: ParityCase[] = [
     status: 202,
     promise: 'a run that waits is interrupted, and its thread idle',
     run: async (context) => {
-      const run = await waitingRun(context);
+      const run = await createPendingRun(context);
       const answer = await context.call('cancelRun', { params: run });
       expect(await statusOf(context, run)).toBe('interrupted');
       expect((await context.direct.client.threads.get(run.thread_id)).status).toBe('idle');
@@ -21,7 +21,7 @@ export const cases: ParityCase[] = [
     field: 'query.wait',
     promise: 'the answer can wait until the run has ended, with its last values; run and thread say why',
     run: async (context) => {
-      const run = await longRun(context);
+      const run = await createLongRun(context);
       const answer = await context.call('cancelRun', { params: run, query: { wait: '1' } });
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ name: 'long', done: expect.any(Array) });
@@ -40,7 +40,7 @@ export const cases: ParityCase[] = [
     field: 'query.action',
     promise: 'a run that is rolled back is gone with its checkpoints',
     run: async (context) => {
-      const run = await longRun(context);
+      const run = await createLongRun(context);
       const answer = await context.call('cancelRun', { params: run, query: { wait: 'true', action: 'rollback' } });
       expect(answer.body).toEqual({});
       expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
@@ -52,7 +52,7 @@ export const cases: ParityCase[] = [
     field: 'query.action',
     promise: 'several runs can be rolled back',
     run: async (context) => {
-      const run = await longRun(context);
+      const run = await createLongRun(context);
       const body = { thread_id: run.thread_id, run_ids: [run.run_id] };
       await context.call('cancelRuns', { body, query: { action: 'rollback' } });
       await context.direct.client.runs.join(run.thread_id, run.run_id);
@@ -65,8 +65,8 @@ export const cases: ParityCase[] = [
       field,
       promise: 'runs of a thread are cancelled by their ids, and no others',
       run: async (context) => {
-        const run = await waitingRun(context);
-        const other = await waitingRun(context, run.thread_id);
+        const run = await createPendingRun(context);
+        const other = await createPendingRun(context, run.thread_id);
         const body = { thread_id: run.thread_id, run_ids: [run.run_id] };
         expect((await context.call('cancelRuns', { body })).status).toBe(204);
         expect(await statusOf(context, run)).toBe('interrupted');
@@ -79,7 +79,7 @@ export const cases: ParityCase[] = [
     field: 'body.status',
     promise: 'runs of a thread are cancelled by their status',
     run: async (context) => {
-      const run = await waitingRun(context);
+      const run = await createPendingRun(context);
       const body = { thread_id: run.thread_id, status: 'pending' };
       expect((await context.call('cancelRuns', { body })).status).toBe(204);
       expect(await statusOf(context, run)).toBe('interrupted');
@@ -90,7 +90,7 @@ export const cases: ParityCase[] = [
     field: 'query.cancel_on_disconnect',
     promise: 'a run can be cancelled when who joined it leaves',
     run: async (context) => {
-      const run = await longRun(context, { seconds: 3 });
+      const run = await createLongRun(context, { seconds: 3 });
       const leaving = new AbortController();
       await context.open('joinRun', { params: run, query: { cancel_on_disconnect: '1' }, signal: leaving.signal });
       leaving.abort();

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext, statusCase } from '../../framework/index.ts';
-import { make, mirrored, recordOf, runFieldCases } from './making-runs.ts';
+import { createRun, recordOf, runFieldCases, runMirror } from './run-fixtures.ts';
 
 const FIELDS = { score: 0.5, value: 'warm', comment: 'so so', correction: 'better' };
 
@@ -9,7 +9,7 @@ export const cases: ParityCase[] = [
     field: 'feedback_keys',
     promise: 'a URL for feedback comes with the result, and as the last event of a stream',
     run: async (context) => {
-      const { made, values } = await mirrored(context, { feedback_keys: ['helpful'] });
+      const { made, values } = await runMirror(context, { feedback_keys: ['helpful'] });
       expect((await recordOf(context, made)).kwargs.feedback_keys).toEqual(['helpful']);
       const told = [
         values.__feedback__,
@@ -25,7 +25,7 @@ export const cases: ParityCase[] = [
     promise: 'keys for feedback can be in the query',
     run: async (context) => {
       const body = { assistant_id: 'mirror', input: { text: 'hi' } };
-      const { answer } = await make(context, body, { query: { feedback_keys: 'helpful' } });
+      const { answer } = await createRun(context, body, { query: { feedback_keys: 'helpful' } });
       expect(answer.body.__feedback__).toEqual({ helpful: expect.any(String) });
     },
   }),

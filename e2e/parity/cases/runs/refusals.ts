@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { type ParityCase, statusCase } from '../../framework/index.ts';
-import { ask, EVERY_WAY, ON_THREAD, WITHOUT_THREAD, waitingRun } from './making-runs.ts';
+import { ALL_OPERATIONS, callRunOperation, createPendingRun, ON_THREAD, WITHOUT_THREAD } from './run-fixtures.ts';
 
 const base = { assistant_id: 'mirror', input: { text: 'hi' } };
 
 /** Cases of runs that are not accepted. */
 export const cases: ParityCase[] = [
-  ...EVERY_WAY.map((operation) =>
+  ...ALL_OPERATIONS.map((operation) =>
     statusCase({
       operation,
       status: 400,
       promise: 'configurable values and context together are refused',
       run: async (context) => {
-        const answer = await ask(context, { ...base, context: { a: 1 }, config: { configurable: { b: 1 } } });
+        const answer = await callRunOperation(context, {
+          ...base,
+          context: { a: 1 },
+          config: { configurable: { b: 1 } },
+        });
         expect(answer.body.detail).toContain('Cannot specify both configurable and context');
         return answer;
       },
@@ -24,7 +28,7 @@ export const cases: ParityCase[] = [
       operation,
       status: 404,
       promise: 'an assistant that is not there is told',
-      run: (context) => ask(context, { ...base, assistant_id: randomUUID() }),
+      run: (context) => callRunOperation(context, { ...base, assistant_id: randomUUID() }),
     }),
   ),
   ...ON_THREAD.map((operation) =>
@@ -33,8 +37,8 @@ export const cases: ParityCase[] = [
       status: 409,
       promise: 'a busy thread is told to who wants to be refused then',
       run: async (context) => {
-        const { thread_id: threadId } = await waitingRun(context);
-        const answer = await ask(context, { ...base, multitask_strategy: 'reject' }, { threadId });
+        const { thread_id: threadId } = await createPendingRun(context);
+        const answer = await callRunOperation(context, { ...base, multitask_strategy: 'reject' }, { threadId });
         expect(answer.body.detail).toContain('Thread is already running a task');
         return answer;
       },

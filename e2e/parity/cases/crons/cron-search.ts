@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext } from '../../framework/index.ts';
-import { newThread } from './making-crons.ts';
+import { newThread } from './cron-fixtures.ts';
 
 /** Creates three crons that only this case knows, distinguished by their schedules' days. */
 async function three(context: ParityContext) {

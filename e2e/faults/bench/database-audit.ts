@@ -37,7 +37,7 @@ export interface Violations {
 const TERMINAL = ['success', 'error', 'timeout', 'interrupted'];
 
 /** Reads the database and the ledger afterwards, bypassing all fault lines. */
-export class Truth {
+export class DatabaseAudit {
   readonly #pool: pg.Pool;
   readonly #ledger: Ledger;
 

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { type ParityCase, type ParityContext, shownElsewhere } from '../../framework/index.ts';
 import {
-  ATTENDED,
-  ask,
-  EVERY_WAY,
-  mirrored,
+  ALL_OPERATIONS,
+  callRunOperation,
+  createPendingRun,
+  DISCONNECTABLE,
   newThread,
   ON_THREAD,
-  placeOf,
+  readRunLocation,
   recordOf,
   runFieldCases,
+  runMirror,
   WITHOUT_THREAD,
-  waitingRun,
-} from './making-runs.ts';
+} from './run-fixtures.ts';
 
 /** Cases of when, where and how durably a run executes. */
 export const cases: ParityCase[] = [
@@ -22,9 +22,9 @@ export const cases: ParityCase[] = [
     operations: ON_THREAD,
     promise: 'a run can be refused while the thread is busy',
     run: async (context) => {
-      const { thread_id: threadId } = await waitingRun(context);
+      const { thread_id: threadId } = await createPendingRun(context);
       const body = { assistant_id: 'mirror', input: { text: 'hi' }, multitask_strategy: 'reject' };
-      expect((await ask(context, body, { threadId })).status).toBe(409);
+      expect((await callRunOperation(context, body, { threadId })).status).toBe(409);
     },
   }),
   ...runFieldCases({
@@ -32,7 +32,7 @@ export const cases: ParityCase[] = [
     operations: WITHOUT_THREAD,
     promise: 'the strategy is kept with the run, whose thread is its own and never busy',
     run: async (context) => {
-      const { made } = await mirrored(context, { multitask_strategy: 'interrupt' });
+      const { made } = await runMirror(context, { multitask_strategy: 'interrupt' });
       expect((await recordOf(context, made)).multitask_strategy).toBe('interrupt');
     },
   }),
@@ -43,7 +43,7 @@ export const cases: ParityCase[] = [
       promise: 'a run can make its thread',
       run: async (context) => {
         const threadId = randomUUID();
-        await mirrored(context, { [field]: 'create' }, { threadId });
+        await runMirror(context, { [field]: 'create' }, { threadId });
         expect((await context.direct.client.threads.get(threadId)).status).toBe('idle');
       },
     }),
@@ -52,7 +52,7 @@ export const cases: ParityCase[] = [
     field: 'after_seconds',
     promise: 'a run starts no sooner than asked',
     run: async (context) => {
-      const { made } = await mirrored(context, { after_seconds: 0.3 });
+      const { made } = await runMirror(context, { after_seconds: 0.3 });
       const { kwargs, created_at, updated_at } = await recordOf(context, made);
       expect(kwargs.config.configurable.__after_seconds__).toBe(0.3);
       expect(Date.parse(updated_at) - Date.parse(created_at)).toBeGreaterThanOrEqual(300);
@@ -63,7 +63,7 @@ export const cases: ParityCase[] = [
     operations: WITHOUT_THREAD,
     promise: 'the thread of a run without one can be kept',
     run: async (context) => {
-      const { made } = await mirrored(context, { on_completion: 'keep' });
+      const { made } = await runMirror(context, { on_completion: 'keep' });
       const thread = await context.direct.call('getThread', { params: { thread_id: made.threadId } });
       expect(thread.body.values?.trail).toEqual(['look', 'after']);
     },
@@ -78,7 +78,7 @@ export const cases: ParityCase[] = [
       field,
       promise: 'checkpoints can be left out until the run ends',
       run: async (context) => {
-        const { made } = await mirrored(context, { [field]: value, on_completion: 'keep' });
+        const { made } = await runMirror(context, { [field]: value, on_completion: 'keep' });
         expect(await context.direct.client.threads.getHistory(made.threadId, { limit: 9 })).toHaveLength(1);
       },
     }),
@@ -88,7 +88,7 @@ export const cases: ParityCase[] = [
       field,
       promise: 'a run is answered with the project of its trace',
       run: async (context) => {
-        const { made } = await mirrored(context, { langsmith_tracer: { project_name: 'mine' } });
+        const { made } = await runMirror(context, { langsmith_tracer: { project_name: 'mine' } });
         expect((await recordOf(context, made)).langsmith_session_name).toBe('mine');
       },
     }),
@@ -98,7 +98,7 @@ export const cases: ParityCase[] = [
     promise: 'a run is answered with the example its trace refers to',
     run: async (context) => {
       const example_id = randomUUID();
-      const { made } = await mirrored(context, { langsmith_tracer: { example_id } });
+      const { made } = await runMirror(context, { langsmith_tracer: { example_id } });
       expect((await recordOf(context, made)).kwargs.config.configurable.__langsmith_example_id__).toBe(example_id);
     },
   }),
@@ -109,13 +109,15 @@ export const cases: ParityCase[] = [
     promise: 'a checkpoint of another thread is refused',
     run: async (context) => {
       const checkpoint = { thread_id: randomUUID() };
-      expect((await ask(context, { assistant_id: 'mirror', input: { text: 'hi' }, checkpoint })).status).toBe(422);
+      expect(
+        (await callRunOperation(context, { assistant_id: 'mirror', input: { text: 'hi' }, checkpoint })).status,
+      ).toBe(422);
     },
   }),
   ...checkpointCases(),
   ...runFieldCases({
     field: 'on_disconnect',
-    operations: ATTENDED,
+    operations: DISCONNECTABLE,
     promise: 'a run can be cancelled when its client leaves',
     run: async (context) => {
       const leaving = new AbortController();
@@ -125,7 +127,7 @@ export const cases: ParityCase[] = [
         body: { assistant_id: 'slow', input: { name: 'a', steps: 20, stepMs: 100 }, on_disconnect: 'cancel' },
         signal: leaving.signal,
       });
-      const place = await placeOf(context, answer.headers);
+      const place = await readRunLocation(context, answer.headers);
       leaving.abort();
       await context.direct.call('joinRun', { params: { thread_id: place.threadId, run_id: place.runId } });
       const run = await context.direct.call('getStatelessRun', { params: { run_id: place.runId } });
@@ -137,7 +139,7 @@ export const cases: ParityCase[] = [
 /** Returns cases for traces, whose arrival only LangSmith sees. */
 function tracedElsewhere(): ParityCase[] {
   return ['langsmith_tracer', 'langsmith_tracer.project_name', 'langsmith_tracer.example_id'].flatMap((field) =>
-    EVERY_WAY.map((operation) =>
+    ALL_OPERATIONS.map((operation) =>
       shownElsewhere({
         operation,
         field: `${operation === 'createRunBatch' ? 'body[]' : 'body'}.${field}`,
@@ -166,7 +168,7 @@ function checkpointCases(): ParityCase[] {
       promise: 'a run goes on from an earlier checkpoint',
       run: async (context) => {
         const { threadId, checkpointId } = await threadWithPast(context);
-        await mirrored(context, start(checkpointId), { threadId });
+        await runMirror(context, start(checkpointId), { threadId });
         const state = await context.direct.client.threads.getState<{ trail: string[] }>(threadId);
         expect(state.values.trail).toEqual(['look', 'after', 'look', 'after']);
       },

@@ -1,5 +1,5 @@
 /** The limits of a goal, and where the bench measures something else. */
-export interface Asked {
+export interface GoalLimits {
   /** The goal's limits as they were set, before anything was measured. */
   limits: string;
   /** Each deviation of the numbers below from the limits, with the reason. */
@@ -9,7 +9,7 @@ export interface Asked {
 const FEWER_SECONDS_OF_GRACE =
   'The grace period is shorter than asked for (20 s), so that more runs are handed back in the same time.';
 
-export const asked: Record<string, Asked> = {
+export const goalLimits: Record<string, GoalLimits> = {
   R1: {
     limits:
       '100 kills at random moments over 300 runs on 3 workers: all runs end, no checkpoint lost or doubled, each step executed at most once more than kills hit it, killed → resumed p95 ≤ 15 s and at most 20 s.',

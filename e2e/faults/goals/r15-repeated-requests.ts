@@ -4,8 +4,8 @@ import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Call } from '../bench/history.ts';
-import { InsistingClient, type KeyedRequest } from '../bench/insisting-client.ts';
 import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
+import { type RetriedRequest, RetryingClient } from '../bench/retrying-client.ts';
 
 /** Concurrent clients that repeat one key each. */
 const LANES = 5;
@@ -13,7 +13,7 @@ const STEPS = 2;
 const BATCH = 3;
 const KINDS = ['runs', 'runs/stream', 'runs/wait', 'batch', 'thread'] as const;
 
-interface Asked extends KeyedRequest {
+interface GoalLimits extends RetriedRequest {
   kind: (typeof KINDS)[number];
   threadId: string;
   calls: Call[];
@@ -32,7 +32,7 @@ export const goal: Goal = {
     const waiting = [...asked];
     await Promise.all(
       Array.from({ length: LANES }, async (_, lane) => {
-        const client = await InsistingClient.open(deployment, bench.random.fork(`lane ${lane}`));
+        const client = await RetryingClient.open(deployment, bench.random.fork(`lane ${lane}`));
         bench.onClose(() => client.close());
         for (let next = waiting.shift(); next; next = waiting.shift()) {
           next.calls.push(...(await client.insist(next, times)));
@@ -41,10 +41,10 @@ export const goal: Goal = {
     );
     const kills = await stopKilling();
     bench.log(`asked ${keys} keys ${times} times over connections that were cut; now over whole ones`);
-    const client = await InsistingClient.open(deployment, bench.random);
+    const client = await RetryingClient.open(deployment, bench.random);
     bench.onClose(() => client.close());
     for (const each of asked) each.calls.push(...(await client.settle(each)));
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
 
     const calls = asked.reduce((sum, each) => sum + each.calls.length, 0);
     const cut = asked.flatMap((each) => each.calls).filter(({ outcome }) => outcome === 'unknown').length;
@@ -63,7 +63,7 @@ export const goal: Goal = {
   },
 };
 
-function aRequest(deployment: BenchDeployment, n: number): Asked {
+function aRequest(deployment: BenchDeployment, n: number): GoalLimits {
   const kind = KINDS[n % KINDS.length]!;
   const [key, threadId] = [randomUUID(), randomUUID()];
   const asked = { kind, key, threadId, calls: [] };
@@ -102,7 +102,7 @@ function killNowAndThen(bench: Bench, deployment: BenchDeployment): () => Promis
   };
 }
 
-async function wronglyMade({ pool }: BenchDeployment, asked: Asked[]): Promise<string[]> {
+async function wronglyMade({ pool }: BenchDeployment, asked: GoalLimits[]): Promise<string[]> {
   const count = async (text: string) => {
     const { rows } = await pool.query<{ key: string; made: number }>(text);
     return new Map(rows.map(({ key, made }) => [key, made]));
@@ -117,7 +117,7 @@ async function wronglyMade({ pool }: BenchDeployment, asked: Asked[]): Promise<s
 }
 
 /** Returns the differences: answers with 2xx have to be the same each time, and there has to be one. */
-function differing(asked: Asked[]): string[] {
+function differing(asked: GoalLimits[]): string[] {
   return asked.flatMap(({ kind, key, calls }) => {
     const answered = calls.filter(({ outcome }) => outcome === 'ok').map(({ body }) => contentOf(body));
     if (answered.length === 0) return [`${kind} ${key} was never answered`];
@@ -132,7 +132,7 @@ function contentOf(body: unknown): string {
   return body.replace(/^: heartbeat\r?\n(\r?\n)?/gm, '');
 }
 
-async function runsOnThreads({ pool }: BenchDeployment, asked: Asked[]): Promise<BenchRun[]> {
+async function runsOnThreads({ pool }: BenchDeployment, asked: GoalLimits[]): Promise<BenchRun[]> {
   const threadIds = asked.filter(({ kind }) => kind.startsWith('runs')).map(({ threadId }) => threadId);
   const { rows } = await pool.query<{ run_id: string; thread_id: string }>(
     'SELECT run_id, thread_id FROM run WHERE thread_id = ANY($1::uuid[])',

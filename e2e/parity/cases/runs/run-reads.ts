@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
-import { endedRun, longRun, newThread, waitingRun } from './making-runs.ts';
+import { createEndedRun, createLongRun, createPendingRun, newThread } from './run-fixtures.ts';
 
 export const cases: ParityCase[] = [
   fieldCase({
@@ -47,7 +47,7 @@ export const cases: ParityCase[] = [
     status: 200,
     promise: 'a run is answered by thread and id',
     run: async (context) => {
-      const run = await waitingRun(context);
+      const run = await createPendingRun(context);
       const answer = await context.call('getRun', { params: run });
       expect(answer.body).toMatchObject({ ...run, status: 'pending', metadata: { graph_id: 'mirror' } });
       return answer;
@@ -58,7 +58,7 @@ export const cases: ParityCase[] = [
     status: 200,
     promise: 'a run is answered by its id alone',
     run: async (context) => {
-      const run = await waitingRun(context);
+      const run = await createPendingRun(context);
       const answer = await context.call('getStatelessRun', { params: { run_id: run.run_id } });
       expect(answer.body).toMatchObject(run);
       return answer;
@@ -70,22 +70,25 @@ export const cases: ParityCase[] = [
     promise: 'is refused with 503 and Retry-After while others fill the budget, and small ones are not',
     test: 'services/agent-api/test/large-results.test.ts',
   }),
-  ...Object.entries({ 'that waits': waitingRun, 'under way': longRun, 'that has ended': endedRun }).map(
-    ([what, make]) =>
-      statusCase({
-        operation: 'deleteRun',
-        status: 204,
-        promise: `a run ${what} is gone when it is deleted, and its thread is free`,
-        run: async (context) => {
-          const run = await make(context);
-          const answer = await context.call('deleteRun', { params: run });
-          expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
-          const { thread_id } = run;
-          const next = await context.direct.client.runs.wait(thread_id, 'mirror', { input: { text: 'next' } });
-          expect(next).toMatchObject({ text: 'next', trail: expect.arrayContaining(['look', 'after']) });
-          return answer;
-        },
-      }),
+  ...Object.entries({
+    'that waits': createPendingRun,
+    'under way': createLongRun,
+    'that has ended': createEndedRun,
+  }).map(([what, make]) =>
+    statusCase({
+      operation: 'deleteRun',
+      status: 204,
+      promise: `a run ${what} is gone when it is deleted, and its thread is free`,
+      run: async (context) => {
+        const run = await make(context);
+        const answer = await context.call('deleteRun', { params: run });
+        expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
+        const { thread_id } = run;
+        const next = await context.direct.client.runs.wait(thread_id, 'mirror', { input: { text: 'next' } });
+        expect(next).toMatchObject({ text: 'next', trail: expect.arrayContaining(['look', 'after']) });
+        return answer;
+      },
+    }),
   ),
 ];
 
@@ -93,7 +96,7 @@ export const cases: ParityCase[] = [
 async function threadWithRuns(context: ParityContext) {
   const threadId = await newThread(context);
   const runIds: string[] = [];
-  for (let count = 0; count < 3; count += 1) runIds.push((await waitingRun(context, threadId)).run_id);
+  for (let count = 0; count < 3; count += 1) runIds.push((await createPendingRun(context, threadId)).run_id);
   return { threadId, runIds };
 }
 

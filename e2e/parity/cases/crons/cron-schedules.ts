@@ -5,16 +5,16 @@ import { fieldCase, type ParityCase, type ParityContext } from '../../framework/
 import {
   CREATIONS,
   type Cron,
-  change,
-  fired,
-  firing,
+  createCron,
+  createFiringCron,
+  fireCron,
   firstRunOf,
-  make,
   runsOf,
   UPDATES,
-  untilOthersFired,
+  updateCron,
+  waitUntilOthersFired,
   YEARLY,
-} from './making-crons.ts';
+} from './cron-fixtures.ts';
 
 const EVERY_SECOND = '* * * * * *';
 const OVER = '2020-01-01T00:00:00Z';
@@ -29,7 +29,7 @@ function receiver(): Promise<WebhookReceiver> {
 /** Returns how many runs a cron creates in the time in which another one creates two. */
 async function runsMeanwhile(context: ParityContext, cron: Cron): Promise<number> {
   const before = (await runsOf(context, cron)).length;
-  await untilOthersFired(context);
+  await waitUntilOthersFired(context);
   const runs = (await runsOf(context, cron)).length - before;
   await context.direct.call('deleteCron', { params: { cron_id: cron.cron_id } });
   return runs;
@@ -42,8 +42,8 @@ async function toldOf(context: ParityContext, body: object) {
   const base = { assistant_id: 'mirror', input: { text: 'hi' }, webhook: hooks.url(path), schedule: EVERY_SECOND };
   const isNew = CREATIONS.includes(context.operation);
   const cron = isNew
-    ? await make(context, { ...base, ...body })
-    : await change(context, { metadata: {}, ...body, enabled: true }, { ...base, enabled: false });
+    ? await createCron(context, { ...base, ...body })
+    : await updateCron(context, { metadata: {}, ...body, enabled: true }, { ...base, enabled: false });
   const [told] = await hooks.received(path);
   await context.direct.call('deleteCron', { params: { cron_id: cron.cron_id } });
   return told!.body;
@@ -55,8 +55,8 @@ const schedule: ParityCase[] = [
     field: 'body.schedule',
     promise: 'it fires when the schedule says, and tells when that is next',
     run: async (context) => {
-      expect((await make(context, { schedule: '30 4 2 3 *' })).next_run_date).toMatch(/-03-02T04:30:00/);
-      expect((await fired(context, {})).values.text).toBe('hi');
+      expect((await createCron(context, { schedule: '30 4 2 3 *' })).next_run_date).toMatch(/-03-02T04:30:00/);
+      expect((await fireCron(context, {})).values.text).toBe('hi');
     },
   }),
   fieldCase({
@@ -64,7 +64,7 @@ const schedule: ParityCase[] = [
     field: 'body.schedule',
     promise: 'it fires when the new schedule says',
     run: async (context) => {
-      const cron = await firing(context, { schedule: EVERY_SECOND }, { schedule: YEARLY });
+      const cron = await createFiringCron(context, { schedule: EVERY_SECOND }, { schedule: YEARLY });
       expect(Date.parse(String(cron.next_run_date)) - Date.now()).toBeLessThan(60_000);
       expect((await firstRunOf(context, cron)).values.text).toBe('hi');
     },
@@ -74,7 +74,7 @@ const schedule: ParityCase[] = [
     field: 'body.timezone',
     promise: 'the schedule is in the time zone',
     run: async (context) => {
-      const cron = await make(context, { schedule: '0 9 1 1 *', timezone: 'America/New_York' });
+      const cron = await createCron(context, { schedule: '0 9 1 1 *', timezone: 'America/New_York' });
       expect(cron.next_run_date).toMatch(/-01-01T14:00:00/);
     },
   }),
@@ -83,7 +83,7 @@ const schedule: ParityCase[] = [
     field: 'body.timezone',
     promise: 'the next run is counted anew',
     run: async (context) => {
-      const cron = await change(context, { metadata: {}, timezone: 'America/New_York' });
+      const cron = await updateCron(context, { metadata: {}, timezone: 'America/New_York' });
       expect(cron.next_run_date).toMatch(/-01-01T05:00:00/);
     },
   }),
@@ -92,7 +92,7 @@ const schedule: ParityCase[] = [
     field: 'body.end_time',
     promise: 'nothing runs after the end',
     run: async (context) => {
-      const cron = await firing(context, { end_time: OVER });
+      const cron = await createFiringCron(context, { end_time: OVER });
       expect(await runsMeanwhile(context, cron)).toBe(0);
       expect(cron.next_run_date).toBeNull();
     },
@@ -102,7 +102,7 @@ const schedule: ParityCase[] = [
     field: 'body.end_time',
     promise: 'the end can be taken away, and it fires again',
     run: async (context) => {
-      const cron = await firing(context, { end_time: null }, { end_time: OVER });
+      const cron = await createFiringCron(context, { end_time: null }, { end_time: OVER });
       expect(cron).toMatchObject({ end_time: null, next_run_date: expect.any(String) });
       expect((await firstRunOf(context, cron)).values.text).toBe('hi');
     },
@@ -115,7 +115,7 @@ const paused: ParityCase[] = ['enabled', 'is_enabled'].flatMap((name) => [
     field: `body.${name}`,
     promise: 'it can be made paused, and does not fire',
     run: async (context) => {
-      const cron = await firing(context, { [name]: false });
+      const cron = await createFiringCron(context, { [name]: false });
       expect(await runsMeanwhile(context, cron)).toBe(0);
       expect(cron).toMatchObject({ enabled: false, is_enabled: false });
     },
@@ -126,7 +126,7 @@ const paused: ParityCase[] = ['enabled', 'is_enabled'].flatMap((name) => [
     promise: 'it can be paused, and does not fire any more',
     run: async (context) => {
       const body = { assistant_id: 'mirror', input: { text: 'hi' }, schedule: EVERY_SECOND, on_run_completed: 'keep' };
-      const cron = await change(context, { metadata: {}, [name]: false }, body);
+      const cron = await updateCron(context, { metadata: {}, [name]: false }, body);
       expect(await runsMeanwhile(context, cron)).toBe(0);
       expect(cron).toMatchObject({ enabled: false, is_enabled: false });
     },
@@ -141,7 +141,7 @@ const afterwards: ParityCase[] = [
     run: async (context) => {
       const hooks = await receiver();
       const path = `/${randomUUID()}`;
-      const { threadId, run } = await fired(context, { webhook: hooks.url(path) });
+      const { threadId, run } = await fireCron(context, { webhook: hooks.url(path) });
       const params = { thread_id: threadId, run_id: run.run_id };
       const { body: deliveries } = await context.direct.call('listWebhookDeliveries', { params });
       expect(deliveries).toMatchObject([{ url: hooks.url(path) }]);

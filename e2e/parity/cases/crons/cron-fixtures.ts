@@ -31,7 +31,7 @@ export async function paramsOf(context: ParityContext): Promise<Record<string, s
 }
 
 /** Creates a cron by the operation under test. */
-export async function make(context: ParityContext, body: object, params?: Record<string, string>): Promise<Cron> {
+export async function createCron(context: ParityContext, body: object, params?: Record<string, string>): Promise<Cron> {
   const answer = await context.call(context.operation, {
     params: params ?? (await paramsOf(context)),
     body: { assistant_id: 'echo', schedule: YEARLY, ...body },
@@ -41,13 +41,13 @@ export async function make(context: ParityContext, body: object, params?: Record
 }
 
 /** Creates a cron, whatever the operation under test. */
-export async function existing({ direct }: ParityContext, body: object = {}): Promise<Cron> {
+export async function createIdleCron({ direct }: ParityContext, body: object = {}): Promise<Cron> {
   return (await direct.call('createCron', { body: { assistant_id: 'echo', schedule: YEARLY, ...body } })).body;
 }
 
 /** Changes a new cron by the operation under test. */
-export async function change(context: ParityContext, body: object, before: object = {}): Promise<Cron> {
-  const { cron_id } = await existing(context, before);
+export async function updateCron(context: ParityContext, body: object, before: object = {}): Promise<Cron> {
+  const { cron_id } = await createIdleCron(context, before);
   const answer = await context.call(context.operation, { params: { cron_id }, body });
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
@@ -57,11 +57,11 @@ export async function change(context: ParityContext, body: object, before: objec
  * Creates a cron that fires every second by the operation under test, or changes it by that before its first slot. It
  * keeps its threads, so that its runs can be read.
  */
-export async function firing(context: ParityContext, body: object, before: object = {}): Promise<Cron> {
+export async function createFiringCron(context: ParityContext, body: object, before: object = {}): Promise<Cron> {
   const base = { assistant_id: 'mirror', input: { text: 'hi' }, schedule: EVERY_SECOND };
   const keep = context.operation === 'createThreadCron' ? {} : { on_run_completed: 'keep' };
-  if (CREATIONS.includes(context.operation)) return make(context, { ...base, ...keep, ...body });
-  return change(context, { metadata: {}, ...body, enabled: true }, { ...base, ...keep, ...before, enabled: false });
+  if (CREATIONS.includes(context.operation)) return createCron(context, { ...base, ...keep, ...body });
+  return updateCron(context, { metadata: {}, ...body, enabled: true }, { ...base, ...keep, ...before, enabled: false });
 }
 
 /** Returns the runs of a cron so far, oldest first. */
@@ -105,8 +105,8 @@ export async function firstRunOf(context: ParityContext, cron: Cron): Promise<Fi
 }
 
 /** Returns the first run of a cron with this body, as of `firing`. */
-export async function fired(context: ParityContext, body: object, before?: object): Promise<FiredRun> {
-  return firstRunOf(context, await firing(context, body, before));
+export async function fireCron(context: ParityContext, body: object, before?: object): Promise<FiredRun> {
+  return firstRunOf(context, await createFiringCron(context, body, before));
 }
 
 /** Returns the kept events of an ended run. */
@@ -116,8 +116,8 @@ export async function eventsOf({ direct }: ParityContext, { threadId, run }: Fir
 }
 
 /** Resolves when every cron that is due every second has fired since: another one has, twice. */
-export async function untilOthersFired(context: ParityContext): Promise<void> {
-  const reference = await existing(context, {
+export async function waitUntilOthersFired(context: ParityContext): Promise<void> {
+  const reference = await createIdleCron(context, {
     assistant_id: 'mirror',
     input: { text: 'tick' },
     schedule: EVERY_SECOND,

@@ -1,16 +1,16 @@
 import { type OPEN_API_INFO, type Operation, publicOperations } from '@runyard/contracts';
 import { NEEDS, type Need } from './permissions.ts';
-import { type Ids, requestOf } from './requests.ts';
+import { buildRequest, type Ids } from './requests.ts';
 
 type Service = keyof typeof OPEN_API_INFO;
 
-export interface Row {
+export interface AccessRow {
   service: Service;
   operation: Operation;
   need: Need;
 }
 
-export interface Answer {
+export interface ContractAnswer {
   status: number;
   contentType: string;
   /** The text of the answer; empty for streams, which are left when they begin. */
@@ -33,30 +33,30 @@ export function unmatchedRows(): string[] {
   });
 }
 
-export const ROWS: Row[] = SERVICES.flatMap((service) =>
+export const ACCESS_ROWS: AccessRow[] = SERVICES.flatMap((service) =>
   publicOperations(service).flatMap((operation) => {
     const need = NEEDS[service][operation.operationId];
     return need === undefined ? [] : [{ service, operation, need }];
   }),
 );
 
-export const isKeyless = ({ need }: Row) => typeof need === 'object';
-export const isReading = ({ operation, need }: Row) =>
+export const isKeyless = ({ need }: AccessRow) => typeof need === 'object';
+export const isReadOperation = ({ operation, need }: AccessRow) =>
   operation.method === 'get' || (typeof need === 'string' && need.endsWith(':read'));
 
 /** Sends requests of the contracts to a platform. */
-export class Asker {
+export class ContractClient {
   readonly #bases: Record<Service, string>;
 
   constructor({ url, deploymentUrl }: { url: string; deploymentUrl: string }) {
     this.#bases = { 'agent-server': deploymentUrl, 'control-plane': url, 'org-access': url };
   }
 
-  async ask(
-    { service, operation }: Row,
-    { ids, key, headers = {}, change = (body) => body }: AskOptions,
-  ): Promise<Answer> {
-    const { method, target, body } = requestOf(operation, ids);
+  async request(
+    { service, operation }: AccessRow,
+    { ids, key, headers = {}, change = (body) => body }: ContractRequestOptions,
+  ): Promise<ContractAnswer> {
+    const { method, target, body } = buildRequest(operation, ids);
     const response = await fetch(this.#bases[service] + target, {
       method,
       redirect: 'manual',
@@ -74,7 +74,7 @@ export class Asker {
   }
 }
 
-export interface AskOptions {
+export interface ContractRequestOptions {
   ids: Ids;
   key?: string | undefined;
   headers?: Record<string, string>;

@@ -5,7 +5,7 @@ import type { Call } from './history.ts';
 import type { Random } from './random.ts';
 
 /** A request that is repeated with one key. */
-export interface KeyedRequest {
+export interface RetriedRequest {
   path: string;
   body: unknown;
   key: string;
@@ -23,7 +23,7 @@ const CUT_AFTER_MS_MAX = 60;
  * A client over fault lines of its own that break after it has sent a request, and that sends it again, to any
  * agent-api.
  */
-export class InsistingClient {
+export class RetryingClient {
   readonly #deployment: BenchDeployment;
   readonly #lines: FaultLine[];
   readonly #random: Random;
@@ -34,13 +34,13 @@ export class InsistingClient {
     this.#random = random;
   }
 
-  static async open(deployment: BenchDeployment, random: Random): Promise<InsistingClient> {
+  static async open(deployment: BenchDeployment, random: Random): Promise<RetryingClient> {
     const lines = await Promise.all(deployment.agentApis.map(({ url }) => FaultLine.to(url)));
-    return new InsistingClient(deployment, lines, random);
+    return new RetryingClient(deployment, lines, random);
   }
 
   /** Sends the request so many times over connections that are cut. Returns the outcome of each. */
-  async insist(request: KeyedRequest, times: number): Promise<Call[]> {
+  async insist(request: RetriedRequest, times: number): Promise<Call[]> {
     const calls: Call[] = [];
     while (calls.length < times) {
       const line = this.#random.pick(this.#lines);
@@ -54,7 +54,7 @@ export class InsistingClient {
   }
 
   /** Sends it over whole connections to each agent-api, until that one answers. */
-  async settle(request: KeyedRequest): Promise<Call[]> {
+  async settle(request: RetriedRequest): Promise<Call[]> {
     return Promise.all(
       this.#lines.map(async (line) => {
         for (;;) {
@@ -70,7 +70,7 @@ export class InsistingClient {
     await Promise.all(this.#lines.map((line) => line.close()));
   }
 
-  #send(line: FaultLine, { path, body, key }: KeyedRequest): Promise<Call> {
+  #send(line: FaultLine, { path, body, key }: RetriedRequest): Promise<Call> {
     const headers = { 'idempotency-key': key };
     return this.#deployment.history.call('POST', new URL(path, line.url).href, { body, headers });
   }

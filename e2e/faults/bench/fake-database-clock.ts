@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
  * The clock of a deployment's database, which stands still until it is set. It applies to connections opened after it
  * was installed.
  */
-export class SteeredClock {
+export class FakeDatabaseClock {
   readonly #pool: pg.Pool;
   #at: number;
 
@@ -16,9 +16,9 @@ export class SteeredClock {
   }
 
   /** Installs functions that shadow Postgres's own. Column defaults keep the real time. */
-  static async put(pool: pg.Pool): Promise<SteeredClock> {
+  static async install(pool: pg.Pool): Promise<FakeDatabaseClock> {
     const at = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS + MINUTE_MS / 2;
-    const clock = new SteeredClock(pool, at);
+    const clock = new FakeDatabaseClock(pool, at);
     await pool.query(`
       CREATE SCHEMA steered;
       CREATE TABLE steered.clock (at timestamptz NOT NULL);
@@ -32,7 +32,7 @@ export class SteeredClock {
   }
 
   /** Moves to the middle of the minute that is so many minutes away, and returns the last slot before that. */
-  async pass(minutes: number): Promise<Date> {
+  async advance(minutes: number): Promise<Date> {
     this.#at += minutes * MINUTE_MS;
     await this.#pool.query('UPDATE steered.clock SET at = to_timestamp($1::float8)', [this.#at / 1000]);
     return new Date(Math.floor(this.#at / MINUTE_MS) * MINUTE_MS);

@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext } from '../../framework/index.ts';
-import { waitingRun } from '../runs/making-runs.ts';
+import { createPendingRun } from '../runs/run-fixtures.ts';
 import {
   CREATIONS,
   type Cron,
   eventsOf,
   type FiredRun,
-  fired,
+  fireCron,
   runsOf,
   UPDATES,
-  untilOthersFired,
+  waitUntilOthersFired,
   YEARLY,
-} from './making-crons.ts';
+} from './cron-fixtures.ts';
 
 interface Given {
   field: string;
@@ -116,7 +116,7 @@ const given = GIVEN.map(({ field, body, promise, see }) =>
       const { assistant_id, ...changed } = body as { assistant_id?: string };
       const isUpdate = UPDATES.includes(context.operation);
       await see(
-        await (isUpdate ? fired(context, changed, assistant_id ? { assistant_id } : {}) : fired(context, body)),
+        await (isUpdate ? fireCron(context, changed, assistant_id ? { assistant_id } : {}) : fireCron(context, body)),
         context,
       );
     },
@@ -130,7 +130,7 @@ export const cases: ParityCase[] = [
     field: 'body.multitask_strategy',
     promise: 'a slot makes no run while the thread is busy, if it is to be refused then',
     run: async (context) => {
-      const { thread_id } = await waitingRun(context);
+      const { thread_id } = await createPendingRun(context);
       const body = { assistant_id: 'mirror', schedule: '* * * * * *', multitask_strategy: 'reject' };
       const { status, text, body: cron } = await context.call('createThreadCron', { params: { thread_id }, body });
       expect(status, text).toBe(200);
@@ -142,7 +142,7 @@ export const cases: ParityCase[] = [
     field: 'body.multitask_strategy',
     promise: 'a slot makes no run from then on while the thread is busy, if it is to be refused then',
     run: async (context) => {
-      const { thread_id } = await waitingRun(context);
+      const { thread_id } = await createPendingRun(context);
       const { body: cron } = await context.direct.call('createThreadCron', {
         params: { thread_id },
         body: { assistant_id: 'mirror', schedule: YEARLY },
@@ -160,7 +160,7 @@ export const cases: ParityCase[] = [
     field: 'body.multitask_strategy',
     promise: 'its runs have the strategy; each is on a thread of its own, which is never busy',
     run: async (context) => {
-      const { run } = await fired(context, { multitask_strategy: 'reject' });
+      const { run } = await fireCron(context, { multitask_strategy: 'reject' });
       expect(run.multitask_strategy).toBe('reject');
     },
   }),
@@ -171,7 +171,7 @@ export const cases: ParityCase[] = [
     run: async (context) => {
       const config = { tags: ['of the assistant'] };
       const { assistant_id } = await context.direct.client.assistants.create({ graphId: 'mirror', config });
-      const { run, values } = await fired(context, { assistant_id });
+      const { run, values } = await fireCron(context, { assistant_id });
       expect(run.assistant_id).toBe(assistant_id);
       expect(values.seen.tags).toContain('of the assistant');
     },
@@ -181,7 +181,7 @@ export const cases: ParityCase[] = [
     field: 'body.metadata',
     promise: 'its runs carry the metadata',
     run: async (context) => {
-      const { run } = await fired(context, { metadata: { team: 'blue' } });
+      const { run } = await fireCron(context, { metadata: { team: 'blue' } });
       expect(run.metadata).toMatchObject({ team: 'blue' });
     },
   }),
@@ -190,7 +190,7 @@ export const cases: ParityCase[] = [
     field: 'body.metadata',
     promise: 'metadata is merged, and its runs carry it',
     run: async (context) => {
-      const { run } = await fired(context, { metadata: { b: 2 } }, { metadata: { a: 1, b: 1 } });
+      const { run } = await fireCron(context, { metadata: { b: 2 } }, { metadata: { a: 1, b: 1 } });
       expect(run.metadata).toMatchObject({ a: 1, b: 2 });
     },
   }),
@@ -198,7 +198,7 @@ export const cases: ParityCase[] = [
 
 /** Asserts that a cron that is due every second makes no run while others fire, and deletes it. */
 async function expectNoRuns(context: ParityContext, cron: Cron): Promise<void> {
-  await untilOthersFired(context);
+  await waitUntilOthersFired(context);
   const runs = await runsOf(context, cron);
   await context.direct.call('deleteCron', { params: { cron_id: cron.cron_id } });
   expect(runs).toEqual([]);

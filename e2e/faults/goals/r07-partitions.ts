@@ -4,8 +4,8 @@ import type { Direction, FaultLine } from '@runyard/test-kit';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
-import { measureOutage, measureRuns, secondsUntilAtWork, watchProcesses } from '../bench/outage-checks.ts';
-import { committedStepsRepeated } from '../bench/repeated-steps.ts';
+import { measureOutage, measureRecoverySeconds, measureRuns, watchProcesses } from '../bench/outage-checks.ts';
+import { findRepeatedSteps } from '../bench/repeated-steps.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
 const POOL_TIMEOUT_SECONDS = 5;
@@ -58,10 +58,10 @@ export const goal: Goal = {
     await Promise.all(holes.map(([, line]) => line.heal()));
     const healedAt = performance.now();
 
-    const backAfter = await secondsUntilAtWork(deployment, healedAt);
+    const backAfter = await measureRecoverySeconds(deployment, healedAt);
     await stopAsking();
     const runs = (await Promise.all(loads.map((load) => load.stop()))).flat();
-    await deployment.truth.untilAllEnded(60_000);
+    await deployment.audit.untilAllEnded(60_000);
     const measure = (what: string, measured: number, limit: number) =>
       bench.measure({ what, measured, limit, unit: 's', samples: holes.length });
     const unserved = [deployment.history, gateway.history].map(
@@ -71,7 +71,7 @@ export const goal: Goal = {
     bench.measureEnough('requests that the hole behind the gateway held up', unserved[1], 1);
     measure('healed → all at work', backAfter, 10);
     measure('healed → no run left over', (performance.now() - healedAt) / 1000, 15);
-    const repeated = await committedStepsRepeated(deployment, runs);
+    const repeated = await findRepeatedSteps(deployment, runs);
     bench.measureNone('committed steps executed again', repeated, runs.length * input.steps);
     await measureRuns(bench, deployment, runs);
     measureOutage(bench, [deployment.history], { boundSeconds: API_BOUND_SECONDS });

@@ -12,7 +12,7 @@ interface RevisionSeen {
 }
 
 /** Creates revisions at a platform's control-plane, and checks their outcome. */
-export class RollOuts {
+export class RevisionLoad {
   readonly history = new History();
   /** Ids of the revisions that a client knows to be created. */
   readonly accepted: string[] = [];
