@@ -3,7 +3,7 @@ import { CommitRefusedError } from './group-committer.ts';
 import { isPoolBusy } from './pool.ts';
 import { isLockTimeout, isTimeoutOrOutOfMemory, isUnavailable } from './sql-errors.ts';
 
-/** Maps database outages of an operation: the caller gets 503 and when to retry, not a fault of the service. */
+/** Middleware that maps database outages: the caller gets 503 and when to retry, not a fault of the service. */
 export function mapDatabaseOutages({ operation, handler }: BoundOperation): BoundOperation {
   return {
     operation,

@@ -17,6 +17,7 @@ export { answerHealth, type ReadinessChecks } from './http/health.ts';
 export { isResponsive } from './http/is-responsive.ts';
 export * from './http/listen.ts';
 export { listenForMetrics } from './http/metrics-port.ts';
+export { type Middleware, withMiddleware } from './http/middleware.ts';
 export { redactPath } from './http/redact-path.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';

@@ -1,5 +1,5 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
-import { retryStartStep } from '@runyard/database';
+import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
@@ -11,8 +11,10 @@ import {
   RefusalCounter,
   reportReady,
   type ServiceContext,
+  withMiddleware,
 } from '@runyard/service-kit';
 import { createCallerVerifier } from './access/authentication.ts';
+import { requireOperationPermission } from './access/permissions.ts';
 import { openAssistants } from './assistants/open-assistants.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
@@ -20,6 +22,7 @@ import { openOutbox } from './connections/open-outbox.ts';
 import { openRedis } from './connections/open-redis.ts';
 import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
+import { mapInvalidData } from './errors/invalid-data.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
@@ -167,17 +170,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: loopback.wrapVerifier(callers),
     served,
     readiness,
-    operations: [
-      ...assistants.routes,
-      ...threads.routes,
-      ...runRoutes(runs, answers, keys, http.configurableHeaders),
-      ...feedback.routes(runs),
-      ...webhooks.routes(runs),
-      ...cronRoutes(crons.service, keys),
-      ...store.routes,
-      ...ui.routes,
-      ...metaRoutes({ context, config, readiness, reports }),
-    ].map(places.holding),
+    operations: withMiddleware(
+      [
+        ...assistants.routes,
+        ...threads.routes,
+        ...runRoutes(runs, answers, keys, http.configurableHeaders),
+        ...feedback.routes(runs),
+        ...webhooks.routes(runs),
+        ...cronRoutes(crons.service, keys),
+        ...store.routes,
+        ...ui.routes,
+        ...metaRoutes({ context, config, readiness, reports }),
+      ],
+      [mapDatabaseOutages, mapInvalidData, requireOperationPermission, places.limitOpenStreams],
+    ),
   });
   const registration = new ServerRegistration({
     servers: new ApiServers(pool),

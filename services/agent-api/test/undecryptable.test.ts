@@ -4,7 +4,7 @@ import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';
 import { toCallerError } from '../src/errors/graph-errors.ts';
-import { tellingRefusedData } from '../src/errors/refused-data.ts';
+import { mapInvalidData } from '../src/errors/invalid-data.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { openServices, type TestServices } from './services.ts';
 
@@ -48,7 +48,7 @@ describe('an undecryptable item', () => {
   /** Returns an operation's answer as the service gives it. */
   const answerOf = (work: () => Promise<unknown>) => {
     const handler: BoundOperation['handler'] = async () => ({ status: 200, body: await work() });
-    return tellingRefusedData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
+    return mapInvalidData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
   };
   const firstRun = async () => (await services.runs.list(UNRESTRICTED, threadIds[0]!, {}))[0]!.run_id!;
 

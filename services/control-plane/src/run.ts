@@ -11,6 +11,7 @@ import {
   openEarlyListener,
   type ServiceContext,
   toEventBusConfig,
+  withMiddleware,
 } from '@runyard/service-kit';
 import { openBuildUser } from './builds/build-user.ts';
 import { Builds } from './builds/builds.ts';
@@ -216,19 +217,22 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],
-    operations: [
-      ...deploymentRoutes(new DeploymentService(dependencies), keys),
-      ...revisionRoutes(revisions, keys),
-      ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
-      ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
-      ...listeners.routes(keys),
-      ...oauth,
-      ...routeRoutes(prisma, hosts),
-      ...uploadRoutes(uploads, keys),
-      ...pushTokenRoutes(database, registry, keys),
-      ...integrationRoutes(integrations, keys),
-      ...webhookRoutes(webhooks),
-    ].map(mapDatabaseOutages),
+    operations: withMiddleware(
+      [
+        ...deploymentRoutes(new DeploymentService(dependencies), keys),
+        ...revisionRoutes(revisions, keys),
+        ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
+        ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
+        ...listeners.routes(keys),
+        ...oauth,
+        ...routeRoutes(prisma, hosts),
+        ...uploadRoutes(uploads, keys),
+        ...pushTokenRoutes(database, registry, keys),
+        ...integrationRoutes(integrations, keys),
+        ...webhookRoutes(webhooks),
+      ],
+      [mapDatabaseOutages],
+    ),
   });
   earlyListener.serve(app);
   lifecycle.ready();

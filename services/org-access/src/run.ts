@@ -10,6 +10,7 @@ import {
   openEarlyListener,
   type ServiceContext,
   toEventBusConfig,
+  withMiddleware,
 } from '@runyard/service-kit';
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
@@ -80,18 +81,21 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['org-access'],
-    operations: [
-      ...organizationRoutes(new OrganizationService({ database })),
-      ...workspaceRoutes(new WorkspaceService({ database }), keys),
-      ...apiKeyRoutes(new ApiKeyService({ database }), keys),
-      ...internalRoutes({
-        prisma,
-        plans: new PlanService({ database }),
-        verifier: new KeyVerifier({ prisma, tokens, lastUse }),
-        bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
-        signingKeys,
-      }),
-    ].map(mapDatabaseOutages),
+    operations: withMiddleware(
+      [
+        ...organizationRoutes(new OrganizationService({ database })),
+        ...workspaceRoutes(new WorkspaceService({ database }), keys),
+        ...apiKeyRoutes(new ApiKeyService({ database }), keys),
+        ...internalRoutes({
+          prisma,
+          plans: new PlanService({ database }),
+          verifier: new KeyVerifier({ prisma, tokens, lastUse }),
+          bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
+          signingKeys,
+        }),
+      ],
+      [mapDatabaseOutages],
+    ),
   });
   earlyListener.serve(app);
   lifecycle.ready();

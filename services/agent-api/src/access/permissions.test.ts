@@ -1,7 +1,7 @@
 import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
 import { type BoundOperation, type HandlerRequest, noContent, type Principal } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
-import { askingPermission } from './permissions.ts';
+import { requireOperationPermission } from './permissions.ts';
 
 const viewer: Principal = {
   kind: 'service_key',
@@ -19,7 +19,7 @@ function operationOf(method: string, path: string) {
 
 function call(method: 'get' | 'post', path: string, caller: Principal) {
   const bound: BoundOperation = { operation: operationOf(method, path), handler: async () => noContent() };
-  return askingPermission(bound).handler({ caller } as HandlerRequest);
+  return requireOperationPermission(bound).handler({ caller } as HandlerRequest);
 }
 
 describe('what a role lets a caller do on a deployment', () => {

@@ -2,7 +2,7 @@ import type { WorkspacePermission } from '@runyard/contracts';
 import { type BoundOperation, ForbiddenError, type Principal } from '@runyard/service-kit';
 
 /** Restricts the operation to callers whose role permits it; administrators of the organization may do all. */
-export function askingPermission({ operation, handler }: BoundOperation): BoundOperation {
+export function requireOperationPermission({ operation, handler }: BoundOperation): BoundOperation {
   const { access, permission, operationId } = operation;
   if (access !== 'principal') return { operation, handler };
   if (!permission) throw new Error(`${operationId} names no permission`);

@@ -11,9 +11,10 @@ import {
   type Principal,
   type PrincipalVerifier,
   UnauthorizedError,
+  withMiddleware,
 } from '@runyard/service-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { askingPermission } from '../access/permissions.ts';
+import { requireOperationPermission } from '../access/permissions.ts';
 import { ProjectAppProxy } from './project-app-proxy.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 
@@ -78,11 +79,14 @@ async function serveApp(_source: unknown, socketPath: string) {
 async function start({ permissionFirst = false } = {}): Promise<string> {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
   const principal = loopback.wrapVerifier(verifier);
-  const operations = [
-    bind(createThing, ({ caller }) => ok({ caller: caller.identity })),
-    bind(open, () => ok({ open: true })),
-    bind({ ...createThing, operationId: 'aside', path: '/aside' }, () => ok({ aside: true })),
-  ].map(askingPermission);
+  const operations = withMiddleware(
+    [
+      bind(createThing, ({ caller }) => ok({ caller: caller.identity })),
+      bind(open, () => ok({ open: true })),
+      bind({ ...createThing, operationId: 'aside', path: '/aside' }, () => ok({ aside: true })),
+    ],
+    [requireOperationPermission],
+  );
   const projectApp = new ProjectAppProxy({
     source: { file: '/app.ts', symbol: 'app' },
     host: { requireRunning: async () => host },

@@ -1,5 +1,4 @@
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { mapDatabaseOutages } from '@runyard/database';
 import {
   type BoundOperation,
   createApp,
@@ -8,9 +7,7 @@ import {
   type ReadinessChecks,
   type ServiceContext,
 } from '@runyard/service-kit';
-import { askingPermission } from '../access/permissions.ts';
 import type { Config } from '../config.ts';
-import { tellingRefusedData } from '../errors/refused-data.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
@@ -38,9 +35,8 @@ export async function serveRequests(parts: {
   /** The answers that a stop ends. */
   open: OpenResponses;
 }): Promise<ProjectAppProxy | undefined> {
-  const { config, context, settings, principal, readiness } = parts;
+  const { config, context, settings, principal, operations, readiness } = parts;
   const { project, host, loopback } = parts.served;
-  const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(mapDatabaseOutages);
   const projectApp = await openProjectApp(project.app, {
     host,
     loopback,

@@ -8,7 +8,7 @@ function asked(places: StreamPlaces, operationId: string, query: Record<string, 
   const res = Object.assign(new EventEmitter(), { closed: hasLeft });
   let wasHandled = false;
   const operation = { operationId } as BoundOperation['operation'];
-  const { handler } = places.holding({
+  const { handler } = places.limitOpenStreams({
     operation,
     handler: async () => {
       wasHandled = true;

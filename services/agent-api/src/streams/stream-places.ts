@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
-import type { BoundOperation, HandlerRequest, RefusalCounter } from '@runyard/service-kit';
+import type { HandlerRequest, Middleware, RefusalCounter } from '@runyard/service-kit';
 import { isSet } from '../http/query-flag.ts';
 
 interface CancelQuery {
@@ -38,8 +38,8 @@ export class StreamPlaces {
     return this.#taken;
   }
 
-  /** Wraps an operation so that a long-lived answer takes a place first. */
-  readonly holding = ({ operation, handler }: BoundOperation): BoundOperation => ({
+  /** Middleware: a long-lived answer takes a place first. */
+  readonly limitOpenStreams: Middleware = ({ operation, handler }) => ({
     operation,
     handler: async (request) => {
       if (isLongLived(operation.operationId, request)) this.#take(request.res);

@@ -13,10 +13,10 @@ import {
 import { undecryptableError } from './undecryptable.ts';
 
 /**
- * Maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
+ * Middleware that maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
  * and stored data that cannot be decrypted.
  */
-export function tellingRefusedData({ operation, handler }: BoundOperation): BoundOperation {
+export function mapInvalidData({ operation, handler }: BoundOperation): BoundOperation {
   return {
     operation,
     handler: (request) =>
