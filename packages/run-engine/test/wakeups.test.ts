@@ -27,19 +27,19 @@ async function jobs(): Promise<string[]> {
 
 it('a wake-up reaches a worker that listens', async () => {
   const woken = receiver.next();
-  wakeups.kick('created');
+  wakeups.wake('created');
   await woken;
 });
 
 it('a wake-up waits for a worker with a free slot, and leaves nothing behind when it is taken', async () => {
-  wakeups.kick('created');
+  wakeups.wake('created');
   await waitFor(async () => (await jobs()).length > 0);
   await receiver.next();
   expect(await jobs()).toEqual([]);
 });
 
 it('many wake-ups at once become a few', async () => {
-  for (let count = 0; count < 1_000; count += 1) wakeups.kick('created');
+  for (let count = 0; count < 1_000; count += 1) wakeups.wake('created');
   await waitFor(async () => (await jobs()).length > 0);
   await receiver.next();
   expect((await jobs()).length).toBeLessThanOrEqual(2);
@@ -48,7 +48,7 @@ it('many wake-ups at once become a few', async () => {
 it('a wake-up after another was taken is received', async () => {
   for (let round = 0; round < 5; round += 1) {
     const woken = receiver.next();
-    wakeups.kick('created');
+    wakeups.wake('created');
     await woken;
   }
 });
@@ -56,7 +56,7 @@ it('a wake-up after another was taken is received', async () => {
 it('a delayed wake-up comes when it is due', async () => {
   const startedAt = Date.now();
   const woken = receiver.next();
-  wakeups.kickAfter(1);
+  wakeups.wakeAfter(1);
   await woken;
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(900);
 });
@@ -98,8 +98,8 @@ describe('during a partition', () => {
     await away.warnings();
     line.partition();
     for (let index = 0; index < 50; index += 1) {
-      away.kick('created');
-      away.kickAfter(3_600);
+      away.wake('created');
+      away.wakeAfter(3_600);
     }
     const startedAt = performance.now();
     await away.close();

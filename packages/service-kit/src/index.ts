@@ -43,3 +43,4 @@ export { reportReady } from './report-ready.ts';
 export * from './sanitize.ts';
 export { cacheForScrape } from './scrape-cache.ts';
 export { createContext, runService, type ServiceContext, type ServiceDefinition } from './service.ts';
+export { WakeableTimer } from './wakeable-timer.ts';

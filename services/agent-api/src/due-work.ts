@@ -1,3 +1,5 @@
+import { WakeableTimer } from '@runyard/service-kit';
+
 export interface DueWorkOptions {
   /** Does what is due. Resolves with the milliseconds until it should run again, 0 for at once. */
   work: () => Promise<number>;
@@ -11,9 +13,8 @@ const RETRY_MS = { first: 500, last: 5_000 };
 /** Runs work when it is due and sleeps in between, until it is woken. */
 export class DueWork {
   readonly #options: DueWorkOptions;
+  readonly #timer = new WakeableTimer();
   #isStopped = false;
-  #isCalled = false;
-  #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: DueWorkOptions) {
@@ -29,22 +30,21 @@ export class DueWork {
   }
 
   /** Wakes it: it looks at once, or again after the work in flight. */
-  soon(): void {
-    this.#isCalled = true;
-    this.#wake();
+  wake(): void {
+    this.#timer.wake();
   }
 
   /** Resolves when the work in flight has ended; no other begins. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#wake();
+    this.#timer.wake();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     let retryMs = RETRY_MS.first;
     while (!this.#isStopped) {
-      this.#isCalled = false;
+      this.#timer.reset();
       try {
         await this.#sleep(await this.#options.work());
         retryMs = RETRY_MS.first;
@@ -56,15 +56,7 @@ export class DueWork {
     }
   }
 
-  #sleep(ms: number): Promise<void> {
-    if (ms <= 0 || this.#isStopped || this.#isCalled) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        this.#wake = () => undefined;
-        resolve();
-      };
-    });
+  async #sleep(ms: number): Promise<void> {
+    if (ms > 0 && !this.#isStopped) await this.#timer.wait(ms);
   }
 }

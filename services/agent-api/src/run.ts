@@ -70,7 +70,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pool,
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
-    onOutboxWritten: () => relay.kick(),
+    onOutboxWritten: () => relay.wake(),
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => staleWrite('status'),
     onTakeBackFailure: (threadId, error) =>
@@ -137,7 +137,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     tracingProject,
     logger,
   };
-  const runs = new RunService({ ...toAccept, onDeleted: () => readers.checkSoon() });
+  const runs = new RunService({ ...toAccept, onDeleted: () => readers.wake() });
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.stop());
   const graphIds = project.graphs.map(({ graphId }) => graphId);

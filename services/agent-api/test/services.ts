@@ -119,7 +119,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
   const runs = new RunService({
     engine,
     streams,
-    wakeups: { kick: () => undefined, kickAfter: () => undefined },
+    wakeups: { wake: () => undefined, wakeAfter: () => undefined },
     assistants: lookup,
     webhooks,
     threads: threadStore,

@@ -88,7 +88,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('lease owner', () => leaseOwner.forget());
   const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, leaseOwner: leaseOwner.id });
   relay.start();
-  database.onCommit(() => relay.kick());
+  database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const view = new DeploymentView({ hosts, secrets });

@@ -260,7 +260,7 @@ describe('layers of a base image', () => {
     await make(of, await project());
     const { database } = own;
     const store = new ProjectImageStore(database);
-    const baseLayers = new BaseLayers({ store, storage: own.storage, logger: silentLogger });
+    const baseLayers = new BaseLayers({ store, storage: own.storage });
     const later = Date.now() + 26 * 60 * 60 * 1000;
     const known = () => database.prisma.baseLayer.count({ where: { digest: { in: layers } } });
     const [before, files] = [await known(), (await objects('base-layers')).length];

@@ -57,7 +57,10 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     pipelining: 1,
   });
   lifecycle.onStop('upstream connections', () => dispatcher.destroy());
-  const unresponsiveUpstreams = new UnresponsiveUpstreams({ probeAfterMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
+  const unresponsiveUpstreams = new UnresponsiveUpstreams({
+    probeAfterMs: config.UPSTREAM_SILENCE_SECONDS * 1000,
+    logger,
+  });
   unresponsiveUpstreams.start();
   lifecycle.onStop('unresponsive upstreams', () => unresponsiveUpstreams.stop());
   // Many keys that are not known yet wait here for their turn, so that they do not overwhelm org-access.
@@ -74,7 +77,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const controlPlane = client(config.CONTROL_PLANE_URL);
 
   const load = new UpstreamLoad({ maxUnanswered: config.HTTP_MAX_REQUESTS_PER_UPSTREAM });
-  const exchanges = new OpenExchanges({ maxPerKey: config.HTTP_MAX_REQUESTS_PER_KEY });
+  const exchanges = new OpenExchanges({ maxPerKey: config.HTTP_MAX_REQUESTS_PER_KEY, logger });
   exchanges.start();
   lifecycle.onStop('open exchanges', () => exchanges.stop());
   const keys = new KeyCache({
@@ -142,7 +145,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
       onDeadRoute: () => feed.reportDeadRoute(),
-      newRoutes: () => feed.soon(),
+      newRoutes: () => feed.awaitSnapshot(),
     }),
     exchanges,
     dispatcher,

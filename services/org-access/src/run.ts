@@ -47,7 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
   relay.start();
-  database.onCommit(() => relay.kick());
+  database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });

@@ -10,6 +10,7 @@ import {
   deploymentMetricIdentity,
   listen,
   listenForMetrics,
+  PeriodicTask,
   reportReady,
   type ServiceContext,
 } from '@runyard/service-kit';
@@ -99,7 +100,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     project: location,
     servers: new ApiServers(pool),
     waiting,
-    onReady: () => claims.poke(),
+    onReady: () => claims.wake(),
     onLost: () => metrics.hostRestarts.inc(),
   });
 
@@ -126,8 +127,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     onSlotFree: ({ hasNextRun }) => {
       if (!hasNextRun) claims.slotFreed();
-      else if (lifecycle.isDraining) wakeups.kick('finished');
-      else claims.poke();
+      else if (lifecycle.isDraining) wakeups.wake('finished');
+      else claims.wake();
     },
   });
   const lease = new LeaseKeeper({
@@ -155,7 +156,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     freeIsolatedHosts: () => hosts.freeIsolatedHosts,
     start: (claimed) => executions.start(claimed),
     nextWakeup: () => receiver.next(),
-    passOn: () => wakeups.kick('created'),
+    passOn: () => wakeups.wake('created'),
     metrics,
     logger,
     pollEveryMs: POLL_EVERY_MS,
@@ -182,11 +183,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   const report = new RunMetricReport(upkeepPool, context.metrics);
-  const warnNotReported = (error: unknown) => logger.warn('run metrics not reported, will retry', { error });
-  const reporting = setInterval(() => report.report().catch(warnNotReported), REPORT_EVERY_MS);
-  lifecycle.onStop('run metrics', () => {
-    clearInterval(reporting);
-    return report.report().catch(warnNotReported);
+  const reporting = new PeriodicTask({
+    name: 'run metrics',
+    everyMs: REPORT_EVERY_MS,
+    run: () => report.report(),
+    logger,
+  });
+  reporting.start();
+  lifecycle.onStop('run metrics', async () => {
+    await reporting.stop();
+    await report.report().catch((error: unknown) => logger.warn('last run metrics not reported', { error }));
   });
 
   const app = createApp({
@@ -214,7 +220,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     'runs in flight',
     async () => {
       await executions.finishOrHandBack({ graceMs: Math.max(0, graceMs - DRAIN_MS), drainMs: DRAIN_MS });
-      wakeups.kick('swept');
+      wakeups.wake('swept');
     },
     { timeoutMs: graceMs + DRAIN_MS + 5_000 },
   );

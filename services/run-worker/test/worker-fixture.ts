@@ -126,7 +126,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
           durability: durability ?? 'async',
         },
       });
-      wakeups.kick('created');
+      wakeups.wake('created');
       return created.run;
     },
     ended: ({ threadId, runId }) =>

@@ -43,7 +43,7 @@ export function packageParts({ pool, database, redis, keyPrefix }: PartServers):
       name: 'wake-ups',
       open: () => {
         const wakeups = new RunWakeups(queue);
-        return { start: () => wakeups.kick('created'), stop: () => wakeups.close() };
+        return { start: () => wakeups.wake('created'), stop: () => wakeups.close() };
       },
     },
     {

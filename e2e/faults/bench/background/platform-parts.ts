@@ -26,10 +26,10 @@ export function platformParts({ pool }: PartServers): BackgroundPart[] {
           logger,
         }),
     },
-    { name: 'open exchanges', open: () => new OpenExchanges({ maxPerKey: 10 }) },
+    { name: 'open exchanges', open: () => new OpenExchanges({ maxPerKey: 10, logger }) },
     {
       name: 'unresponsive upstreams',
-      open: () => new UnresponsiveUpstreams({ probeAfterMs: 4 * EVERY_MS }),
+      open: () => new UnresponsiveUpstreams({ probeAfterMs: 4 * EVERY_MS, logger }),
     },
     {
       name: 'last use recorder',

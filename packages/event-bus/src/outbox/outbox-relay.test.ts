@@ -95,7 +95,7 @@ describe('OutboxRelay', () => {
     });
     await expect(failing).rejects.toThrow('changed my mind');
     await insertIntoOutbox(pool, [row('kept')]);
-    relay.kick();
+    relay.wake();
     await waitFor(() => bus.published.length > 0);
     expect(bus.published.map(({ key }) => key)).toEqual(['kept']);
   });
@@ -104,7 +104,7 @@ describe('OutboxRelay', () => {
     const relay = start({ idleMs: 3_600_000 });
     await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
     await insertIntoOutbox(pool, [row()]);
-    relay.kick();
+    relay.wake();
     await waitFor(() => bus.published.length === 1, { timeoutMs: 2_000 });
   });
 
@@ -120,7 +120,7 @@ describe('OutboxRelay', () => {
     await early.query('BEGIN');
     await insertIntoOutbox(early, [row('early')]);
     await insertIntoOutbox(pool, [row('late')]);
-    relay.kick();
+    relay.wake();
     await waitFor(() => bus.published.length === 1);
     await early.query('COMMIT');
     early.release();
@@ -150,7 +150,7 @@ describe('OutboxRelay', () => {
     const rows = Array.from({ length: 30 }, () => row());
     for (const one of rows) {
       await insertIntoOutbox(pool, [one]);
-      relay.kick();
+      relay.wake();
     }
     await waitFor(() => bus.attempts >= 2);
     expect(bus.attempts).toBeLessThan(10);
@@ -164,8 +164,8 @@ describe('OutboxRelay', () => {
     const [first, second] = [start({ idleMs: 20, leaseMs: 300 }), start({ idleMs: 20, leaseMs: 300 })];
     for (let index = 0; index < 20; index += 1) {
       await insertIntoOutbox(pool, [row()]);
-      first.kick();
-      second.kick();
+      first.wake();
+      second.wake();
     }
     await waitFor(async () => (await left()) === 0);
     expect(new Set(bus.published.map(({ event }) => event.id)).size).toBe(20);
@@ -285,7 +285,7 @@ describe('OutboxRelay', () => {
     const relay = start({ bus: real });
     const sent = row();
     await insertIntoOutbox(pool, [sent]);
-    relay.kick();
+    relay.wake();
     await waitFor(() => got.length === 1);
     expect(got).toEqual([sent.event]);
     await relay.stop();

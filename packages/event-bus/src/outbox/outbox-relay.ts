@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TopicName } from '@runyard/contracts';
 import { Lease } from '@runyard/leases';
-import type { Logger, Metrics } from '@runyard/service-kit';
+import { type Logger, type Metrics, WakeableTimer } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { EventBus, KeyedEvent } from '../event-bus.ts';
 import { findTopic } from '../events.ts';
 import { reportOutboxMetrics } from './outbox-metrics.ts';
 import { readUnpublishedRows, type UnpublishedRow } from './unpublished-rows.ts';
-import { WakeableTimer } from './wakeable-timer.ts';
 
 export interface OutboxRelayOptions {
   pool: pg.Pool;
@@ -69,7 +68,7 @@ export class OutboxRelay {
   }
 
   /** Wakes the relay after a commit of rows. It is cheap, and must be called after every such commit. */
-  kick(): void {
+  wake(): void {
     // While the bus is unavailable, or another process has the lease, a wake changes nothing.
     if (this.#outcome === 'empty' || this.#outcome === 'more') this.#timer.wake();
   }

@@ -48,7 +48,7 @@ export class RunWakeups {
   }
 
   /** Wakes workers after a commit. Calls during a send become one. */
-  kick(reason: RunWakeup['reason']): void {
+  wake(reason: RunWakeup['reason']): void {
     if (this.#isSending) {
       this.#isAskedAgain = reason;
       return;
@@ -58,12 +58,12 @@ export class RunWakeups {
       this.#isSending = false;
       const again = this.#isAskedAgain;
       this.#isAskedAgain = undefined;
-      if (again) this.kick(again);
+      if (again) this.wake(again);
     });
   }
 
   /** Sends a delayed wake-up for a run that may start later. */
-  kickAfter(seconds: number): void {
+  wakeAfter(seconds: number): void {
     const delayMs = Math.ceil(seconds * 1000);
     const jobId = `later-${secondIn(delayMs)}`;
     // While Redis is unavailable they wait; workers that poll find the runs of those beyond the limit.

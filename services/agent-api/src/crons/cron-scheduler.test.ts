@@ -84,12 +84,12 @@ describe('a cron scheduler', () => {
     scheduler.start();
     await advance(100);
     crons.dueAt = 5_000;
-    scheduler.soon();
+    scheduler.wake();
     await advance(4_900);
     expect(crons.fired).toEqual([5_000]);
-    scheduler.soon();
+    scheduler.wake();
     crons.dueAt = 5_001;
-    scheduler.soon();
+    scheduler.wake();
     await advance(1);
     expect(crons.fired).toEqual([5_000, 5_001]);
   });

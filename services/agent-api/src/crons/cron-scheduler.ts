@@ -43,8 +43,8 @@ export class CronScheduler {
   }
 
   /** Wakes the scheduler: it looks for the next slot at once. */
-  soon(): void {
-    this.#due.soon();
+  wake(): void {
+    this.#due.wake();
   }
 
   /** Resolves when the slots in flight are settled; no other is begun. */

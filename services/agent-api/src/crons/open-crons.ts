@@ -19,7 +19,7 @@ export interface CronParts {
   engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findWithoutState'>;
-  wakeups: Pick<RunWakeups, 'kick'>;
+  wakeups: Pick<RunWakeups, 'wake'>;
   /** Notify the schedulers of all processes of a change. */
   signals: Pick<Signals, 'send' | 'onSignal'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
@@ -45,14 +45,14 @@ export function openCrons(parts: CronParts): { service: CronService; scheduler: 
     }),
     onFired: (slots) => {
       for (const { refusal } of slots) slotsTotal.inc({ outcome: refusal ? 'refused' : 'run' });
-      if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
+      if (slots.some(({ run }) => run !== undefined)) wakeups.wake('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);
       if (cancelled.length > 0) void notifyCancelled(parts, cancelled);
     },
     logger,
   });
   const store = new CronStore(prisma, parts.cipher);
-  signals.onSignal(() => scheduler.soon());
+  signals.onSignal(() => scheduler.wake());
   const onScheduled = () => signals.send();
   return { scheduler, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
 }

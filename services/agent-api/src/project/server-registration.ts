@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, networkInterfaces } from 'node:os';
 import { type ApiServers, REGISTER_EVERY_MS } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 
 export interface ServerRegistrationOptions {
   servers: ApiServers;
@@ -16,23 +16,22 @@ export interface ServerRegistrationOptions {
 export class ServerRegistration {
   readonly #options: ServerRegistrationOptions;
   readonly #serverId = randomUUID();
-  #timer: NodeJS.Timeout | undefined;
-  #last: Promise<void> = Promise.resolve();
+  readonly #task: PeriodicTask;
 
   constructor(options: ServerRegistrationOptions) {
     this.#options = options;
+    const { logger } = options;
+    const run = () => this.#register();
+    this.#task = new PeriodicTask({ name: 'server registration', everyMs: REGISTER_EVERY_MS, run, logger });
   }
 
   async start(): Promise<void> {
     await this.#register();
-    this.#timer = setInterval(() => {
-      this.#last = this.#register();
-    }, REGISTER_EVERY_MS);
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#last;
+    await this.#task.stop();
     const { servers, logger } = this.#options;
     await servers.deregister(this.#serverId).catch((error) => logger.debug('server deregistration failed', { error }));
   }

@@ -19,12 +19,12 @@ export type CurrentRunState = {
 
 /** Returns the state of a run that may have begun, and ended, before this request came. */
 export async function readCurrentState(
-  { engine, watch }: { engine: Pick<RunEngine, 'getRun'>; watch: Pick<RunWatch, 'checkSoon'> },
+  { engine, watch }: { engine: Pick<RunEngine, 'getRun'>; watch: Pick<RunWatch, 'wake'> },
   run: FollowedRun,
 ): Promise<CurrentRunState> {
   if (!run.isRepeated) return { isEnded: false, isDeleted: false };
   const record = await engine.getRun(run.threadId, run.runId);
   if (!record) return { isEnded: true, isDeleted: true };
-  if (!isEnded(record)) watch.checkSoon();
+  if (!isEnded(record)) watch.wake();
   return { isEnded: isEnded(record), isDeleted: false };
 }

@@ -109,7 +109,7 @@ export class RunAnswers {
     const isKept = run !== undefined && isEnded(run);
     // A deleted run that its own client follows may still be in its stream.
     const isMissing = run === undefined && !isOwn;
-    if (!isKept && !isMissing) this.#sources.watch.checkSoon();
+    if (!isKept && !isMissing) this.#sources.watch.wake();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
       {
@@ -148,7 +148,7 @@ export class RunAnswers {
       res.writeHead(200, streamHeaders(location)).end();
       return;
     }
-    if (!hasEnded) this.#sources.watch.checkSoon();
+    if (!hasEnded) this.#sources.watch.wake();
     const { wasAbandoned } = await sendRunEvents(
       this.#sources,
       {

@@ -23,7 +23,7 @@ it('a batch of any length takes a part of the shared queues at a time', async ()
     runs.map((_, index) => ({ run: { runId: `r${index}`, threadId: 't' }, cancelled: [] }));
   const runs = new RunService({
     engine: { createRunsTogether },
-    wakeups: { kick: () => undefined },
+    wakeups: { wake: () => undefined },
     assistants: { find },
     webhooks: { accept: async () => [] },
   } as unknown as RunServiceOptions);

@@ -39,7 +39,7 @@ type Engine = Pick<
 export interface RunServiceOptions {
   engine: Engine;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
-  wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
+  wakeups: Pick<RunWakeups, 'wake' | 'wakeAfter'>;
   assistants: Pick<AssistantLookup, 'find'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
   threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
@@ -163,8 +163,8 @@ export class RunService {
     run: AcceptedRun,
     { run: record, cancelled }: CreatedRun,
   ): Promise<StoredRun> {
-    if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
-    else this.#options.wakeups.kick('created');
+    if (run.afterSeconds) this.#options.wakeups.wakeAfter(run.afterSeconds);
+    else this.#options.wakeups.wake('created');
     if (cancelled.length > 0) await notifyCancelled(this.#options, cancelled);
     return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
   }

@@ -14,7 +14,7 @@ export interface Readers {
   threadWatch: RunWatch;
   ends: MissingEnds;
   /** Makes whoever waits look soon, because something was deleted without an end event. */
-  checkSoon(): void;
+  wake(): void;
 }
 
 export function openReaders(
@@ -38,9 +38,9 @@ export function openReaders(
     watch,
     threadWatch,
     ends: new MissingEnds({ engine, streams, logger }),
-    checkSoon() {
-      watch.checkSoon();
-      threadWatch.checkSoon();
+    wake() {
+      watch.wake();
+      threadWatch.wake();
     },
   };
 }

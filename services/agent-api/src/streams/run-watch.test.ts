@@ -47,7 +47,7 @@ it('the watch checks soon on request, once for all requests', async () => {
   const { watch, asked } = watchWith(new Set());
   let notified = 0;
   watch.watch('a', () => notified++);
-  for (let i = 0; i < 10; i++) watch.checkSoon();
+  for (let i = 0; i < 10; i++) watch.wake();
   await vi.advanceTimersByTimeAsync(300);
   expect(asked).toHaveLength(1);
   expect(notified).toBe(1);

@@ -17,7 +17,7 @@ export class RunWatch {
   readonly #options: RunWatchOptions;
   readonly #watchers = new Map<string, Set<() => void>>();
   #timer: NodeJS.Timeout | undefined;
-  #soon: NodeJS.Timeout | undefined;
+  #wakeTimer: NodeJS.Timeout | undefined;
   #checking = false;
 
   constructor(options: RunWatchOptions) {
@@ -37,9 +37,9 @@ export class RunWatch {
   }
 
   /** Checks ahead of time, for a reader that may have come just too late; many of them share one check. */
-  checkSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
+  wake(): void {
+    this.#wakeTimer ??= setTimeout(() => {
+      this.#wakeTimer = undefined;
       void this.check();
     }, SOON_MS);
   }
@@ -65,8 +65,8 @@ export class RunWatch {
 
   close(): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#soon);
+    clearTimeout(this.#wakeTimer);
     this.#timer = undefined;
-    this.#soon = undefined;
+    this.#wakeTimer = undefined;
   }
 }

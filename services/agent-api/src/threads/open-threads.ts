@@ -72,7 +72,7 @@ export function openThreads(parts: ThreadParts): Threads {
     onUpdated: (fence, state) =>
       publishStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
   });
-  const onDeleted = createDeletionHandler({ streams, wakeWaiting: () => readers.checkSoon(), logger });
+  const onDeleted = createDeletionHandler({ streams, wakeWaiting: () => readers.wake(), logger });
   const service = new ThreadService({
     store,
     engine,

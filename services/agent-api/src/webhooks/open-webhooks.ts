@@ -92,7 +92,7 @@ export function openWebhooks(parts: WebhookParts) {
       retention.start();
       if (!isEnabled) return;
       send = (url, request) => (isAppPath(url) ? sendToApp : sendOutside)(url, request);
-      signals.onSignal(() => sender.soon());
+      signals.onSignal(() => sender.wake());
       sender.start();
     },
     async stop() {

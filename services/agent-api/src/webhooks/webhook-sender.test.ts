@@ -69,7 +69,7 @@ class SenderFixture {
       kwargs,
       values: null,
     } as unknown as ClaimedWebhook);
-    this.sender.soon();
+    this.sender.wake();
   }
 
   end(url: string, statusCode = 200): void {
@@ -126,7 +126,7 @@ it('the sender continues when the database is back', async () => {
   fixture.failures = 1;
   fixture.add('1');
   await waitFor(() => fixture.warnings.length > 0 || fixture.underWay.has('1'));
-  fixture.sender.soon();
+  fixture.sender.wake();
   await fixture.untilStarted('1');
 });
 

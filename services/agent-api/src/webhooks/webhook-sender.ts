@@ -49,8 +49,8 @@ export class WebhookSender {
   }
 
   /** Wakes the sender: something may be due. */
-  soon(): void {
-    this.#due.soon();
+  wake(): void {
+    this.#due.wake();
   }
 
   /**
@@ -101,7 +101,7 @@ export class WebhookSender {
   #start(webhook: ClaimedWebhook): void {
     const attempt = this.#try(webhook).finally(() => {
       this.#inFlight.delete(webhook);
-      this.soon();
+      this.wake();
     });
     this.#inFlight.set(webhook, attempt);
   }

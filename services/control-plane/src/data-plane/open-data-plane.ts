@@ -8,6 +8,7 @@ import { ProcessDriver } from '../drivers/process/process-driver.ts';
 import { openProjectUsers } from '../drivers/process/project-users.ts';
 import type { PullCredentialFactory } from '../drivers/pull-credential.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
+import { startHourlySweep } from '../hourly-sweep.ts';
 import { logSegments } from '../logs/log-segments.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { Autoscaler } from '../monitoring/autoscaler.ts';
@@ -85,9 +86,8 @@ export async function openDataPlane(
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
   const redis = new DeploymentRedis({ adminUri: config.DATA_REDIS_URI, users: config.DATA_REDIS_USERS, logger });
   lifecycle.onStop('Redis users', () => redis.close());
-  const abandoned = new AbandonedFiles({ folders: temporaryFolders(dataDir), logger });
-  abandoned.start();
-  lifecycle.onStop('abandoned files', () => abandoned.stop());
+  const abandoned = new AbandonedFiles({ folders: temporaryFolders(dataDir) });
+  startHourlySweep('abandoned files', () => abandoned.sweep(), { lifecycle, logger });
 
   const keeping = {
     openLog,

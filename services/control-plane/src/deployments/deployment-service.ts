@@ -100,7 +100,7 @@ export class DeploymentService {
         return this.#dependencies.view.deployment(await insert(transaction, row, desired), caller);
       }),
     );
-    this.#dependencies.rollouts.changed(id);
+    this.#dependencies.rollouts.wake(id);
     return created;
   }
 
@@ -128,7 +128,7 @@ export class DeploymentService {
       });
       await deploymentEvents.deleted(transaction, deleted);
     });
-    this.#dependencies.rollouts.changed(id);
+    this.#dependencies.rollouts.wake(id);
     await this.#dependencies.rollouts.waitUntilRemoved(id, DELETE_WAIT_MS);
   }
 

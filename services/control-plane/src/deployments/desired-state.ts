@@ -22,7 +22,7 @@ import { toStoredConfiguration } from './stored-configuration.ts';
 /** Establishes the desired state. Callers notify it of changes after their commit. */
 export interface Rollouts {
   /** Notifies that something about the deployment changed. */
-  changed(deploymentId: string): void;
+  wake(deploymentId: string): void;
   /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
   waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void>;
 }
@@ -84,7 +84,7 @@ export class DesiredState {
         return answerOf(await write(transaction, current, desired, customHost));
       }),
     );
-    this.#rollouts.changed(id);
+    this.#rollouts.wake(id);
     return answer;
   }
 

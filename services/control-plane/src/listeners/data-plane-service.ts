@@ -37,7 +37,7 @@ export class DataPlaneService {
   readonly #signals: Signals;
   readonly #samples: SampleStore;
   readonly #copies: CopiedLogs;
-  readonly #builds: Pick<Rollouts, 'changed'>;
+  readonly #builds: Pick<Rollouts, 'wake'>;
   readonly #removeContent: (deploymentId: string) => Promise<void>;
 
   constructor(options: {
@@ -48,7 +48,7 @@ export class DataPlaneService {
     samples: SampleStore;
     copies: CopiedLogs;
     /** Is notified of revisions to build. */
-    builds: Pick<Rollouts, 'changed'>;
+    builds: Pick<Rollouts, 'wake'>;
     /** Removes sources, builds and images. */
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
@@ -113,7 +113,7 @@ export class DataPlaneService {
         return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
       },
     );
-    if (answer.status === 'AWAITING_BUILD') this.#builds.changed(deploymentId);
+    if (answer.status === 'AWAITING_BUILD') this.#builds.wake(deploymentId);
     return answer;
   }
 

@@ -1,5 +1,5 @@
 import type { DeploymentStatus, RevisionStatus } from '@runyard/contracts';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
@@ -24,32 +24,22 @@ const unfinishedOf = (listenerId: string): Prisma.RevisionWhereInput => ({
  */
 export class LeaseExpiryWatch {
   readonly #database: Database;
-  readonly #everyMs: number;
   readonly #logger: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  #isStopped = false;
+  readonly #task: PeriodicTask;
 
-  constructor(options: { database: Database; leaseMs: number; logger: Logger }) {
-    this.#database = options.database;
-    this.#everyMs = Math.min(options.leaseMs / 4, 5_000);
-    this.#logger = options.logger;
+  constructor({ database, leaseMs, logger }: { database: Database; leaseMs: number; logger: Logger }) {
+    this.#database = database;
+    this.#logger = logger;
+    const everyMs = Math.min(leaseMs / 4, 5_000);
+    this.#task = new PeriodicTask({ name: 'listener leases', everyMs, run: () => this.#look(), logger });
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#looking = this.#look()
-        .catch((error: unknown) => this.#logger.warn('lease expiry check failed', { error }))
-        .finally(() => {
-          if (!this.#isStopped) this.start();
-        });
-    }, this.#everyMs);
+    this.#task.start();
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async #look(): Promise<void> {

@@ -35,7 +35,7 @@ export class RemoteBuild implements DeploymentWork {
     this.#logger = dependencies.logger.child({ deploymentId: id });
   }
 
-  async notice(): Promise<void> {
+  async wake(): Promise<void> {
     // The controller is read before the query, because the next build may begin meanwhile.
     const working = this.#working;
     const id = this.#workingOn;

@@ -10,7 +10,7 @@ import type { Signals } from '../signals.ts';
 export class RolloutDispatcher implements Rollouts {
   readonly #prisma: PrismaClient;
   readonly #local: Rollouts;
-  readonly #builds: Pick<Rollouts, 'changed'>;
+  readonly #builds: Pick<Rollouts, 'wake'>;
   readonly #signals: Signals;
   readonly #logger: Logger;
 
@@ -18,7 +18,7 @@ export class RolloutDispatcher implements Rollouts {
     prisma: PrismaClient;
     here: Rollouts;
     /** Builds for remote data planes. */
-    builds: Pick<Rollouts, 'changed'>;
+    builds: Pick<Rollouts, 'wake'>;
     signals: Signals;
     logger: Logger;
   }) {
@@ -29,13 +29,13 @@ export class RolloutDispatcher implements Rollouts {
     this.#logger = options.logger;
   }
 
-  changed(deploymentId: string): void {
+  wake(deploymentId: string): void {
     void this.#listenerOf(deploymentId).then((listenerId) => {
       if (listenerId === null) {
-        this.#local.changed(deploymentId);
+        this.#local.wake(deploymentId);
       } else {
         this.#signals.send(signalOf(listenerId));
-        this.#builds.changed(deploymentId);
+        this.#builds.wake(deploymentId);
       }
     });
   }

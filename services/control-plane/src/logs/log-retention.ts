@@ -1,14 +1,11 @@
 import { readdir, rmdir } from 'node:fs/promises';
-import type { Logger } from '@runyard/service-kit';
 import { ignoreMissing } from '../files/ignore-missing.ts';
-import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { LOG_KINDS, type LogSegment, logSegments } from './log-segments.ts';
 
 export interface LogRetentionOptions {
   dataDir: string;
   retentionDays: number;
   bytesPerDeploymentMax: number;
-  logger: Logger;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -25,11 +22,10 @@ interface KeptSegment extends LogSegment {
  * Removes log files after the retention period, and the oldest files of a deployment that has too many. Any number of
  * processes may do so at once.
  */
-export class LogRetention extends HourlySweep {
+export class LogRetention {
   readonly #options: LogRetentionOptions;
 
   constructor(options: LogRetentionOptions) {
-    super('expired log removal failed', options.logger);
     this.#options = options;
   }
 

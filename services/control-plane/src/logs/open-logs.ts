@@ -1,4 +1,5 @@
 import type { ServiceContext } from '@runyard/service-kit';
+import { startHourlySweep } from '../hourly-sweep.ts';
 import { LogRetention } from './log-retention.ts';
 import { type LogHooks, type OpenRevisionLog, revisionLogsIn } from './revision-log.ts';
 
@@ -18,9 +19,7 @@ export function openLogs(
     dataDir: config.DATA_DIR,
     retentionDays: config.LOG_RETENTION_DAYS,
     bytesPerDeploymentMax: config.LOG_MAX_BYTES_PER_DEPLOYMENT,
-    logger,
   });
-  retention.start();
-  lifecycle.onStop('log retention', () => retention.stop());
+  startHourlySweep('log retention', () => retention.sweep(), { lifecycle, logger });
   return revisionLogsIn(config.DATA_DIR, logger, hooks);
 }

@@ -185,7 +185,7 @@ describe('reading a log', () => {
 describe('expired logs', () => {
   const DAY_MS = 86_400_000;
   const sweep = (bytesPerDeploymentMax: number) =>
-    new LogRetention({ dataDir: folder, retentionDays: 7, bytesPerDeploymentMax, logger: silentLogger }).sweep();
+    new LogRetention({ dataDir: folder, retentionDays: 7, bytesPerDeploymentMax }).sweep();
 
   it('are removed, with their folder when it is empty', async () => {
     const [old, fresh] = [newLog(), newLog()];

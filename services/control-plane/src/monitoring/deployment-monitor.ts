@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '@runyard/service-kit';
+import { type Logger, type Metrics, PeriodicTask } from '@runyard/service-kit';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import type { RunningRevision } from '../drivers/driver.ts';
 import type { RunningRevisions } from '../drivers/running-revisions.ts';
@@ -30,29 +30,22 @@ export class DeploymentMonitor {
   #databases = new Map<string, DatabaseMetrics>();
   #databasesReadAt = -Infinity;
   #prunedAt = -Infinity;
-  #timer: NodeJS.Timeout | undefined;
-  #sampling: Promise<void> = Promise.resolve();
-  #isStopped = false;
+  readonly #task: PeriodicTask;
 
   constructor(options: DeploymentMonitorOptions) {
     this.#options = options;
+    const { everyMs, logger } = options;
+    const run = () => this.sampleDeployments();
+    this.#task = new PeriodicTask({ name: 'deployment monitor', everyMs, run, logger });
     this.#report();
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#sampling = this.sampleDeployments()
-        .catch((error: unknown) => this.#options.logger.warn('deployment sampling failed', { error }))
-        .finally(() => {
-          if (!this.#isStopped) this.start();
-        });
-    }, this.#options.everyMs);
+    this.#task.start();
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    await this.#sampling;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async sampleDeployments(): Promise<void> {
@@ -67,7 +60,7 @@ export class DeploymentMonitor {
         const metrics = computeMetrics(before, reading, this.#databases.get(deploymentId));
         this.#samples.set(deploymentId, reading);
         this.#latest.set(deploymentId, metrics);
-        if (!this.#isStopped) autoscaler.apply(revisions, metrics, reading.atMs);
+        if (!this.#task.isStopped) autoscaler.apply(revisions, metrics, reading.atMs);
         return { deploymentId, takenAt: new Date(reading.atMs), metrics };
       }),
     );

@@ -1,9 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
 import { BuildFailure } from '../builds/build-failure.ts';
-import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';
@@ -18,12 +16,11 @@ const RETRIES = 2;
 const UNUSED_MS = 25 * 60 * 60 * 1000;
 
 /** Stores the layers of base images: each is fetched once, for the images of all deployments. */
-export class BaseLayers extends HourlySweep {
+export class BaseLayers {
   readonly #store: ProjectImageStore;
   readonly #storage: PartStorage;
 
-  constructor(options: { store: ProjectImageStore; storage: PartStorage; logger: Logger }) {
-    super('unused base layer removal failed', options.logger);
+  constructor(options: { store: ProjectImageStore; storage: PartStorage }) {
     this.#store = options.store;
     this.#storage = options.storage;
   }

@@ -2,6 +2,7 @@ import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import type { Database } from '../database/database.ts';
+import { startHourlySweep } from '../hourly-sweep.ts';
 import type { PartStorage } from '../registry/blob-parts.ts';
 import type { Registry } from '../registry/registry.ts';
 import { RegistryStore } from '../registry/registry-store.ts';
@@ -40,9 +41,8 @@ export function openRevisionImages(
 ): RevisionImages {
   const { database, storage, registry, quota, lifecycle, logger } = dependencies;
   const store = new ProjectImageStore(database);
-  const baseLayers = new BaseLayers({ store, storage, logger });
-  baseLayers.start();
-  lifecycle.onStop('layers of base images', () => baseLayers.stop());
+  const baseLayers = new BaseLayers({ store, storage });
+  startHourlySweep('layers of base images', () => baseLayers.sweep(), { lifecycle, logger });
   const { address } = registry;
   const limitBytes = config.REGISTRY_BLOB_LIMIT_BYTES;
   const images = new ProjectImages({ store, storage, baseLayers, address, limitBytes, quota });

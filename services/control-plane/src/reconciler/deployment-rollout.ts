@@ -59,7 +59,7 @@ export class DeploymentRollout {
    * Aborts the current build or start when it became pointless: the deployment is being deleted, the revision was
    * interrupted, or a newer one was created while it waits.
    */
-  async notice(): Promise<void> {
+  async wake(): Promise<void> {
     const { store } = this.#dependencies;
     // Both are read before the queries, because the next step may begin meanwhile.
     const working = this.#working;

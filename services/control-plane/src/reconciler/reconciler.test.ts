@@ -77,13 +77,13 @@ it('a deployment that changes while its lease is released is taken again afterwa
     },
   };
   const step = vi.fn(async () => (step.mock.calls.length === 1 ? 'gone' : 'settled') as StepResult);
-  const work = { step, notice: async () => undefined, stop: async () => undefined };
+  const work = { step, wake: async () => undefined, stop: async () => undefined };
   const store = { allIds: async () => [] };
   const workOn = () => work;
   const reconciler = new Reconciler({ store, workOn, ownership, sweepMs: 60_000, logger: silentLogger });
-  reconciler.changed('built');
+  reconciler.wake('built');
   await waitFor(() => releases === 1);
-  reconciler.changed('built');
+  reconciler.wake('built');
   await new Promise(setImmediate);
   giveBack();
   await waitFor(() => step.mock.calls.length === 2);

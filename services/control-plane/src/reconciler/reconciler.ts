@@ -1,4 +1,4 @@
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import type { StopOptions } from './active-revision.ts';
 import type { StepResult } from './deployment-rollout.ts';
@@ -9,7 +9,7 @@ import type { RolloutStore } from './rollout-store.ts';
 export interface DeploymentWork {
   step(): Promise<StepResult>;
   /** Notifies that something may have changed: a step that became pointless is aborted. */
-  notice(): Promise<void>;
+  wake(): Promise<void>;
   /** Ends everything, by force after `graceMs`. */
   stop(graceMs: number, options?: StopOptions): Promise<void>;
 }
@@ -49,10 +49,10 @@ export class Reconciler implements Rollouts {
   readonly #logger: Logger;
   readonly #owned = new Map<string, OwnedDeployment>();
   readonly #removalWaiters = new Map<string, (() => void)[]>();
-  #sweepTimer: NodeJS.Timeout | undefined;
+  readonly #sweeps: PeriodicTask;
+  readonly #renewals: PeriodicTask;
+  /** The next sweep while another process has the lease of a deployment. */
   #soonTimer: NodeJS.Timeout | undefined;
-  #renewTimer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> = Promise.resolve();
   #taking: Promise<void> = Promise.resolve();
   /** Leases that are being released, by deployment. */
   readonly #releasing = new Map<string, Promise<void>>();
@@ -61,19 +61,23 @@ export class Reconciler implements Rollouts {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#logger = options.logger;
+    const { sweepMs, ownership, logger } = options;
+    const sweep = () => this.#sweep();
+    this.#sweeps = new PeriodicTask({ name: 'deployment sweep', everyMs: sweepMs, atStart: true, run: sweep, logger });
+    // A renewal does not wait for the one before, whose connection may be dead, nor for the end of lost deployments.
+    const renew = () => void this.#renew();
+    this.#renewals = new PeriodicTask({ name: 'lease renewal', everyMs: ownership.leaseMs / 4, run: renew, logger });
   }
 
   start(): void {
-    const { sweepMs, ownership } = this.#options;
-    this.#queueSweep();
-    this.#sweepTimer = setInterval(() => this.#queueSweep(), sweepMs);
-    this.#renewTimer = setInterval(() => void this.#renew(), ownership.leaseMs / 4);
+    this.#sweeps.start();
+    this.#renewals.start();
   }
 
-  changed(deploymentId: string): void {
+  wake(deploymentId: string): void {
     if (this.#isStopping) return;
     const owned = this.#owned.get(deploymentId);
-    if (owned) void this.#notice(deploymentId, owned);
+    if (owned) void this.#wakeWork(deploymentId, owned);
     void this.#takeUp(deploymentId);
   }
 
@@ -95,43 +99,34 @@ export class Reconciler implements Rollouts {
    */
   async stop(graceMs: number, { release = true }: { release?: boolean } = {}): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#sweepTimer);
     clearTimeout(this.#soonTimer);
-    await this.#sweeping;
+    await this.#sweeps.stop();
     await Promise.all([...this.#owned.keys()].map((id) => this.#stopAndRelease(id, graceMs, { release })));
     // Leases are renewed until here: while processes still run, no other owner may start theirs.
-    clearInterval(this.#renewTimer);
-  }
-
-  #queueSweep(): void {
-    this.#sweeping = this.#sweeping.then(() => this.#sweep());
+    await this.#renewals.stop();
   }
 
   /** Sweeps soon, because another process has a deployment's lease: if it died, the lease expires soon. */
   #sweepSoon(): void {
     if (this.#isStopping) return;
     clearTimeout(this.#soonTimer);
-    this.#soonTimer = setTimeout(() => this.#queueSweep(), this.#options.ownership.leaseMs / 4);
+    this.#soonTimer = setTimeout(() => this.#sweeps.wake(), this.#options.ownership.leaseMs / 4);
   }
 
   async #sweep(): Promise<void> {
-    try {
-      const ids = await this.#options.store.allIds();
-      await this.#take(ids.filter((id) => !this.#owned.has(id)));
-      for (const [id, owned] of [...this.#owned]) {
-        await this.#notice(id, owned);
-        this.#workOn(id, owned);
-      }
-      if (ids.some((id) => !this.#owned.has(id))) this.#sweepSoon();
-    } catch (error) {
-      this.#logger.warn('deployment sweep failed, will retry', { error });
+    const ids = await this.#options.store.allIds();
+    await this.#take(ids.filter((id) => !this.#owned.has(id)));
+    for (const [id, owned] of [...this.#owned]) {
+      await this.#wakeWork(id, owned);
+      this.#workOn(id, owned);
     }
+    if (ids.some((id) => !this.#owned.has(id))) this.#sweepSoon();
   }
 
   /** Aborts a pointless step at once, since builds and starts may take minutes. */
-  async #notice(id: string, owned: OwnedDeployment): Promise<void> {
+  async #wakeWork(id: string, owned: OwnedDeployment): Promise<void> {
     if (!owned.working) return;
-    await owned.work.notice().catch((error: unknown) => {
+    await owned.work.wake().catch((error: unknown) => {
       this.#logger.warn('deployment change check failed', { deploymentId: id, error });
     });
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReportedLogEntry } from '@runyard/contracts';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, WakeableTimer } from '@runyard/service-kit';
 import { ID_LENGTH_MAX, type StoredEntry } from '../logs/log-entry.ts';
 import { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from '../logs/log-segments.ts';
 import { lastIdOf, linesFrom } from '../logs/segment-lines.ts';
@@ -45,7 +45,7 @@ export class ForwardedLogs {
   /** Progress by log and file. */
   readonly #progress = new Map<string, Map<string, Progress>>();
   readonly #stopping = new AbortController();
-  #wake: () => void = () => undefined;
+  readonly #waitingForLines = new WakeableTimer();
   #working: Promise<void> = Promise.resolve();
 
   constructor(options: ForwardedLogsOptions) {
@@ -62,14 +62,14 @@ export class ForwardedLogs {
   /** Resolves when nothing is sent any more. The link has to abort the current request. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopped'));
-    this.#wake();
+    this.#waitingForLines.wake();
     await this.#working;
   }
 
   /** Has to be called when lines of the log have reached their file. */
   notifyWritten(owner: LogOwner): void {
     this.#waiting.set(keyOf(owner), owner);
-    this.#wake();
+    this.#waitingForLines.wake();
   }
 
   async #work(): Promise<void> {
@@ -78,9 +78,7 @@ export class ForwardedLogs {
     while (!signal.aborted) {
       const [next] = this.#waiting;
       if (!next) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        await this.#waitingForLines.wait();
         await pause(GATHER_MS, undefined, { signal });
         continue;
       }

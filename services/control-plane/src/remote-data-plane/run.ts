@@ -46,7 +46,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     publicUrl: config.PUBLIC_URL ?? null,
     podRules: config.KUBERNETES_NAMESPACE === undefined ? null : reportedPodRules(config),
     onDesired: async (deployments) => {
-      for (const id of await store.accept(deployments)) dataPlane.reconciler.changed(id);
+      for (const id of await store.accept(deployments)) dataPlane.reconciler.wake(id);
     },
     onLost: (refusal) => {
       lost = refusal;

@@ -101,7 +101,7 @@ export class RevisionService {
       await moveRevision(transaction, revision, 'INTERRUPTED', 'It was interrupted by a caller.');
       return this.#interrupted(transaction, tenant, revision);
     });
-    this.#dependencies.rollouts.changed(id);
+    this.#dependencies.rollouts.wake(id);
     return interrupted;
   }
 

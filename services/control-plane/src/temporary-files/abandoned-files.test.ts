@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { AbandonedFiles } from './abandoned-files.ts';
 
@@ -14,7 +13,7 @@ it('temporary files of a killed process are removed after a day, and younger one
   }
   await writeFile(join(folder, 'layer-old'), 'bytes');
   for (const name of ['upload-old', 'layer-old']) await utimes(join(folder, name), longAgo, longAgo);
-  const files = new AbandonedFiles({ folders: [join(folder, 'missing'), folder], logger: silentLogger });
+  const files = new AbandonedFiles({ folders: [join(folder, 'missing'), folder] });
   await files.sweep();
   expect(await readdir(folder)).toEqual(['upload-new']);
   await rm(folder, { recursive: true });

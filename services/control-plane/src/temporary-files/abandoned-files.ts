@@ -1,14 +1,11 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '@runyard/service-kit';
 import { ignoreMissing } from '../files/ignore-missing.ts';
-import { HourlySweep } from '../leases/hourly-sweep.ts';
 import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {
   /** Folders of temporary files: each entry belongs to one request or build, which removes it at its end. */
   folders: string[];
-  logger: Logger;
 }
 
 /**
@@ -23,11 +20,10 @@ export function temporaryFolders(dataDir: string): string[] {
 const ABANDONED_MS = 25 * 60 * 60 * 1000;
 
 /** Removes temporary files that killed processes left. Any number of processes may do so at once. */
-export class AbandonedFiles extends HourlySweep {
+export class AbandonedFiles {
   readonly #options: AbandonedFilesOptions;
 
   constructor(options: AbandonedFilesOptions) {
-    super('abandoned file removal failed', options.logger);
     this.#options = options;
   }
 

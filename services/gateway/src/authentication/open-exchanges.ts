@@ -1,4 +1,4 @@
-import { TooManyRequestsError } from '@runyard/service-kit';
+import { type Logger, PeriodicTask, TooManyRequestsError } from '@runyard/service-kit';
 import type { KeyCheckResult } from './key-check.ts';
 
 /** One request or websocket in flight with a key. */
@@ -24,19 +24,19 @@ const SWEEP_MS = 750;
 export class OpenExchanges {
   readonly #maxPerKey: number;
   readonly #byKey = new Map<string, Set<OpenExchange & { openedAt: number }>>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task: PeriodicTask;
 
-  constructor({ maxPerKey }: { maxPerKey: number }) {
+  constructor({ maxPerKey, logger }: { maxPerKey: number; logger: Logger }) {
     this.#maxPerKey = maxPerKey;
+    this.#task = new PeriodicTask({ name: 'open exchanges', everyMs: SWEEP_MS, run: () => this.sweep(), logger });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.sweep(), SWEEP_MS);
-    this.#timer.unref();
+    this.#task.start();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   get size(): number {

@@ -1,9 +1,10 @@
-import { isResponsive } from '@runyard/service-kit';
+import { isResponsive, type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 
 export interface UnresponsiveUpstreamsOptions {
   /** Milliseconds without a byte after which an exchange's upstream is probed. */
   probeAfterMs: number;
+  logger: Logger;
 }
 
 /** Nothing came for too long, and the upstream does not answer another connection either. */
@@ -22,19 +23,20 @@ export class UnresponsiveUpstreams {
   readonly #probeAfterMs: number;
   readonly #open = new Set<Exchange>();
   readonly #probing = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task: PeriodicTask;
 
-  constructor({ probeAfterMs }: UnresponsiveUpstreamsOptions) {
+  constructor({ probeAfterMs, logger }: UnresponsiveUpstreamsOptions) {
     this.#probeAfterMs = probeAfterMs;
+    const run = () => this.#probeIdle();
+    this.#task = new PeriodicTask({ name: 'idle upstreams', everyMs: probeAfterMs / 4, run, logger });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#probeIdle(), this.#probeAfterMs / 4);
-    this.#timer.unref();
+    this.#task.start();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   /** Wraps the handler to record when the upstream was last heard. */

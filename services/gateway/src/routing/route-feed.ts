@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RouteSnapshot } from '@runyard/contracts';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, WakeableTimer } from '@runyard/service-kit';
 import { Throttle } from '../throttle.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 
@@ -24,7 +23,7 @@ const DEAD_ROUTE_REFRESH_MS = 1_000;
 export class RouteFeed {
   readonly #options: RouteFeedOptions;
   readonly #stop = new AbortController();
-  #wake: () => void = () => {};
+  readonly #timer = new WakeableTimer();
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
   /** The next snapshot, one for all who wait for it: however long control-plane is away, nothing piles up. */
@@ -43,7 +42,7 @@ export class RouteFeed {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#hints.stop();
-    this.#wake();
+    this.#timer.wake();
     await this.#refreshing;
   }
 
@@ -53,7 +52,7 @@ export class RouteFeed {
    */
   refreshNow(): Promise<void> {
     const done = new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#wake();
+    this.#timer.wake();
     return done;
   }
 
@@ -61,14 +60,14 @@ export class RouteFeed {
   reportDeadRoute(): void {
     if (!this.#options.table.isLoaded || performance.now() - this.#deadRouteAt < DEAD_ROUTE_REFRESH_MS) return;
     this.#deadRouteAt = performance.now();
-    this.#wake();
+    this.#timer.wake();
   }
 
   /**
    * Has a snapshot fetched soon and resolves when it has been applied; never when it cannot be fetched, so callers
    * bound their wait.
    */
-  soon(): Promise<void> {
+  awaitSnapshot(): Promise<void> {
     this.#next ??= createWait();
     this.hint();
     return this.#next.taken;
@@ -82,6 +81,7 @@ export class RouteFeed {
   async #refreshUntilStopped(): Promise<void> {
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
+      this.#timer.reset();
       const served = this.#waiting.splice(0);
       const next = this.#next;
       this.#next = undefined;
@@ -89,8 +89,8 @@ export class RouteFeed {
       if (failed) this.#waiting.push(...served);
       else for (const resolve of [...served, ...(next ? [next.resolve] : [])]) resolve();
       retryMs = failed ? Math.min(retryMs * 2, RETRY_MS_MAX) : RETRY_MS_MIN;
-      if (failed) await this.#pause(retryMs * (0.75 + Math.random() / 2));
-      else if (this.#waiting.length === 0) await this.#pause(this.#options.refreshMs);
+      if (failed) await this.#timer.wait(retryMs * (0.75 + Math.random() / 2));
+      else if (this.#waiting.length === 0) await this.#timer.wait(this.#options.refreshMs);
     }
   }
 
@@ -107,13 +107,6 @@ export class RouteFeed {
         logger.warn('route snapshot failed, will retry', { error, loaded: table.isLoaded });
       return false;
     }
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const wake = new AbortController();
-    this.#wake = () => wake.abort();
-    if (this.#stop.signal.aborted) return;
-    await sleep(ms, undefined, { signal: wake.signal, ref: false }).catch(() => {});
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { PrismaClient } from '../generated/client.ts';
 
 const WRITE_EVERY_MS = 30_000;
@@ -8,20 +8,26 @@ export class LastUseRecorder {
   readonly #prisma: PrismaClient;
   readonly #logger: Logger;
   readonly #used = new Map<string, Date>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task: PeriodicTask;
 
   constructor(options: { prisma: PrismaClient; logger: Logger }) {
     this.#prisma = options.prisma;
     this.#logger = options.logger;
+    const { logger } = options;
+    this.#task = new PeriodicTask({
+      name: 'last use of keys',
+      everyMs: WRITE_EVERY_MS,
+      run: () => this.write(),
+      logger,
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.write(), WRITE_EVERY_MS);
-    this.#timer.unref();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#task.stop();
     await this.write();
   }
 

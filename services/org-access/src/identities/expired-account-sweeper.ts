@@ -1,4 +1,4 @@
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { disableIdentity } from './disable-identity.ts';
 
@@ -12,27 +12,19 @@ const ROUND_MAX = 500;
  */
 export class ExpiredAccountSweeper {
   readonly #database: Database;
-  readonly #logger: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
+  readonly #task: PeriodicTask;
 
-  constructor(options: { database: Database; logger: Logger }) {
-    this.#database = options.database;
-    this.#logger = options.logger;
+  constructor({ database, logger }: { database: Database; logger: Logger }) {
+    this.#database = database;
+    this.#task = new PeriodicTask({ name: 'expired accounts', everyMs: EVERY_MS, run: () => this.sweep(), logger });
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#round = this.sweep().catch((error: unknown) => {
-        this.#logger.warn('disabling expired accounts failed, will retry', { error });
-      });
-    }, EVERY_MS);
-    this.#timer.unref();
+    this.#task.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#round;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   async sweep(): Promise<void> {

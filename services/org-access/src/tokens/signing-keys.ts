@@ -1,7 +1,7 @@
 import { takeAdvisoryLock } from '@runyard/database';
 import type { Cipher } from '@runyard/encryption';
 import { EncryptionError } from '@runyard/encryption';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
@@ -28,25 +28,24 @@ export class SigningKeys {
   readonly #rotationMs: number;
   #current: CurrentKey | undefined;
   #publicKeys: JWK[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #task: PeriodicTask;
 
   constructor(options: { prisma: PrismaClient; cipher: Cipher; logger: Logger; rotationDays: number }) {
     this.#prisma = options.prisma;
     this.#cipher = options.cipher;
     this.#logger = options.logger;
     this.#rotationMs = options.rotationDays * DAY_MS;
+    const { logger } = options;
+    this.#task = new PeriodicTask({ name: 'signing keys', everyMs: REFRESH_MS, run: () => this.refresh(), logger });
   }
 
   async start(): Promise<void> {
     await this.refresh();
-    this.#timer = setInterval(() => {
-      this.refresh().catch((error: unknown) => this.#logger.warn('signing key refresh failed, will retry', { error }));
-    }, REFRESH_MS);
-    this.#timer.unref();
+    this.#task.start();
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   current(): CurrentKey {

@@ -79,7 +79,7 @@ it('the claim loop does not look again after a run when the last look left nothi
   end();
   await settle();
   expect(claimRuns).toHaveBeenCalledTimes(1);
-  loop.poke();
+  loop.wake();
   await settle();
   expect(claimRuns).toHaveBeenCalledTimes(2);
 });
@@ -89,7 +89,7 @@ it('a wake-up that comes when the slots are full is passed on', async () => {
   loop.start();
   await settle();
   waiting.push(claimedRun());
-  loop.poke();
+  loop.wake();
   await settle();
   passOn.mockClear();
   wakeUp();
@@ -128,7 +128,7 @@ it('a claim that fails is repeated at the next occasion', async () => {
   loop.start();
   await settle();
   expect(started).toEqual([]);
-  loop.poke();
+  loop.wake();
   await settle();
   expect(started).toHaveLength(1);
 });
@@ -140,7 +140,7 @@ it('the claim loop claims nothing after a stop, and has started what was claimed
   await loop.stop();
   expect(started).toHaveLength(1);
   const claims = claimRuns.mock.calls.length;
-  loop.poke();
+  loop.wake();
   await settle();
   expect(claimRuns).toHaveBeenCalledTimes(claims);
 });

@@ -1,5 +1,5 @@
 import type { ClaimedRun, RunEngine, RunSelection } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask, WakeableTimer } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 export interface ClaimLoopOptions {
@@ -29,10 +29,9 @@ export interface ClaimLoopOptions {
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   #isStopped = false;
-  #isWoken = false;
-  #wake: (() => void) | undefined;
+  readonly #waiting = new WakeableTimer();
+  readonly #polls: PeriodicTask;
   #loop: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
   /** True when a listener waits on the wake-up queue. */
   #isListening = false;
   /** True when the last claim took all it asked for, so that there may be more. */
@@ -42,15 +41,17 @@ export class ClaimLoop {
 
   constructor(options: ClaimLoopOptions) {
     this.#options = options;
+    const { pollEveryMs: everyMs, logger } = options;
+    this.#polls = new PeriodicTask({ name: 'poll for runs', everyMs, run: () => this.wake(), logger });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.poke(), this.#options.pollEveryMs);
+    this.#polls.start();
     this.#loop = this.#run();
   }
 
   /** Wakes the loop: it looks for runs now, or as soon as a slot is free. */
-  poke(): void {
+  wake(): void {
     this.#mayHaveMore = true;
     this.runsAwaited();
   }
@@ -63,14 +64,13 @@ export class ClaimLoop {
 
   /** Called when a slot is free again; looks only if the last look left something. */
   slotFreed(): void {
-    this.#isWoken = true;
-    this.#wake?.();
+    this.#waiting.wake();
   }
 
   /** Begins no further claim; resolves when the one in flight has started its runs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#timer);
+    await this.#polls.stop();
     this.slotFreed();
     await this.#loop;
   }
@@ -116,13 +116,7 @@ export class ClaimLoop {
 
   async #sleep(): Promise<void> {
     if (this.#options.freeSlots() > 0) this.#listen();
-    if (!this.#isWoken) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
-    }
-    this.#isWoken = false;
+    await this.#waiting.wait();
   }
 
   #listen(): void {
@@ -132,7 +126,7 @@ export class ClaimLoop {
       this.#isListening = false;
       // The wake-up came after the slots had been filled otherwise: it is for another worker.
       if (this.#isStopped || this.#options.freeSlots() === 0) this.#options.passOn();
-      this.poke();
+      this.wake();
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { GraphHost } from '@runyard/graph-host';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import { IsolatedHostLimit } from './isolated-host-limit.ts';
 import { type HostSlot, SupervisedHost } from './supervised-host.ts';
 
@@ -37,7 +37,7 @@ export class HostSupervisor {
   #starting: Promise<void> | undefined;
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
-  #pingTimer: NodeJS.Timeout | undefined;
+  readonly #pings: PeriodicTask;
   #isClosed = false;
 
   constructor(options: HostSupervisorOptions) {
@@ -49,12 +49,14 @@ export class HostSupervisor {
       ...options,
     };
     this.#isolatedHosts = new IsolatedHostLimit(() => this.#options.onReady());
+    const { pingEveryMs: everyMs, logger } = this.#options;
+    this.#pings = new PeriodicTask({ name: 'pings of graph hosts', everyMs, run: () => this.#pingAll(), logger });
   }
 
   /** Starts the first host. Throws when the project does not load: no run could ever be executed. */
   async start(): Promise<void> {
     await this.#open();
-    this.#pingTimer = setInterval(() => this.#pingAll(), this.#options.pingEveryMs);
+    this.#pings.start();
   }
 
   /** The host that takes new runs; undefined while there is none. */
@@ -121,7 +123,7 @@ export class HostSupervisor {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#restartTimer);
-    clearInterval(this.#pingTimer);
+    await this.#pings.stop();
     await this.#starting?.catch(() => undefined);
     await Promise.all([...this.#hosts].map((supervised) => this.#close(supervised, graceMs)));
   }

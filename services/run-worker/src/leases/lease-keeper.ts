@@ -1,5 +1,5 @@
 import { type CancelOrder, type Fence, FencedError, type LeaseRenewal, type RunEngine } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 /** The runs in flight, which the lease covers. */
@@ -38,7 +38,7 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #now: () => number;
   #heldUntil = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #renewals: PeriodicTask;
   /** The next renewal while cancel orders wait to be obeyed. */
   #sooner: NodeJS.Timeout | undefined;
   #renewing: Promise<void> | undefined;
@@ -53,13 +53,17 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
+    const everyMs = options.leaseMs / RENEWALS;
+    // A tick does not wait for the renewal before: a lease that ends meanwhile has to be noticed.
+    const run = () => void this.#tick();
+    this.#renewals = new PeriodicTask({ name: 'lease renewal', everyMs, run, logger: options.logger });
     this.#now = options.now ?? (() => performance.now());
   }
 
   /** Registers the worker and renews from then on. */
   async start(): Promise<void> {
     await this.#register();
-    this.#timer = setInterval(() => void this.#tick(), this.#options.leaseMs / RENEWALS);
+    this.#renewals.start();
   }
 
   /** False once the lease may have lapsed: nothing may be claimed. */
@@ -73,7 +77,7 @@ export class LeaseKeeper {
       this.#isAskedAgain = true;
       return this.#renewing;
     }
-    this.#renewing = this.#renewals().finally(() => {
+    this.#renewing = this.#renewUntilAnswered().finally(() => {
       this.#renewing = undefined;
     });
     return this.#renewing;
@@ -81,8 +85,8 @@ export class LeaseKeeper {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
     clearTimeout(this.#sooner);
+    await this.#renewals.stop();
     await this.#renewing;
   }
 
@@ -91,7 +95,7 @@ export class LeaseKeeper {
     await this.renewNow();
   }
 
-  async #renewals(): Promise<void> {
+  async #renewUntilAnswered(): Promise<void> {
     do {
       this.#isAskedAgain = false;
       await this.#renew();

@@ -19,7 +19,7 @@ function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'lease'> & Partial<S
   return createSweeper({
     streams: { append: async () => [] },
     currentEpoch: async () => undefined,
-    wakeups: { kick: () => undefined },
+    wakeups: { wake: () => undefined },
     metrics: new WorkerMetrics(new Metrics()),
     logger: quietLogger,
     everyMs: 2,
@@ -49,15 +49,15 @@ it('workers get the time to renew after an outage of the database, before lapsed
 });
 
 it('runs of lost workers are taken back by every worker, also while the lease owner of the sweep is among the lost', async () => {
-  const kick = vi.fn();
+  const wake = vi.fn();
   const engine = {
     sweep: vi.fn(async () => NOTHING),
     takeBackLostRuns: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
   };
   const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
-  const sweeper = sweeperOf({ engine, lease, wakeups: { kick } });
+  const sweeper = sweeperOf({ engine, lease, wakeups: { wake } });
   sweeper.start();
-  await waitFor(() => kick.mock.calls.length > 0);
+  await waitFor(() => wake.mock.calls.length > 0);
   expect(engine.sweep).not.toHaveBeenCalled();
   await sweeper.stop();
 });

@@ -13,7 +13,7 @@ export interface SweeperOptions extends AppendEndOptions {
   engine: Pick<RunEngine, 'sweep' | 'takeBackLostRuns'>;
   /** The lease of the one worker that also does the upkeep. */
   lease: TaskLease;
-  wakeups: Pick<RunWakeups, 'kick'>;
+  wakeups: Pick<RunWakeups, 'wake'>;
   metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
   logger: Logger;
   everyMs: number;
@@ -46,7 +46,7 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
       ? await engine.sweep()
       : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
     if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
-    if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.kick('swept');
+    if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.wake('swept');
     const gaveUp = ended.filter(({ status }) => status === 'error').length;
     metrics.exceededAttempts.inc(gaveUp);
     metrics.swept.inc({ what: 'taken_back' }, resumedRunIds.length);
