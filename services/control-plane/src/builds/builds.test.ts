@@ -32,7 +32,7 @@ function buildsOf(
   const builds = new Builds({
     dataDir,
     sources: Object.fromEntries(opened),
-    secrets: { open: () => [] } as unknown as SecretSets,
+    secrets: { decrypt: () => [] } as unknown as SecretSets,
     referenced: new ReferencedSecrets(undefined),
     openLog: () => log as unknown as RevisionLog,
     semaphore: new Semaphore(1),
