@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ErrorCode } from '@runyard/contracts';
 import pg from 'pg';
 import { type Migration, matchesChecksum, readMigrations } from './migration-files.ts';
 import { sqlState } from './sql-errors.ts';
@@ -30,6 +31,7 @@ export async function applyMigrations(
 
 /** The database and the folder do not match, or a script failed. Nothing after the named migration was applied. */
 export class MigrationError extends Error {
+  readonly code = 'migration_failed' satisfies ErrorCode;
   readonly migration: string;
   constructor(migration: string, message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@runyard/contracts';
 import { type BoundOperation, UnavailableError } from '@runyard/service-kit';
 import { CommitRefusedError } from './group-committer.ts';
 import { isPoolBusy } from './pool.ts';
@@ -18,21 +19,27 @@ export function mapDatabaseOutages({ operation, handler }: BoundOperation): Boun
 export function toUnavailableError(error: unknown): UnavailableError | undefined {
   if (error instanceof CommitRefusedError) {
     return new UnavailableError('Too much is waiting to be written', {
-      ...{ cause: error, retryAfterSeconds: 1 },
-      refusal: 'write_queue',
+      code: 'write_queue_full',
+      cause: error,
+      retryAfterSeconds: 1,
     });
   }
   // The error already names the unavailable part.
   if (error instanceof UnavailableError) return error;
-  const message = messageOf(error);
-  return message === undefined
-    ? undefined
-    : new UnavailableError(message, { cause: error, retryAfterSeconds: 1, refusal: 'database' });
+  const code = codeOf(error);
+  return code && new UnavailableError(MESSAGES[code], { code, cause: error, retryAfterSeconds: 1 });
 }
 
-function messageOf(error: unknown): string | undefined {
-  if (isPoolBusy(error)) return 'Too many requests wait for the database';
-  if (isLockTimeout(error)) return 'Another operation holds what this one needs';
-  if (isTimeoutOrOutOfMemory(error)) return 'The database did not get this done in time';
-  return isUnavailable(error) ? 'The database is not available' : undefined;
+const MESSAGES = {
+  database_busy: 'Too many requests wait for the database',
+  row_locked: 'Another operation holds what this one needs',
+  database_too_slow: 'The database did not get this done in time',
+  database_unavailable: 'The database is not available',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+function codeOf(error: unknown): keyof typeof MESSAGES | undefined {
+  if (isPoolBusy(error)) return 'database_busy';
+  if (isLockTimeout(error)) return 'row_locked';
+  if (isTimeoutOrOutOfMemory(error)) return 'database_too_slow';
+  return isUnavailable(error) ? 'database_unavailable' : undefined;
 }

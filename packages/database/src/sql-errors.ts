@@ -25,12 +25,13 @@ export function* causesOf(error: unknown): Generator<Error> {
 
 /**
  * Returns the five-character SQLSTATE of a Postgres error, also when it is the cause of another error or when Prisma
- * reports it; undefined for others.
+ * reports it; undefined for others. An error of ours may say in `sqlState` which one it is like.
  */
 export function sqlState(error: unknown): string | undefined {
   for (const current of causesOf(error)) {
     const driver = driverCauseOf(current);
-    const code: unknown = driver?.originalCode ?? driver?.code ?? (current as { code?: unknown }).code;
+    const { code: ownCode, sqlState: likeState } = current as { code?: unknown; sqlState?: unknown };
+    const code: unknown = likeState ?? driver?.originalCode ?? driver?.code ?? ownCode;
     if (typeof code === 'string' && SQL_STATE.test(code)) return code;
   }
   return undefined;

@@ -1,5 +1,8 @@
+import type { ErrorCode } from '@runyard/contracts';
+
 /** The project cannot be run: `langgraph.json` is invalid, or a graph does not load. The message is for its author. */
 export class GraphLoadError extends Error {
+  readonly code = 'graph_load_failed' satisfies ErrorCode;
   readonly graphId: string | undefined;
   constructor(message: string, options?: ErrorOptions & { graphId?: string }) {
     super(message, options);

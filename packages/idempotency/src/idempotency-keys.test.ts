@@ -204,7 +204,7 @@ describe('an idempotency key', () => {
     const held = gate();
     const refuse = async () => {
       await held.pass();
-      throw new ConflictError('busy');
+      throw new ConflictError('busy', { code: 'thread_busy' });
     };
     const first = create(keys, asked(['a']), refuse);
     await held.isReached;

@@ -147,11 +147,16 @@ export class IdempotencyKeys {
       const known = await findKey(onPg(this.#pool), request.id);
       if (!known) return undefined;
       if (!request.digest.equals(known.digest)) {
-        throw refusal('was sent with another request before: a key names one request', this.#requests.validationErrors);
+        throw refusal(
+          'was sent with another request before: a key names one request',
+          this.#requests.validationErrors,
+          'idempotency_key_reused',
+        );
       }
       if (known.answer) return known.answer;
       if (performance.now() > givenUpAt) {
         throw new UnavailableError('The first request with this idempotency key is still under way', {
+          code: 'idempotency_key_in_use',
           retryAfterSeconds: 1,
         });
       }

@@ -1,5 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_KEY_LENGTH_MAX, type Operation } from '@runyard/contracts';
+import {
+  type ErrorCodeOf,
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_KEY_LENGTH_MAX,
+  type Operation,
+} from '@runyard/contracts';
 import { type HandlerRequest, UnprocessableError, type ValidationErrorStyle } from '@runyard/service-kit';
 
 /** Encrypts and decrypts stored answers. */
@@ -62,11 +67,15 @@ export function boundFor(request: KeyedRequest | undefined, ms: number): KeyedRe
 }
 
 /** Makes the error about the key's header in the form of the service. */
-export function refusal(message: string, style: ValidationErrorStyle): UnprocessableError {
+export function refusal(
+  message: string,
+  style: ValidationErrorStyle,
+  code: ErrorCodeOf<422> = 'invalid_request',
+): UnprocessableError {
   const loc = ['header', IDEMPOTENCY_KEY_HEADER];
   const msg = `Header ${IDEMPOTENCY_KEY_HEADER} ${message}`;
-  if (style === 'text') return new UnprocessableError(msg);
-  return new UnprocessableError(msg, { body: { detail: [{ loc, msg, type: 'idempotency_key_error' }] } });
+  if (style === 'text') return new UnprocessableError(msg, { code });
+  return new UnprocessableError(msg, { code, body: { detail: [{ loc, msg, type: 'idempotency_key_error' }] } });
 }
 
 const PRINTABLE = new RegExp(`^[\\x20-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);

@@ -16,6 +16,6 @@ export class StaleEpochError extends Error {
  */
 export class StreamUnavailableError extends UnavailableError {
   constructor(cause: unknown) {
-    super('The event stream is not available', { cause, retryAfterSeconds: 1 });
+    super('The event stream is not available', { code: 'stream_unavailable', cause, retryAfterSeconds: 1 });
   }
 }

@@ -31,7 +31,7 @@ export const INTERNAL: Principal = { kind: 'internal', identity: '', organizatio
  * @throws ForbiddenError for a key that only reads
  */
 export function refuseReadOnlyKey({ isReadOnly }: Principal): void {
-  if (isReadOnly) throw new ForbiddenError('This key only reads');
+  if (isReadOnly) throw new ForbiddenError('This key only reads', { code: 'key_read_only' });
 }
 
 export interface PrincipalVerifier {
@@ -85,7 +85,8 @@ export function createPrincipalVerifier(
     verify,
     async authenticate(request) {
       const token = request.headers[PRINCIPAL_HEADER];
-      if (typeof token !== 'string') throw new UnauthorizedError('Missing authentication headers');
+      if (typeof token !== 'string')
+        throw new UnauthorizedError('Missing authentication headers', { code: 'principal_token_missing' });
       return toPrincipal(await verify(token));
     },
   };
@@ -121,12 +122,18 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
 async function verifySignature(token: string, keys: JWTVerifyGetKey, audience: string): Promise<PrincipalClaims> {
   try {
     const { payload } = await jwtVerify(token, keys, { audience, algorithms: ['EdDSA', 'Ed25519'], clockTolerance: 5 });
-    if (!conforms(PrincipalClaims, payload)) throw new UnauthorizedError('Invalid principal token');
+    if (!conforms(PrincipalClaims, payload))
+      throw new UnauthorizedError('Invalid principal token', { code: 'principal_token_invalid' });
     return payload;
   } catch (error) {
     if (error instanceof UnauthorizedError) throw error;
-    if (isAboutTheToken(error)) throw new UnauthorizedError('Invalid principal token', { cause: error });
-    throw new UnavailableError('Callers cannot be checked at the moment', { cause: error, retryAfterSeconds: 1 });
+    if (isAboutTheToken(error))
+      throw new UnauthorizedError('Invalid principal token', { code: 'principal_token_invalid', cause: error });
+    throw new UnavailableError('Callers cannot be checked at the moment', {
+      code: 'token_keys_unavailable',
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   }
 }
 

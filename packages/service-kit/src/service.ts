@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
 import { readConfig, readEnvironment } from './config.ts';
 import { ConfigError } from './config-error.ts';
+import { errorCodeOf } from './errors.ts';
 import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
@@ -91,7 +92,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
         stop('invalid configuration', EXIT_BAD_CONFIG);
         return;
       }
-      logger.error('start failed', { error });
+      logger.error('start failed', { code: errorCodeOf(error), error });
       stop('start failed', EXIT_CRASH);
     });
   });

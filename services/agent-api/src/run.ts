@@ -8,7 +8,6 @@ import {
   listenForMetrics,
   openEarlyListener,
   type ReadinessChecks,
-  RefusalCounter,
   reportReady,
   type ServiceContext,
   withMiddleware,
@@ -146,13 +145,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await retryStartStep(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch, ends } = readers;
-  const refusals = new RefusalCounter(metrics, 'lg_api_');
-  const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT, refusals });
+  const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT });
   results.observe(metrics);
   const answers = new RunAnswers(runs, { engine, streams, watch, ends, open, results }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
-  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS, refusals);
+  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
 
   await served.loaded;
   await ui.bundled;

@@ -7,7 +7,7 @@ import type { GraphHost } from '@runyard/graph-host';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { createContext, RefusalCounter, silentLogger } from '@runyard/service-kit';
+import { silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
@@ -88,10 +88,6 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     keys,
     onUpdated: async () => undefined,
   });
-  const refusals = new RefusalCounter(
-    createContext('test', { LOG_LEVEL: 'silent', processMetrics: false }).metrics,
-    'lg_api_',
-  );
   const onDeleted = () => undefined;
   const threads = new ThreadService({
     store: threadStore,
@@ -126,7 +122,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     onDeleted,
     logger: silentLogger,
   });
-  const results = new RunResults({ engine, maxBytes: 1024 * 1024, refusals });
+  const results = new RunResults({ engine, maxBytes: 1024 * 1024 });
   const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
   const ends = new MissingEnds({ engine, streams, logger: silentLogger });
   const workerId = randomUUID();

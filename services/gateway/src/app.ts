@@ -6,7 +6,7 @@ import {
   answerError,
   BadGatewayError,
   ClientDisconnectedError,
-  RefusalCounter,
+  ErrorMetrics,
   RequestAdmission,
   requestIdOf,
   type ServiceContext,
@@ -55,15 +55,15 @@ export class Gateway {
   readonly #parts: GatewayParts;
   readonly #records: RequestRecords;
   readonly #admission: RequestAdmission;
-  readonly #refusals: RefusalCounter;
+  readonly #errors: ErrorMetrics;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
     const { metrics, limits } = parts.context;
     this.#records = new RequestRecords(parts.context);
-    this.#refusals = new RefusalCounter(metrics, 'runyard_');
-    this.#admission = new RequestAdmission(limits, this.#refusals);
+    this.#errors = new ErrorMetrics(metrics, 'runyard_');
+    this.#admission = new RequestAdmission(limits);
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
@@ -104,7 +104,7 @@ export class Gateway {
     const { context, bodyLimitBytes } = this.#parts;
     const requestId = requestIdOf(req);
     const ownHeaders = ['x-request-id', requestId];
-    this.#records.begin(req, res, { destination, requestId });
+    const record = this.#records.begin(req, res, { destination, requestId });
     let release: (() => void) | undefined;
     res.once('close', () => release?.());
     try {
@@ -124,13 +124,13 @@ export class Gateway {
           : upstreamFailure(error, routePlan.name);
       });
     } catch (error) {
-      this.#countRefusal(error);
       if (!res.headersSent) {
         for (let index = 0; index < ownHeaders.length; index += 2)
           res.setHeader(ownHeaders[index]!, ownHeaders[index + 1]!);
         if (destination.kind === 'deployment') allowAnyOrigin(res);
       }
-      answerError(req, res, error, context.logger.child({ requestId }));
+      const log = context.logger.child({ requestId });
+      record.errorCode = answerError(req, res, error, { log, errors: this.#errors });
     }
   }
 
@@ -191,7 +191,7 @@ export class Gateway {
     const requestId = requestIdOf(req);
     try {
       if (context.lifecycle.isDraining)
-        throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
+        throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
       this.#admission.enter(socket);
       const resolved = this.#resolve(req);
@@ -205,9 +205,11 @@ export class Gateway {
       const { upstreams, load, target, name } = routePlan;
       forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, name });
     } catch (error) {
-      this.#countRefusal(error);
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
-      refuseUpgrade(socket, error instanceof AppError ? error : new BadGatewayError('The upgrade failed'));
+      const refusal =
+        error instanceof AppError ? error : new BadGatewayError('The upgrade failed', { code: 'upgrade_failed' });
+      this.#errors.count(refusal.code);
+      refuseUpgrade(socket, refusal);
     }
   }
 
@@ -226,7 +228,7 @@ export class Gateway {
     if (!this.#parts.arrivalDelay.isTooLong) return;
     throw new UnavailableError('Requests wait too long at the moment', {
       retryAfterSeconds: 1,
-      refusal: 'arrival_delay',
+      code: 'arrival_delay_exceeded',
     });
   }
 
@@ -245,9 +247,5 @@ export class Gateway {
     const keyId = caller.principal?.claims.key_id;
     if (keyId === undefined || !caller.recheck) return undefined;
     return this.#parts.exchanges.add({ keyId, recheck: caller.recheck, cut });
-  }
-
-  #countRefusal(error: unknown): void {
-    if (error instanceof AppError && error.refusal) this.#refusals.count(error.refusal);
   }
 }

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '@runyard/contracts';
 import { type Logger, RequestMetrics, redactPath, type ServiceContext } from '@runyard/service-kit';
 import type { Destination } from './routing/resolve-path.ts';
+
+/** The part of a request's record that is known only later. */
+interface RequestRecord {
+  /** The code of the error that the gateway itself answers with. */
+  errorCode: ErrorCode | undefined;
+}
 
 /** Counts each request and logs it when its answer is closed. */
 export class RequestRecords {
@@ -16,7 +23,8 @@ export class RequestRecords {
     req: IncomingMessage,
     res: ServerResponse,
     { destination, requestId }: { destination: Destination; requestId: string },
-  ): void {
+  ): RequestRecord {
+    const record: RequestRecord = { errorCode: undefined };
     const startedAt = performance.now();
     this.#metrics.started();
     res.once('close', () => {
@@ -25,8 +33,16 @@ export class RequestRecords {
       const method = req.method ?? 'GET';
       this.#metrics.finished(method, labelOf(destination), status, elapsedMs);
       const path = redactPath((req.url ?? '/').split('?', 1)[0] as string);
-      this.#logger.http('request', { requestId, method, path, status, ms: Math.round(elapsedMs * 10) / 10 });
+      this.#logger.http('request', {
+        requestId,
+        method,
+        path,
+        status,
+        ...(record.errorCode && { code: record.errorCode }),
+        ms: Math.round(elapsedMs * 10) / 10,
+      });
     });
+    return record;
   }
 }
 

@@ -68,9 +68,10 @@ export async function createRuns(
 
 function findRefusal(item: EncodedRun, { existing, held }: NamedThreads, busy: Set<string>): Error | undefined {
   if (held.has(item.threadId)) return new ThreadHeldError(item.threadId);
-  if (!item.isStateless && !existing.has(item.threadId)) return new NotFoundError('Thread or assistant not found.');
+  if (!item.isStateless && !existing.has(item.threadId))
+    return new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
   if (item.multitaskStrategy === 'reject' && busy.has(item.threadId)) {
-    return new ConflictError(BUSY, { internal: { threadId: item.threadId } });
+    return new ConflictError(BUSY, { code: 'thread_busy', internal: { threadId: item.threadId } });
   }
   return undefined;
 }

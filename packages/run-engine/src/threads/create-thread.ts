@@ -54,7 +54,7 @@ export async function insertThread(
 }
 
 export function threadExistsError(threadId: string): ConflictError {
-  return new ConflictError(`Thread with ID ${threadId} already exists`);
+  return new ConflictError(`Thread with ID ${threadId} already exists`, { code: 'thread_exists' });
 }
 
 function columnsOf(

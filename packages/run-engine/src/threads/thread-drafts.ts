@@ -92,7 +92,10 @@ async function completeDraft(
   if (!made) throw threadExistsError(threadId);
   const epochs = await lockFences(client, [threadId]);
   if (epochs.get(threadId) !== epoch) {
-    throw new ConflictError(`Thread with ID ${threadId} already exists`, { cause: new FencedError(threadId, epoch) });
+    throw new ConflictError(`Thread with ID ${threadId} already exists`, {
+      code: 'thread_exists',
+      cause: new FencedError(threadId, epoch),
+    });
   }
   await client.query({
     name: 'engine_insert_thread_state',

@@ -24,7 +24,9 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
     values: [threadId],
   });
   if (rows.length > 0) {
-    throw new ConflictError(`Thread ${threadId} has in-flight runs: ${rows.map((row) => row.run_id).join(', ')}`);
+    throw new ConflictError(`Thread ${threadId} has in-flight runs: ${rows.map((row) => row.run_id).join(', ')}`, {
+      code: 'thread_has_runs_in_flight',
+    });
   }
   const epochs = await takeFences(client, [threadId]);
   await client.query({

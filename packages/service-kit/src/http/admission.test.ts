@@ -61,7 +61,7 @@ async function serving(limits: { requests?: number; bodyBytes?: number }) {
         return ok({});
       }),
       bind(operation('/away'), async () => {
-        throw new UnavailableError('The database is not available', { retryAfterSeconds: 1, refusal: 'database' });
+        throw new UnavailableError('The database is not available', { code: 'database_unavailable' });
       }),
     ],
   });

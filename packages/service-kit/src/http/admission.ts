@@ -1,5 +1,4 @@
-import { type RefusalReason, UnavailableError } from '../errors.ts';
-import type { Metrics } from '../metrics.ts';
+import { UnavailableError } from '../errors.ts';
 import { ClientDisconnectedError } from './body.ts';
 
 /** Limits of one process. */
@@ -23,53 +22,18 @@ export interface ClosableResponse {
 /** The share of body bytes for callers who are not authenticated yet: the rest is for known callers. */
 const UNAUTHENTICATED_SHARE = 1 / 8;
 
-type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams' | 'result_bytes';
-
-const RETRY_AFTER_SECONDS = 1;
-
-const MESSAGES: Record<Reason, string> = {
-  requests_in_flight: 'Too many requests are being answered at the moment',
-  body_bytes: 'Too much is being received at the moment',
-  open_streams: 'Too many streams are open at the moment',
-  result_bytes: 'Too many large results are being sent at the moment',
-};
-
-/** Counts refused requests by the exceeded limit, and makes the error for the caller. */
-export class RefusalCounter {
-  readonly #refused;
-
-  constructor(metrics: Metrics, prefix: string) {
-    this.#refused = metrics.counter(
-      `${prefix}http_requests_refused_total`,
-      'Requests refused, by what there was no room for or what was away.',
-      ['reason'],
-    );
-  }
-
-  count(reason: RefusalReason): void {
-    this.#refused.inc({ reason });
-  }
-
-  createError(reason: Reason): UnavailableError {
-    this.count(reason);
-    return new UnavailableError(MESSAGES[reason], { retryAfterSeconds: RETRY_AFTER_SECONDS });
-  }
-}
-
 /**
  * Admits requests while there is room for them, and refuses the others at once. A request in an endless queue is
  * answered when its client has given up, and takes the memory of requests that could be answered.
  */
 export class RequestAdmission {
   readonly #limits: RequestLimits;
-  readonly #refusals: RefusalCounter;
   #requests = 0;
   #bodyBytes = 0;
   #unauthenticatedBytes = 0;
 
-  constructor(limits: RequestLimits, refusals: RefusalCounter) {
+  constructor(limits: RequestLimits) {
     this.#limits = limits;
-    this.#refusals = refusals;
   }
 
   get requestsInFlight(): number {
@@ -82,7 +46,11 @@ export class RequestAdmission {
 
   /** Counts the request until its answer is closed. @throws UnavailableError */
   enter(res: ClosableResponse): void {
-    if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.createError('requests_in_flight');
+    if (this.#requests >= this.#limits.requestsInFlight) {
+      throw new UnavailableError('Too many requests are being answered at the moment', {
+        code: 'too_many_requests_in_flight',
+      });
+    }
     this.#requests += 1;
     const held: Held = { bytes: 0, ofUnauthenticated: 0, isCounted: true, isClosed: false };
     const leave = () => {
@@ -99,7 +67,9 @@ export class RequestAdmission {
         const hasRoom =
           fits(this.#bodyBytes, held.bytes, bytes, limit) &&
           fits(this.#unauthenticatedBytes, held.ofUnauthenticated, ofUnauthenticated, limit * UNAUTHENTICATED_SHARE);
-        if (!hasRoom) throw this.#refusals.createError('body_bytes');
+        if (!hasRoom) {
+          throw new UnavailableError('Too much is being received at the moment', { code: 'too_many_body_bytes' });
+        }
         this.#bodyBytes += bytes;
         this.#unauthenticatedBytes += ofUnauthenticated;
         held.bytes += bytes;

@@ -154,14 +154,18 @@ describe('an app', () => {
   it('answers known errors with their status, headers and fields', async () => {
     await start();
     onGet = () => {
-      throw new ConflictError('Thread is busy', { internal: { secret: 1 }, body: { thread_id: 'T' } });
+      throw new ConflictError('Thread is busy', {
+        code: 'thread_busy',
+        internal: { secret: 1 },
+        body: { thread_id: 'T' },
+      });
     };
     expect(await call(`/threads/${threadId}`)).toMatchObject({
       status: 409,
       body: { detail: 'Thread is busy', thread_id: 'T' },
     });
     onGet = async () => {
-      throw new UnavailableError('later', { retryAfterSeconds: 1.2 });
+      throw new UnavailableError('later', { code: 'service_not_ready', retryAfterSeconds: 1.2 });
     };
     expect((await call(`/threads/${threadId}`)).headers.get('retry-after')).toBe('2');
   });

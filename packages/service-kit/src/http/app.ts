@@ -3,13 +3,14 @@ import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
-import { RefusalCounter, RequestAdmission } from './admission.ts';
+import { RequestAdmission } from './admission.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import { closeAfterAnswer } from './close-after-answer.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
 import { createDispatcher } from './dispatch.ts';
 import { answerError } from './error-answer.ts';
+import { ErrorMetrics } from './error-metrics.ts';
 import type { ReadinessChecks } from './health.ts';
 import { redactPath } from './redact-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
@@ -57,7 +58,8 @@ export interface AppOptions {
  * Creates the HTTP interface of a service: its operations, `/ok`, `/metrics`, the documentation, and uniform errors.
  */
 export function createApp(options: AppOptions): Express {
-  const { context } = options;
+  const { context, metricsPrefix = 'runyard_' } = options;
+  const errors = new ErrorMetrics(context.metrics, metricsPrefix);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -68,7 +70,7 @@ export function createApp(options: AppOptions): Express {
   for (const handler of options.after ?? []) app.use(handler);
   app.use(dispatcher.unmatched);
   app.use(((error, req, res, _next) => {
-    answerError(req, res, error, res.locals.log ?? context.logger);
+    res.locals.errorCode = answerError(req, res, error, { log: res.locals.log ?? context.logger, errors });
   }) as express.ErrorRequestHandler);
   return app;
 }
@@ -81,8 +83,7 @@ function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics, limits } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
-  const refusals = new RefusalCounter(metrics, prefix);
-  const admission = new RequestAdmission(limits, refusals);
+  const admission = new RequestAdmission(limits);
   const { cors = 'closed', isInner, loggedHeaders } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
@@ -91,7 +92,6 @@ function observe(options: AppOptions): RequestHandler {
     const traceId = traceIdOf(req);
     res.locals.log = logger.child(traceId === undefined ? { requestId } : { requestId, traceId });
     res.locals.route = 'none';
-    res.locals.refusals = refusals;
     res.setHeader('x-request-id', requestId);
     if (isInner?.(req)) {
       next();
@@ -107,6 +107,7 @@ function observe(options: AppOptions): RequestHandler {
         method: req.method,
         path: redactPath(req.path),
         status,
+        ...(res.locals.errorCode && { code: res.locals.errorCode }),
         ms: Math.round(elapsedMs * 10) / 10,
         ...(loggedHeaders && { headers: loggedHeaders(req.headers) }),
       });

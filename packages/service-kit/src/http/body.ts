@@ -80,7 +80,7 @@ export class ClientDisconnectedError extends Error {
 }
 
 export function payloadTooLargeError(limitBytes: number): PayloadTooLargeError {
-  return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`);
+  return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`, { code: 'body_too_large' });
 }
 
 const LINGER_MS = 5_000;

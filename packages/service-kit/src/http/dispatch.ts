@@ -9,7 +9,7 @@ import { readAdmittedBody } from './admitted-body.ts';
 import type { AppOptions } from './app.ts';
 import type { HandlerRequest, HandlerResult } from './bind.ts';
 import { builtInOperations } from './built-in.ts';
-import { answerError } from './error-answer.ts';
+
 import { sendReply } from './reply.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import { RequestValidator, type ValidationErrorStyle } from './validate-request.ts';
@@ -21,7 +21,7 @@ interface Route {
 }
 
 /** The path exists, with other methods. */
-class MethodNotAllowedError extends AppError {
+class MethodNotAllowedError extends AppError<405> {
   readonly status = 405;
 }
 
@@ -55,14 +55,16 @@ export function createDispatcher(
   return {
     operations: (req, res, next) => {
       const match = table.find(req.method, req.path);
-      if (match.kind === 'found')
-        answer(req, res, match).catch((error) => answerError(req, res, error, res.locals.log));
+      if (match.kind === 'found') answer(req, res, match).catch(next);
       else next();
     },
     unmatched: (req) => {
       const match = table.find(req.method, req.path);
-      if (match.kind !== 'wrong method') throw new NotFoundError('Not Found');
-      throw new MethodNotAllowedError('Method Not Allowed', { headers: { allow: match.allowed.join(', ') } });
+      if (match.kind !== 'wrong method') throw new NotFoundError('Not Found', { code: 'route_not_found' });
+      throw new MethodNotAllowedError('Method Not Allowed', {
+        code: 'method_not_allowed',
+        headers: { allow: match.allowed.join(', ') },
+      });
     },
   };
 }
@@ -117,7 +119,7 @@ async function identify(req: Request, operation: Operation, options: AppOptions)
   if (operation.access === 'principal') return options.principal!.authenticate(req);
   const given = req.headers.authorization ?? '';
   if (!equalInConstantTime(given, `${INTERNAL_AUTHORIZATION_SCHEME} ${options.internalToken}`)) {
-    throw new UnauthorizedError('Unauthorized');
+    throw new UnauthorizedError('Unauthorized', { code: 'internal_token_invalid' });
   }
   return INTERNAL;
 }

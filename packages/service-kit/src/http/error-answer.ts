@@ -1,21 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '../errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '@runyard/contracts';
+import { AppError, errorCodeOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { RefusalCounter } from './admission.ts';
 import { ClientDisconnectedError, sendWithoutReading } from './body.ts';
+import type { ErrorMetrics } from './error-metrics.ts';
 
-/** Answers an error: a known one with its status, any other with a plain 500. Logs what an operator needs. */
-export function answerError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
+/**
+ * Answers an error: a known one with its status, any other with a plain 500. Counts it, and logs what an operator needs.
+ * Returns its code; undefined when the client is gone.
+ */
+export function answerError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  { log, errors }: { log: Logger; errors: Pick<ErrorMetrics, 'count'> },
+): ErrorCode | undefined {
   if (error instanceof ClientDisconnectedError) {
     res.destroy();
-    return;
+    return undefined;
   }
+  const code = errorCodeOf(error);
   report(error, log);
-  if (error instanceof AppError && error.refusal) refusalsOf(res)?.count(error.refusal);
+  errors.count(code);
   if (res.headersSent) {
     // The status was sent already; only a broken connection can still say that the answer is incomplete.
     if (!res.writableEnded) abortResponse(res);
-    return;
+    return code;
   }
   const reply =
     error instanceof AppError
@@ -26,11 +36,7 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
         }
       : { status: 500, body: { detail: 'Internal Server Error' } };
   sendWithoutReading(req, res, reply);
-}
-
-/** Returns the counter of a service's own app; other apps count for themselves. */
-function refusalsOf(res: ServerResponse): RefusalCounter | undefined {
-  return (res as { locals?: { refusals?: RefusalCounter } }).locals?.refusals;
+  return code;
 }
 
 const ABORT_MS = 5_000;
@@ -50,13 +56,13 @@ export function abortResponse(res: ServerResponse): void {
 
 function report(error: unknown, log: Logger): void {
   if (!(error instanceof AppError)) {
-    log.error('request failed unexpectedly', { error });
+    log.error('request failed unexpectedly', { code: errorCodeOf(error), error });
     return;
   }
-  const fields = { status: error.status, detail: error.message, ...error.internal };
+  const fields = { status: error.status, code: error.code, detail: error.message, ...error.internal };
   // Being unavailable for a while is normal at start, at stop, and when dependencies fail, and probes ask often.
   // Exceeded limits are counted, and come in storms: a line for each would use up the rest of the capacity.
-  const isCounted = error.refusal !== undefined && error.cause === undefined;
+  const isCounted = ERROR_CATALOGUE[error.code].refusal !== undefined && error.cause === undefined;
   if (error.status < 500 || isCounted) log.http('request refused', fields);
   else
     log[error.status === 503 || error.status === 507 ? 'warn' : 'error'](

@@ -18,6 +18,7 @@ export async function answerHealth(context: ServiceContext, checks: ReadinessChe
   const failed = outcomes.filter((each) => each.error !== undefined);
   if (failed.length > 0) {
     throw new UnavailableError(`Not available: ${failed.map(({ name }) => name).join(', ')}`, {
+      code: 'service_not_ready',
       retryAfterSeconds: 1,
       internal: { checks: Object.fromEntries(failed.map(({ name, error }) => [name, messageOf(error)])) },
     });

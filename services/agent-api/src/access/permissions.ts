@@ -18,7 +18,9 @@ export function requireOperationPermission({ operation, handler }: BoundOperatio
 /** Checks a permission that an operation needs beyond its own. @throws ForbiddenError */
 export function requirePermission(caller: Principal, permission: WorkspacePermission): void {
   if (hasPermission(caller, permission)) return;
-  throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+  throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`, {
+    code: 'permission_missing',
+  });
 }
 
 export function hasPermission({ organizationRole, permissions }: Principal, permission: WorkspacePermission): boolean {

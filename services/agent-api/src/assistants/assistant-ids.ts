@@ -33,6 +33,7 @@ export class AssistantIds {
     if (this.#known.has(idOrGraph)) return systemAssistantId(idOrGraph);
     throw new UnprocessableError(
       `Invalid assistant: '${idOrGraph}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${this.#list()}`,
+      { code: 'assistant_invalid' },
     );
   }
 

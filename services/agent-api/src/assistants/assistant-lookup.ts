@@ -46,7 +46,8 @@ export class AssistantLookup {
    */
   async find(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
     const assistant = await this.#lookups.submit({ assistantId: this.#ids.idOf(idOrGraph), scope });
-    if (!assistant) throw new NotFoundError('Thread or assistant not found.');
+    if (!assistant)
+      throw new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
     this.#ids.requireGraph(assistant.graphId);
     return assistant;
   }

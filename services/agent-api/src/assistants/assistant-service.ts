@@ -101,7 +101,10 @@ export class AssistantService {
   /** @throws NotFoundError, ForbiddenError for the default assistant of a graph, which everybody uses */
   async delete(scope: Scope, idOrGraph: string, options: { deletesThreads: boolean }): Promise<void> {
     const { assistantId, graphId, isSystem } = await this.find(scope, idOrGraph);
-    if (isSystem) throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`);
+    if (isSystem)
+      throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`, {
+        code: 'default_assistant_protected',
+      });
     requireAssistant(assistantId, await this.#store.findChangeable(scope, assistantId));
     await this.#removal.remove(scope, assistantId, options);
   }
@@ -148,5 +151,5 @@ function requireAssistant(assistantId: string, assistant: AssistantRecord | unde
 }
 
 function assistantExists(assistantId: string): ConflictError {
-  return new ConflictError(`Assistant ${assistantId} already exists`);
+  return new ConflictError(`Assistant ${assistantId} already exists`, { code: 'assistant_exists' });
 }

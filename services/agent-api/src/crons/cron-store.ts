@@ -62,7 +62,10 @@ export class CronStore {
       return await this.#prisma.$transaction(withIdempotencyKey(keyed, insert));
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      throw new NotFoundError('Thread or assistant not found.', { cause: error });
+      throw new NotFoundError('Thread or assistant not found.', {
+        code: 'thread_or_assistant_not_found',
+        cause: error,
+      });
     }
   }
 

@@ -13,16 +13,16 @@ import {
 } from '@runyard/service-kit';
 import { undecryptableError } from './undecryptable.ts';
 
-type Kind = new (message: string, context: ErrorContext) => AppError;
+type MakeError = (message: string, context: ErrorContext) => AppError;
 
-const KINDS: Record<string, Kind> = {
-  bad_request: BadRequestError,
-  not_found: NotFoundError,
-  fenced: ConflictError,
-  too_large: PayloadTooLargeError,
-  unavailable: UnavailableError,
-  invalid: UnprocessableError,
-  failed: UnprocessableError,
+const ERRORS_BY_REASON: Record<string, MakeError> = {
+  bad_request: (message, context) => new BadRequestError(message, context),
+  not_found: (message, context) => new NotFoundError(message, context),
+  fenced: (message, context) => new ConflictError(message, { ...context, code: 'thread_taken_over' }),
+  too_large: (message, context) => new PayloadTooLargeError(message, { ...context, code: 'state_too_large' }),
+  unavailable: (message, context) => new UnavailableError(message, { ...context, code: 'state_unavailable' }),
+  invalid: (message, context) => new UnprocessableError(message, context),
+  failed: (message, context) => new UnprocessableError(message, { ...context, code: 'graph_failed' }),
 };
 
 /**
@@ -30,12 +30,15 @@ const KINDS: Record<string, Kind> = {
  */
 export function toCallerError(error: unknown): unknown {
   if (error instanceof FencedError) {
-    return new ConflictError('The thread was taken over while its state was being written.', { cause: error });
+    return new ConflictError('The thread was taken over while its state was being written.', {
+      code: 'thread_taken_over',
+      cause: error,
+    });
   }
   if (!(error instanceof GraphRequestError)) return error;
   if (error.reason === 'unreadable') return undecryptableError(error);
-  const Refusal = KINDS[error.reason];
-  if (!Refusal) return error;
+  const makeError = ERRORS_BY_REASON[error.reason];
+  if (!makeError) return error;
   const text = error.reason === 'failed' ? `${error.name}: ${error.message}` : error.message;
-  return new Refusal(sanitizeErrorText(text), { cause: error });
+  return makeError(sanitizeErrorText(text), { cause: error });
 }

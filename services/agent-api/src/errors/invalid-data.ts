@@ -41,10 +41,11 @@ function refusalOf(error: unknown): AppError | undefined {
   }
   if (error instanceof EncryptionError) return undecryptableError(error);
   if (!(error instanceof BackendError)) return undefined;
-  if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
+  if (error.reason === 'too_large')
+    return new PayloadTooLargeError(error.message, { code: 'state_too_large', cause: error });
   if (error.reason === 'not_found') return new NotFoundError(error.message, { cause: error });
   if (error.reason === 'embedding_failed') {
-    return new BadGatewayError(sanitizeErrorText(error.message), { cause: error });
+    return new BadGatewayError(sanitizeErrorText(error.message), { code: 'embedding_failed', cause: error });
   }
   if (error.reason === 'invalid') return new UnprocessableError(error.message, { cause: error });
   return undefined;

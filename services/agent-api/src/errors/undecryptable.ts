@@ -9,7 +9,11 @@ const RETRY_AFTER_SECONDS = 30;
  * start.
  */
 export function undecryptableError(error: Error): UnavailableError {
-  return new UnavailableError(error.message, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  return new UnavailableError(error.message, {
+    code: 'data_undecryptable',
+    cause: error,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 /** Returns what stands for an undecryptable item in a list, so that the others are still shown. */

@@ -44,7 +44,10 @@ export class FeedbackStore {
           toSqlJson(metadata ?? {}),
         ],
       });
-      if (!rows[0]) throw new TooManyRequestsError('There is as much feedback on this key of the run as is kept');
+      if (!rows[0])
+        throw new TooManyRequestsError('There is as much feedback on this key of the run as is kept', {
+          code: 'feedback_full',
+        });
       return ofRow(rows[0]);
     } catch (error) {
       if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new NotFoundError('Run not found', { cause: error });

@@ -35,7 +35,7 @@ const verifier: PrincipalVerifier = {
   async authenticate({ headers }) {
     if (headers.caller === 'reader') return reader;
     if (headers.caller === 'writer') return writer;
-    throw new UnauthorizedError('Missing authentication headers');
+    throw new UnauthorizedError('Missing authentication headers', { code: 'principal_token_missing' });
   },
 };
 

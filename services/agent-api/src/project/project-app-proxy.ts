@@ -115,7 +115,11 @@ export class ProjectAppProxy {
     if (permissionFirst && operation?.permission) requirePermission(caller, operation.permission);
     res.locals.route = ROUTE;
     const socketPath = await this.#socketPath().catch((cause) => {
-      throw new UnavailableError('The project cannot be loaded at the moment', { cause, retryAfterSeconds: 5 });
+      throw new UnavailableError('The project cannot be loaded at the moment', {
+        code: 'project_not_loaded',
+        cause,
+        retryAfterSeconds: 5,
+      });
     });
     const headers = {
       ...headersFor(req, loopback.isOwn(req)),
@@ -239,7 +243,11 @@ function proxyToApp(
 }
 
 function unavailable(cause: Error): UnavailableError {
-  return new UnavailableError('The project did not answer', { cause, retryAfterSeconds: 1 });
+  return new UnavailableError('The project did not answer', {
+    code: 'project_unresponsive',
+    cause,
+    retryAfterSeconds: 1,
+  });
 }
 
 function answerHeaders({ headers }: IncomingMessage): Record<string, string | string[]> {

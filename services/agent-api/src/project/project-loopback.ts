@@ -104,7 +104,8 @@ export class ProjectLoopback {
 
   /** Admits code that runs beside a worker and calls over the network. @throws UnauthorizedError */
   #admitWorker(req: IncomingMessage): void {
-    if (!hasLoopbackToken(req, this.workerToken)) throw new UnauthorizedError('Invalid authentication headers');
+    if (!hasLoopbackToken(req, this.workerToken))
+      throw new UnauthorizedError('Invalid authentication headers', { code: 'worker_token_invalid' });
     this.#callers.set(req, PROJECT);
   }
 

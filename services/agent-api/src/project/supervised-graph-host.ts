@@ -78,7 +78,11 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
     try {
       return await this.#current();
     } catch (cause) {
-      throw new UnavailableError('The project cannot be loaded at the moment', { cause, retryAfterSeconds: 5 });
+      throw new UnavailableError('The project cannot be loaded at the moment', {
+        code: 'project_not_loaded',
+        cause,
+        retryAfterSeconds: 5,
+      });
     }
   }
 
@@ -88,13 +92,16 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const internal = { answerMs };
-      timer = setTimeout(() => reject(new UnavailableError('The project did not answer', { internal })), answerMs);
+      timer = setTimeout(
+        () => reject(new UnavailableError('The project did not answer', { code: 'project_unresponsive', internal })),
+        answerMs,
+      );
     });
     try {
       return await Promise.race([question(host), late]);
     } catch (error) {
       if (!(error instanceof GraphRequestError) || error.reason !== 'gone') throw error;
-      throw new UnavailableError('The project did not answer', { cause: error });
+      throw new UnavailableError('The project did not answer', { code: 'project_unresponsive', cause: error });
     } finally {
       clearTimeout(timer);
     }

@@ -1,5 +1,5 @@
 import type { RunEngine } from '@runyard/run-engine';
-import { ByteBudget, type Metrics, type RefusalCounter } from '@runyard/service-kit';
+import { ByteBudget, type Metrics, UnavailableError } from '@runyard/service-kit';
 import { isFailure } from '../streams/run-end.ts';
 import { EMPTY_RESULT, errorResult, type RunResult } from './run-result.ts';
 
@@ -15,7 +15,6 @@ export interface RunResultsOptions {
   engine: Pick<RunEngine, 'readOutcome'>;
   /** Bytes of all large results that answers hold. One that is larger counts as so many, and is held alone. */
   maxBytes: number;
-  refusals: Pick<RefusalCounter, 'createError'>;
 }
 
 /**
@@ -59,7 +58,11 @@ export class RunResults {
     const known = this.#shared.get(run.runId);
     if (known) return known;
     const bytes = Math.min(valuesBytes, this.#budget.maxBytes);
-    if (!this.#budget.hasRoomFor(bytes) && mayRefuse()) throw this.#options.refusals.createError('result_bytes');
+    if (!this.#budget.hasRoomFor(bytes) && mayRefuse()) {
+      throw new UnavailableError('Too many large results are being sent at the moment', {
+        code: 'too_many_result_bytes',
+      });
+    }
     const shared = new SharedResult({
       bytes,
       budget: this.#budget,

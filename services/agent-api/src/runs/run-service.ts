@@ -194,5 +194,8 @@ async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promis
  */
 function mapDeadlock(error: unknown): never {
   if (!isRetryable(error)) throw error;
-  throw new ConflictError('The runs are being changed by others at the same time. Try again.', { cause: error });
+  throw new ConflictError('The runs are being changed by others at the same time. Try again.', {
+    code: 'runs_changed_concurrently',
+    cause: error,
+  });
 }

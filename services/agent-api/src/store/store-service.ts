@@ -30,7 +30,7 @@ export class StoreService {
   /** @throws BadRequestError, UnprocessableError, ForbiddenError, NotFoundError, BadGatewayError */
   async put(scope: Scope, { namespace, key, value, index, ttl }: StorePutRequest): Promise<void> {
     const isInScope = Object.entries(scope).every(([name, wanted]) => isDeepStrictEqual(value[name], wanted));
-    if (!isInScope) throw new ForbiddenError('Not authorized');
+    if (!isInScope) throw new ForbiddenError('Not authorized', { code: 'store_namespace_forbidden' });
     await this.#runOne({
       kind: 'put',
       scope,

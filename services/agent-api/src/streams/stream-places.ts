@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
-import type { HandlerRequest, Middleware, RefusalCounter } from '@runyard/service-kit';
+import { type HandlerRequest, type Middleware, UnavailableError } from '@runyard/service-kit';
 import { isSet } from '../http/query-flag.ts';
 
 interface CancelQuery {
@@ -26,12 +26,10 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
  */
 export class StreamPlaces {
   readonly #max: number;
-  readonly #refusals: Pick<RefusalCounter, 'createError'>;
   #taken = 0;
 
-  constructor(max: number, refusals: Pick<RefusalCounter, 'createError'>) {
+  constructor(max: number) {
     this.#max = max;
-    this.#refusals = refusals;
   }
 
   get taken(): number {
@@ -51,7 +49,9 @@ export class StreamPlaces {
   #take(res: ServerResponse): void {
     // A client that has left already sends no other `close`.
     if (res.closed) return;
-    if (this.#taken >= this.#max) throw this.#refusals.createError('open_streams');
+    if (this.#taken >= this.#max) {
+      throw new UnavailableError('Too many streams are open at the moment', { code: 'too_many_open_streams' });
+    }
     this.#taken += 1;
     res.once('close', () => {
       this.#taken -= 1;

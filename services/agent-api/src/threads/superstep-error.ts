@@ -13,5 +13,7 @@ export function superstepError(threadId: string, error: unknown): unknown {
   if (error instanceof BadRequestError || error instanceof NotFoundError) {
     return new BadRequestError(error.message, { cause, body });
   }
-  return error instanceof UnprocessableError ? new UnprocessableError(error.message, { cause, body }) : error;
+  return error instanceof UnprocessableError
+    ? new UnprocessableError(error.message, { code: error.code, cause, body })
+    : error;
 }

@@ -37,7 +37,10 @@ export class ThreadRetention {
     // The state is read too: an undecryptable one is not copied.
     const source = await store.find(scope, sourceId);
     const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
-    if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
+    if (!copied)
+      throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`, {
+        code: 'thread_copy_source_missing',
+      });
     if (copied.isStateOutdated) {
       try {
         await state.refresh({ threadId, metadata: source.metadata }, 'idle');

@@ -159,7 +159,7 @@ export class ThreadService {
 }
 
 function threadExists(threadId: string): ConflictError {
-  return new ConflictError(`Thread with ID ${threadId} already exists`);
+  return new ConflictError(`Thread with ID ${threadId} already exists`, { code: 'thread_exists' });
 }
 
 export function requireThread(threadId: string, thread: StoredThread | undefined): StoredThread {

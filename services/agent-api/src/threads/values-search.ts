@@ -33,7 +33,7 @@ export async function searchValues<T>(
     throw new UnprocessableError(
       `values: the state of so many threads cannot be searched within ${limitMs / 1000} s. ` +
         'Narrow the search by ids, metadata, status or times.',
-      { cause: error },
+      { code: 'values_search_too_slow', cause: error },
     );
   }
 }

@@ -31,7 +31,8 @@ export class WebhookTargets {
     if (url === undefined) return targets;
     const checked = await Promise.all(targets.map((target) => this.#withNameChecked(target)));
     for (const { refusal } of checked) {
-      if (refusal !== undefined && !this.#options.settings.acceptsRefused) throw new UnprocessableError(refusal);
+      if (refusal !== undefined && !this.#options.settings.acceptsRefused)
+        throw new UnprocessableError(refusal, { code: 'webhook_refused' });
     }
     return checked;
   }

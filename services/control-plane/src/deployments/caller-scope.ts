@@ -19,13 +19,19 @@ export type DeploymentPermission =
  */
 export function tenantOf(caller: Principal, permission: DeploymentPermission): Tenant {
   if (!caller.workspaceId) {
-    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
+    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
+      code: 'workspace_required',
+    });
   }
   if (!caller.permissions.includes(permission)) {
-    throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+    throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`, {
+      code: 'permission_missing',
+    });
   }
   if (permission === 'deployments:create' && caller.plan === 'developer') {
-    throw new ForbiddenError('Deployments are not enabled for this organization: its plan is below Plus');
+    throw new ForbiddenError('Deployments are not enabled for this organization: its plan is below Plus', {
+      code: 'plan_required',
+    });
   }
   return { organizationId: caller.organizationId, workspaceId: caller.workspaceId };
 }

@@ -59,7 +59,7 @@ function parseIds(parameter: string, text: string | undefined): string[] | undef
     .filter(Boolean);
   if (!ids.every(isUuid)) {
     const msg = 'Value must be a list of UUIDs, separated by commas';
-    throw new InvalidFieldError(['query', parameter], msg, 'uuid_parsing');
+    throw new InvalidFieldError(['query', parameter], msg, { type: 'uuid_parsing' });
   }
   return ids.map((id) => id.toLowerCase());
 }

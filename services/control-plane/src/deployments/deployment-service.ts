@@ -227,14 +227,18 @@ async function chooseName(
 ): Promise<string> {
   if (agent && (await deploymentStore.isAgentDeployed(transaction, tenant, agent))) {
     const [id, environment] = [JSON.stringify(agent.agent_id), JSON.stringify(agent.environment)];
-    throw new ConflictError(`Agent ${id} already has a deployment in ${environment}.`);
+    throw new ConflictError(`Agent ${id} already has a deployment in ${environment}.`, {
+      code: 'agent_already_deployed',
+    });
   }
   const wanted = name ?? `${agent?.agent_id}-${agent?.environment}`;
   if (!(await deploymentStore.isNameTaken(transaction, tenant, wanted))) return wanted;
-  throw new BadRequestError(`A deployment named ${JSON.stringify(wanted)} already exists in this workspace.`);
+  throw new BadRequestError(`A deployment named ${JSON.stringify(wanted)} already exists in this workspace.`, {
+    code: 'deployment_name_taken',
+  });
 }
 
-const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', 'missing');
+const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', { type: 'missing' });
 
 /**
  * Returns a slug that is unique in the whole platform. It is never a uuid, because paths accept ids in place of slugs.

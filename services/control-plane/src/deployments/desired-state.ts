@@ -76,7 +76,8 @@ export class DesiredState {
     const answer = await this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
-        if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
+        if (current.deleteRequestedAt)
+          throw new BadRequestError(`Deployment ID ${id} is being deleted.`, { code: 'deployment_being_deleted' });
         const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
         const desired = await planChange(current, latest, transaction);
         await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
@@ -154,6 +155,6 @@ async function write(
 
 /** Answers alike for a deployment of another workspace and one that does not exist. */
 export function requireDeployment(row: Deployment | null, id: string): Deployment {
-  if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`);
+  if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
   return row;
 }

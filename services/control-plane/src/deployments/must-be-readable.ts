@@ -15,7 +15,7 @@ export async function mustBeReadable(
 ): Promise<void> {
   const tenant = tenantOf(caller, 'deployments:read');
   if (!(await deploymentStore.find(queries, tenant, deploymentId))) {
-    throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+    throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
   }
   if (revisionId === undefined) return;
   if (!(await deploymentStore.findRevision(queries, tenant, deploymentId, revisionId))) {

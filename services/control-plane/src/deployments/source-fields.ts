@@ -66,5 +66,5 @@ const ALL: ReadonlySet<string> = new Set([
 
 /** Makes the error for an invalid source configuration. The message is for the caller. */
 export function invalidSource(message: string): BadRequestError {
-  return new BadRequestError(`Source configuration error: ${message}.`);
+  return new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid' });
 }

@@ -44,7 +44,7 @@ export class CallerCheck {
       if (deploymentId === undefined) return;
       const where = { id: deploymentId, listenerId: id };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
-      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
     });
     const { key, audience, workspace_id } = question;
     const body = { key, audience, ...(workspace_id == null ? {} : { workspace_id }) };
@@ -87,5 +87,9 @@ export class CallerCheck {
 }
 
 function unavailable(cause: unknown): UnavailableError {
-  return new UnavailableError('Callers cannot be checked at the moment', { cause, retryAfterSeconds: 1 });
+  return new UnavailableError('Callers cannot be checked at the moment', {
+    code: 'key_check_unavailable',
+    cause,
+    retryAfterSeconds: 1,
+  });
 }

@@ -31,10 +31,12 @@ export function acceptListenerKeys(keys: ListenerKeys, others: PrincipalVerifier
       const owner = await keys.ownerOf(key).catch((error: unknown) => {
         throw toUnavailableError(error) ?? error;
       });
-      if (!owner) throw new UnauthorizedError('Invalid listener key');
+      if (!owner) throw new UnauthorizedError('Invalid listener key', { code: 'listener_key_invalid' });
       const { listenerId, organizationId, workspaceId } = owner;
       if (!isBelow(request, listenerId))
-        throw new ForbiddenError('This key is good for the data plane of its listener alone');
+        throw new ForbiddenError('This key is good for the data plane of its listener alone', {
+          code: 'listener_key_out_of_place',
+        });
       return {
         kind: 'service_key',
         identity: listenerId,

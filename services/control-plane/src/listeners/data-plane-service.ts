@@ -184,5 +184,5 @@ async function deleteRemoved(transaction: Prisma.TransactionClient, where: Repor
 }
 
 function missing({ id }: ReportedDeployment): NotFoundError {
-  return new NotFoundError(`Deployment ID ${id} not found.`);
+  return new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
 }

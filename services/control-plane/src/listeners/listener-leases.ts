@@ -79,5 +79,5 @@ export class ListenerLeases {
 }
 
 function leaseConflict(id: string): ConflictError {
-  return new ConflictError(`Another data plane holds the lease of listener ${id}.`);
+  return new ConflictError(`Another data plane holds the lease of listener ${id}.`, { code: 'listener_lease_held' });
 }

@@ -109,7 +109,7 @@ export class ListenerService {
     const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
     if (left > 0) {
       const count = left === 1 ? 'a deployment: delete it' : `${left} deployments: delete them`;
-      throw new ConflictError(`Listener ID ${id} has ${count} first.`);
+      throw new ConflictError(`Listener ID ${id} has ${count} first.`, { code: 'listener_in_use' });
     }
     const deleted = await transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } });
     return deleted.map((each) => each.id);
@@ -135,7 +135,9 @@ function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeC
 }
 
 function taken({ workspaceId }: Tenant, computeId: string): ConflictError {
-  return new ConflictError(`Listener for workspace ID '${workspaceId}' and compute ID '${computeId}' already exists.`);
+  return new ConflictError(`Listener for workspace ID '${workspaceId}' and compute ID '${computeId}' already exists.`, {
+    code: 'listener_exists',
+  });
 }
 
 function viewOf(row: ListenerRow): Listener {

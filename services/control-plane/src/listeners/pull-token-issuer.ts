@@ -25,7 +25,7 @@ export class PullTokenIssuer {
     await this.#leases.runAsOwner(requireDataPlane(caller), { id: listenerId, epoch }, async (transaction) => {
       const where = { id: deploymentId, listenerId, deleteRequestedAt: null };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
-      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
     });
     const { address, tokens } = this.#registry;
     const name = nameOf(address, deploymentId, imageUri);

@@ -6,7 +6,9 @@ import { ForbiddenError, type Principal } from '@runyard/service-kit';
  */
 export function mustManageOrganization(caller: Principal): void {
   if (!caller.permissions.includes('organization:manage')) {
-    throw new ForbiddenError('You may not do this in the organization: organization:manage is missing');
+    throw new ForbiddenError('You may not do this in the organization: organization:manage is missing', {
+      code: 'permission_missing',
+    });
   }
 }
 
@@ -17,10 +19,14 @@ export function mustManageOrganization(caller: Principal): void {
  */
 export function workspaceFor(caller: Principal, permission?: AgentPermission): string {
   if (!caller.workspaceId) {
-    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
+    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
+      code: 'workspace_required',
+    });
   }
   if (permission && !caller.permissions.includes(permission)) {
-    throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+    throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`, {
+      code: 'permission_missing',
+    });
   }
   return caller.workspaceId;
 }

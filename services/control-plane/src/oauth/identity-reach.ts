@@ -44,7 +44,10 @@ export class IdentityReach {
       if (!response.ok || !answer.ok) throw new Error(`org-access answers ${response.status}`);
       return answer.value.reaches;
     } catch (cause) {
-      throw new UnavailableError('Whether the owner of a connected token is still there cannot be asked.', { cause });
+      throw new UnavailableError('Whether the owner of a connected token is still there cannot be asked.', {
+        code: 'token_owner_check_unavailable',
+        cause,
+      });
     }
   }
 }

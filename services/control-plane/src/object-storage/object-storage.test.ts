@@ -107,7 +107,7 @@ describe('a bucket', () => {
   }
   const answering = (status: number, code: string) =>
     bucketOf((_, res) => void res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`));
-  const away = { name: 'ObjectStorageUnavailableError', status: 503, refusal: 'object_storage' };
+  const away = { name: 'ObjectStorageUnavailableError', status: 503, code: 'object_storage_unavailable' };
 
   it.each([
     ['fails', () => answering(500, 'InternalError')],

@@ -9,8 +9,8 @@ export class ObjectStorageUnavailableError extends UnavailableError {
   constructor(cause: unknown) {
     const { code, name } = cause as { code?: string; name?: string };
     super(`The object storage could not be reached (${code ?? name ?? 'unknown'})`, {
+      code: 'object_storage_unavailable',
       cause,
-      refusal: 'object_storage',
     });
   }
 }

@@ -31,7 +31,9 @@ export const pendingObjects = {
     const kept = await transaction.$executeRaw`
       DELETE FROM object_removal WHERE key = ANY(${[...keys]}::text[]) AND NOT is_begun`;
     if (kept === keys.length) return;
-    throw new UnavailableError('What was written took too long to arrive, and is being removed.');
+    throw new UnavailableError('What was written took too long to arrive, and is being removed.', {
+      code: 'object_arrived_late',
+    });
   },
 
   /** Takes the owner of these objects away when this transaction commits. */

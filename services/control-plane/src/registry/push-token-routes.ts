@@ -32,11 +32,15 @@ async function issue(
 ): Promise<PushToken> {
   const tenant = tenantOf(caller, 'deployments:update');
   const deployment = await deploymentStore.find(queries, tenant, deploymentId);
-  if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+  if (!deployment)
+    throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
   if (deployment.source !== 'internal_docker') {
-    throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.");
+    throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.", {
+      code: 'source_unsuitable',
+    });
   }
-  if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+  if (deployment.deleteRequestedAt)
+    throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`, { code: 'deployment_being_deleted' });
   // The answer has no `repository_url`, which clients would use instead of the image's given name.
   return {
     token: tokens.issue({ deploymentId, mayPush: true }, LIFETIME_MS),

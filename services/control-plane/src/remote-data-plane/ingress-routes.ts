@@ -25,7 +25,11 @@ export function ingressRoutes({ store, client, link, kept, logger }: IngressDepe
       const answer = await link
         .sendOnce((epoch, signal) => client.checkCaller({ epoch, ...body }, signal))
         .catch((cause: unknown) => {
-          throw new UnavailableError('Callers cannot be checked at the moment', { cause, retryAfterSeconds: 1 });
+          throw new UnavailableError('Callers cannot be checked at the moment', {
+            code: 'key_check_unavailable',
+            cause,
+            retryAfterSeconds: 1,
+          });
         });
       return answer.verified ? ok(answer.verified) : { status: answer.status, body: { detail: answer.detail } };
     }),
@@ -36,7 +40,11 @@ export function ingressRoutes({ store, client, link, kept, logger }: IngressDepe
       } catch (error) {
         logger.warn('key set request failed', { isKnown: kept.state.keySet !== null, error });
       }
-      if (!kept.state.keySet) throw new UnavailableError('The key set is not known yet', { retryAfterSeconds: 1 });
+      if (!kept.state.keySet)
+        throw new UnavailableError('The key set is not known yet', {
+          code: 'token_keys_unavailable',
+          retryAfterSeconds: 1,
+        });
       return ok(kept.state.keySet);
     }),
   ];

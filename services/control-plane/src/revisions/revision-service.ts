@@ -112,7 +112,7 @@ export class RevisionService {
   ): Promise<Revision> {
     const now = requireRevision(await deploymentStore.findRevision(transaction, tenant, deploymentId, id), id);
     if (now.status === ('INTERRUPTED' satisfies RevisionStatus)) return this.#dependencies.view.revision(now);
-    throw new BadRequestError(`The revision is ${now.status} and cannot be interrupted.`);
+    throw new BadRequestError(`The revision is ${now.status} and cannot be interrupted.`, { code: 'revision_ended' });
   }
 }
 

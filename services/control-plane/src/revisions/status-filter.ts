@@ -15,5 +15,5 @@ export function parseStatuses(text: string | undefined): RevisionStatus[] | unde
 
 function refuse(part: string): never {
   const msg = `${part.slice(0, 40)} is not a revision status`;
-  throw new InvalidFieldError(['query', 'status'], msg, 'enum_error');
+  throw new InvalidFieldError(['query', 'status'], msg, { type: 'enum_error' });
 }

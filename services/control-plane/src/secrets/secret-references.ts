@@ -27,7 +27,9 @@ export class ReferencedSecrets {
   /** @throws BadRequestError when there are references, and no folder to read them from */
   checkReadable(references: readonly SecretReference[]): void {
     if (references.length === 0 || this.#folder !== undefined) return;
-    throw new BadRequestError('secret_references cannot be read here: SECRET_REFERENCES_DIR is not set.');
+    throw new BadRequestError('secret_references cannot be read here: SECRET_REFERENCES_DIR is not set.', {
+      code: 'secret_references_disabled',
+    });
   }
 
   /** @throws StartFailure that names the missing reference, never a value */

@@ -8,7 +8,8 @@ export function checkSecrets(secrets: readonly Secret[]): void {
   checkNames(names);
   // Callers who may not read values get empty ones. Sending these back must not replace the values.
   const blank = secrets.filter(({ value }) => value.trim() === '').map(({ name }) => name);
-  if (blank.length > 0) throw new BadRequestError(`Secret values are empty: ${blank.join(', ')}.`);
+  if (blank.length > 0)
+    throw new BadRequestError(`Secret values are empty: ${blank.join(', ')}.`, { code: 'secret_value_empty' });
 }
 
 /** On LangGraph Platform these name a deployment's own servers. Here they would have no effect. */
@@ -21,11 +22,14 @@ export function checkNames(names: readonly string[]): void {
     const list = servers.join(', ');
     throw new BadRequestError(
       `Secrets cannot name servers for a deployment: ${list}. It gets a database and Redis keys of its own on the servers of its data plane.`,
+      { code: 'secret_name_reserved' },
     );
   }
   const reserved = names.filter(isReservedVariable);
   if (reserved.length > 0) {
-    throw new BadRequestError(`Secret names are reserved for the platform: ${reserved.join(', ')}.`);
+    throw new BadRequestError(`Secret names are reserved for the platform: ${reserved.join(', ')}.`, {
+      code: 'secret_name_reserved',
+    });
   }
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
   if (twice.length > 0) throw new BadRequestError(`Secret names are given twice: ${[...new Set(twice)].join(', ')}.`);

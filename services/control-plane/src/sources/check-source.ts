@@ -63,7 +63,10 @@ export async function checkSource(
     }
   } else if (source === 'local_directory') {
     if (!rules.localProjects) {
-      throw new BadRequestError("Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).");
+      throw new BadRequestError(
+        "Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).",
+        { code: 'source_invalid' },
+      );
     }
     await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
   }
@@ -111,4 +114,5 @@ function checkImage(
  */
 const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
 
-const wrong = (message: string) => new BadRequestError(`Source configuration error: ${message}.`);
+const wrong = (message: string) =>
+  new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid' });

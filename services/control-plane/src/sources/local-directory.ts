@@ -48,5 +48,8 @@ export async function openLocalDirectory(source: LocalDirectory): Promise<LocalP
 }
 
 function wrong(message: string, cause?: unknown): BadRequestError {
-  return new BadRequestError(`Source configuration error: ${message.replace(/\.$/, '')}.`, { cause });
+  return new BadRequestError(`Source configuration error: ${message.replace(/\.$/, '')}.`, {
+    code: 'source_invalid',
+    cause,
+  });
 }

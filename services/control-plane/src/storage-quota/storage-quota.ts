@@ -110,9 +110,11 @@ export async function freeBytes(folder: string): Promise<number> {
 
 function roomBelow(max: number, stored: number, what: string): Room {
   const message = `There is no room for it: ${what} take ${stored} bytes, of ${max} that they may.`;
-  return { bytes: max - stored, refusal: new InsufficientStorageError(message) };
+  return { bytes: max - stored, refusal: new InsufficientStorageError(message, { code: 'storage_quota_exceeded' }) };
 }
 
 function diskFull(): InsufficientStorageError {
-  return new InsufficientStorageError('There is no room for it: the storage of the platform is full.');
+  return new InsufficientStorageError('There is no room for it: the storage of the platform is full.', {
+    code: 'platform_storage_full',
+  });
 }

@@ -33,11 +33,11 @@ export async function admitToDeployment(
   const { apiKey, bearer } = credentialsOf(req.headers);
   if (route?.has_custom_auth) return admitToCustomAuth(req, route, check);
   const key = apiKey ?? bearer;
-  if (key === undefined) throw new UnauthorizedError('Missing authentication headers');
+  if (key === undefined) throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
   const request = keyCheckFor(key, route);
   const answer = await check(request);
-  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
-  if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+  if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
 }
 
@@ -51,7 +51,7 @@ export async function findWorkspaceOfKey(req: IncomingMessage, check: KeyChecker
 
 /** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */
 export function requireRoute(route: DeploymentRoute | undefined): DeploymentRoute {
-  if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+  if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return route;
 }
 
@@ -72,8 +72,8 @@ export async function admitToService(
     ...(typeof workspaceId === 'string' && workspaceId !== '' ? { workspaceId } : {}),
   };
   const answer = await check(request);
-  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
-  if (answer.kind === 'other_workspace') throw new ForbiddenError(answer.detail);
+  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+  if (answer.kind === 'other_workspace') throw new ForbiddenError(answer.detail, { code: 'workspace_out_of_reach' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
 }
 
@@ -86,8 +86,8 @@ async function admitToCustomAuth(
   if (looksLikePlatformKey(apiKey)) {
     const request = keyCheckFor(apiKey, route);
     const answer = await check(request);
-    if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
-    if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+    if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+    if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
   }
   if (!looksLikePlatformKey(bearer)) return UNAUTHENTICATED;

@@ -90,7 +90,11 @@ export class KeyCache {
     }
     return this.#askOnce(id, request).catch((error: unknown) => {
       if (entry && this.#entries.get(id) === entry && this.#outlivesOutage(entry)) return entry.answer;
-      throw new UnavailableError('Keys cannot be checked at the moment', { cause: error, retryAfterSeconds: 2 });
+      throw new UnavailableError('Keys cannot be checked at the moment', {
+        code: 'key_check_unavailable',
+        cause: error,
+        retryAfterSeconds: 2,
+      });
     });
   }
 

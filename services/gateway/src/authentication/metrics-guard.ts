@@ -11,10 +11,11 @@ export function createMetricsGuard(guard: GuessGuard, internalToken: string): Pr
     async authenticate(req) {
       const { apiKey, bearer } = credentialsOf(req.headers);
       const key = apiKey ?? bearer;
-      if (key === undefined) throw new UnauthorizedError('Missing authentication headers');
+      if (key === undefined)
+        throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
       if (isSame(key, internalToken)) return INTERNAL;
       const answer = await guard.checkerFor(req)({ key, audience: 'gateway' });
-      if (answer.kind !== 'good') throw new UnauthorizedError('Invalid API key');
+      if (answer.kind !== 'good') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
       return toPrincipal(answer.claims);
     },
   };

@@ -54,8 +54,8 @@ export class OpenExchanges {
     let exchanges = this.#byKey.get(exchange.keyId);
     if (exchanges && exchanges.size >= this.#maxPerKey) {
       throw new TooManyRequestsError('Too many requests with this key are open', {
+        code: 'too_many_requests_of_key',
         retryAfterSeconds: 1,
-        refusal: 'requests_of_key',
       });
     }
     if (!exchanges) {

@@ -1,4 +1,4 @@
-import type { PrincipalClaims } from '@runyard/contracts';
+import type { ErrorCodeOf, PrincipalClaims } from '@runyard/contracts';
 import { TooManyRequestsError } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { type Bucket, type Rate, RateLimit } from './rate-limit.ts';
@@ -14,6 +14,7 @@ interface Dimension {
   name: string;
   /** Returns the subject of the request; undefined where it is not counted in this dimension. */
   subjectOf(caller: RateLimitedCaller): string | undefined;
+  code: ErrorCodeOf<429>;
   /** The detail of the 429. */
   detail: string;
   rateOf(config: Config): Rate;
@@ -23,18 +24,21 @@ interface Dimension {
 const DIMENSIONS: readonly Dimension[] = [
   {
     name: 'key',
+    code: 'rate_of_key_exceeded',
     subjectOf: ({ claims }) => claims && (claims.key_id ?? claims.sub),
     detail: 'Too many requests with this key',
     rateOf: (config) => rate(config.RATE_LIMIT_RPS, config.RATE_LIMIT_BURST),
   },
   {
     name: 'tenant',
+    code: 'rate_of_workspace_exceeded',
     subjectOf: ({ claims }) => claims && (claims.workspace_id ?? claims.organization_id),
     detail: 'Too many requests of this workspace',
     rateOf: (config) => rate(config.RATE_LIMIT_TENANT_RPS, config.RATE_LIMIT_TENANT_BURST),
   },
   {
     name: 'address',
+    code: 'rate_of_address_exceeded',
     subjectOf: ({ claims, address }) => (claims ? undefined : address),
     detail: 'Too many requests from this address',
     rateOf: (config) => rate(config.RATE_LIMIT_ADDRESS_RPS, config.RATE_LIMIT_ADDRESS_BURST),
@@ -42,17 +46,18 @@ const DIMENSIONS: readonly Dimension[] = [
 ];
 
 /** Failures to authenticate are no requests: they are counted when they happen, and checked beforehand. */
-const FAILURES = {
+const FAILURES: Omit<Dimension, 'subjectOf'> = {
   name: 'authentication_failures',
+  code: 'too_many_failures_to_authenticate',
   detail: 'Too many failures to authenticate from this address',
-  rateOf: (config: Config) => rate(config.RATE_LIMIT_FAILURES_RPS, config.RATE_LIMIT_FAILURES_BURST),
+  rateOf: (config) => rate(config.RATE_LIMIT_FAILURES_RPS, config.RATE_LIMIT_FAILURES_BURST),
 };
 
 function rate(perSecond: number, burst = Math.max(1, Math.ceil(perSecond * 2))): Rate {
   return { perSecond, burst };
 }
 
-type ActiveDimension = Pick<Dimension, 'subjectOf' | 'detail'> & { limit: RateLimit };
+type ActiveDimension = Pick<Dimension, 'subjectOf' | 'code' | 'detail'> & { limit: RateLimit };
 
 /** Decides whether a caller has sent too much, without making any request wait. */
 export class RateLimits {
@@ -78,12 +83,12 @@ export class RateLimits {
    * @throws TooManyRequestsError
    */
   take(caller: RateLimitedCaller): string[] {
-    const counted = this.#dimensions.flatMap(({ subjectOf, limit, detail }) => {
+    const counted = this.#dimensions.flatMap(({ subjectOf, ...dimension }) => {
       const subject = subjectOf(caller);
-      return subject === undefined ? [] : [{ limit, subject, detail }];
+      return subject === undefined ? [] : [{ ...dimension, subject }];
     });
-    for (const { limit, subject, detail } of counted) {
-      if (!limit.hasRoom(subject)) throw refusal(limit, subject, detail);
+    for (const each of counted) {
+      if (!each.limit.hasRoom(each.subject)) throw refusal(each);
     }
     for (const { limit, subject } of counted) limit.take(subject);
     if (counted.length === 0) return [];
@@ -100,7 +105,7 @@ export class RateLimits {
    */
   refusalOfGuesses(address: string): TooManyRequestsError | undefined {
     const limit = this.#failures;
-    return limit && !limit.hasRoom(address) ? refusal(limit, address, FAILURES.detail) : undefined;
+    return limit && !limit.hasRoom(address) ? refusal({ ...FAILURES, limit, subject: address }) : undefined;
   }
 
   countFailure(address: string): void {
@@ -108,10 +113,15 @@ export class RateLimits {
   }
 }
 
-function refusal(limit: RateLimit, subject: string, detail: string): TooManyRequestsError {
+function refusal({
+  limit,
+  subject,
+  code,
+  detail,
+}: Pick<ActiveDimension, 'limit' | 'code' | 'detail'> & { subject: string }): TooManyRequestsError {
   return new TooManyRequestsError(detail, {
+    code,
     retryAfterSeconds: limit.retryAfterSeconds(subject),
     headers: { 'ratelimit-policy': limit.policy, ratelimit: limit.state(subject) },
-    refusal: `rate_of_${limit.name}`,
   });
 }

@@ -5,7 +5,7 @@ export class NoRoomError extends UnavailableError {
   constructor() {
     super('Too many requests wait for an answer at the moment', {
       retryAfterSeconds: 1,
-      refusal: 'requests_of_upstream',
+      code: 'too_many_requests_of_upstream',
     });
   }
 }

@@ -48,7 +48,9 @@ async function tryUpstreams(
   { path }: Continuation,
   plan: ContinuationRequest,
 ): Promise<Continuation | undefined> {
-  let failure: unknown = new UnavailableError('No process of the deployment can be reached');
+  let failure: unknown = new UnavailableError('No process of the deployment can be reached', {
+    code: 'answer_not_continued',
+  });
   for (const upstream of plan.upstreams) {
     try {
       return await sendToUpstream(res, upstream, {

@@ -23,7 +23,10 @@ export class UpstreamChoice {
   of(route: DeploymentRoute): readonly string[] {
     const { upstreams } = route;
     if (upstreams.length === 0) {
-      throw new UnavailableError('The deployment is not running at the moment', { retryAfterSeconds: 5 });
+      throw new UnavailableError('The deployment is not running at the moment', {
+        code: 'deployment_not_running',
+        retryAfterSeconds: 5,
+      });
     }
     if (upstreams.length === 1) return upstreams;
     const turn = (this.#turns.get(route) ?? 0) % upstreams.length;

@@ -44,13 +44,17 @@ export function mayTryAnother(error: unknown, isRepeatable: boolean): boolean {
 export function upstreamFailure(error: unknown, name: string): AppError {
   if (error instanceof AppError) return error;
   if (isConnectFailure(error)) {
-    return new UnavailableError(`${name} cannot be reached at the moment`, { cause: error, retryAfterSeconds: 1 });
+    return new UnavailableError(`${name} cannot be reached at the moment`, {
+      code: 'upstream_unreachable',
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   }
   if (isConnectionLoss(error)) {
     const detail = `${name} broke off before it answered: the request may have been carried out`;
-    return new UnavailableError(detail, { cause: error, retryAfterSeconds: 1 });
+    return new UnavailableError(detail, { code: 'upstream_broke_off', cause: error, retryAfterSeconds: 1 });
   }
-  return new BadGatewayError(`${name} did not answer as it should`, { cause: error });
+  return new BadGatewayError(`${name} did not answer as it should`, { code: 'upstream_answer_invalid', cause: error });
 }
 
 /** Returns whether the connection ended before the answer. Any other failure would happen again. */

@@ -65,7 +65,7 @@ export class RoutePlanner {
   }
 
   async plan(req: IncomingMessage, destination: Destination): Promise<RoutePlan> {
-    if (destination.kind === 'none') throw new NotFoundError('Not Found');
+    if (destination.kind === 'none') throw new NotFoundError('Not Found', { code: 'route_not_found' });
     return destination.kind === 'service'
       ? this.#planService(req, destination)
       : this.#planDeployment(req, destination);
@@ -90,7 +90,7 @@ export class RoutePlanner {
     const { by, reference, target } = destination;
     const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
     if (!table.isLoaded && !found) {
-      throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
+      throw new UnavailableError('Deployments are not known yet', { code: 'routes_unknown', retryAfterSeconds: 1 });
     }
     const known = by === 'host' ? found : ((await this.#findNamedByCaller(req, reference)) ?? found);
     // The deployment decides which pages may call; browsers ask without a key. A deployment that checks its callers

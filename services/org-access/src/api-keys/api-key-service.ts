@@ -45,7 +45,9 @@ export class ApiKeyService {
     const workspaceRoleId = body.role_id?.toLowerCase() ?? defaultWorkspaceRole(body.read_only);
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
-      throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.');
+      throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.', {
+        code: 'role_or_workspace_unknown',
+      });
     }
     return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
@@ -119,7 +121,9 @@ export class ApiKeyService {
 
   async createPersonalToken(caller: Principal, body: PersonalTokenCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     if (!caller.permissions.includes('organization:pats:create')) {
-      throw new ForbiddenError('Your role does not allow personal access tokens');
+      throw new ForbiddenError('Your role does not allow personal access tokens', {
+        code: 'personal_tokens_forbidden',
+      });
     }
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
     return this.#database.transact(
@@ -127,7 +131,9 @@ export class ApiKeyService {
         const { organizationId, identity: identityId } = caller;
         const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
         if (organization.patCreationDisabled) {
-          throw new ForbiddenError('Personal access tokens are not enabled for this organization');
+          throw new ForbiddenError('Personal access tokens are not enabled for this organization', {
+            code: 'personal_tokens_disabled',
+          });
         }
         if (defaultWorkspaceId) {
           const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
@@ -176,10 +182,14 @@ export class ApiKeyService {
       return;
     }
     if (!workspaceIds)
-      throw new ForbiddenError('Only organization administrators manage keys of the whole organization');
+      throw new ForbiddenError('Only organization administrators manage keys of the whole organization', {
+        code: 'organization_admin_required',
+      });
     for (const workspaceId of workspaceIds) {
       if (!(await this.#managesKeysIn(caller, workspaceId))) {
-        throw new ForbiddenError(`You may not manage keys in workspace ${workspaceId}`);
+        throw new ForbiddenError(`You may not manage keys in workspace ${workspaceId}`, {
+          code: 'key_management_forbidden',
+        });
       }
     }
   }
@@ -201,7 +211,9 @@ export class ApiKeyService {
 
 function requireWorkspaceId(caller: Principal): string {
   if (!caller.workspaceId) {
-    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
+    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
+      code: 'workspace_required',
+    });
   }
   return caller.workspaceId;
 }

@@ -13,7 +13,7 @@ export function requireGrantableRole(caller: Principal, asked: string | undefine
   const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
   if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
   if ((RANK[asked] ?? 0) > rankOfCaller)
-    throw new ForbiddenError('You may not give a higher organization role than your own');
+    throw new ForbiddenError('You may not give a higher organization role than your own', { code: 'role_above_own' });
   return asked;
 }
 

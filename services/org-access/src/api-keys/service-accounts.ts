@@ -17,7 +17,9 @@ export async function requireRole(
     where: { id: roleId, accessScope, OR: [{ organizationId: null }, { organizationId }] },
   });
   if (!role)
-    throw new InvalidFieldError(['body', ROLE_FIELDS[accessScope]], `There is no ${accessScope} role ${roleId}.`);
+    throw new InvalidFieldError(['body', ROLE_FIELDS[accessScope]], `There is no ${accessScope} role ${roleId}.`, {
+      code: 'role_or_workspace_unknown',
+    });
 }
 
 /**
@@ -62,4 +64,4 @@ export async function createServiceAccount(
 }
 
 export const unknownWorkspace = (id: string, field: string) =>
-  new InvalidFieldError(['body', field], `There is no workspace ${id}.`);
+  new InvalidFieldError(['body', field], `There is no workspace ${id}.`, { code: 'role_or_workspace_unknown' });

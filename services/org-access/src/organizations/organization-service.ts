@@ -22,7 +22,9 @@ export class OrganizationService {
 
   async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
     if (!caller.permissions.includes('organization:manage')) {
-      throw new ForbiddenError('Only organization administrators change its settings');
+      throw new ForbiddenError('Only organization administrators change its settings', {
+        code: 'organization_admin_required',
+      });
     }
     return this.#database.transact(async (transaction) => {
       const updated = await transaction.organization.update({
@@ -58,7 +60,8 @@ export class OrganizationService {
 }
 
 function mayRead(caller: Principal): void {
-  if (!caller.permissions.includes('organization:read')) throw new ForbiddenError('You may not read the organization');
+  if (!caller.permissions.includes('organization:read'))
+    throw new ForbiddenError('You may not read the organization', { code: 'permission_missing' });
 }
 
 function render(organization: Organization, caller: Principal): OrganizationInfo {

@@ -35,7 +35,7 @@ export class KeyVerifier {
       ? parseWorkspaceId(request.workspace_id)
       : (key.defaultWorkspaceId ?? (await this.#onlyWorkspace(organizationId, identityId)));
     const accessOfIdentity = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
-    if (!accessOfIdentity) throw new UnauthorizedError('Invalid API key');
+    if (!accessOfIdentity) throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
     const access = key.readOnly ? restrictToReading(accessOfIdentity) : accessOfIdentity;
     if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
 
@@ -61,8 +61,9 @@ export class KeyVerifier {
     const key = isWellFormedKey(text)
       ? await this.#prisma.apiKey.findUnique({ where: { keySha256: hashKey(text) } })
       : null;
-    if (!key || key.revokedAt) throw new UnauthorizedError('Invalid API key');
-    if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) throw new UnauthorizedError('API key has expired');
+    if (!key || key.revokedAt) throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+    if (key.expiresAt && key.expiresAt.getTime() <= Date.now())
+      throw new UnauthorizedError('API key has expired', { code: 'api_key_expired' });
     return key;
   }
 
@@ -84,5 +85,7 @@ function parseWorkspaceId(text: string): string {
 
 /** Answers alike for a workspace of others and one that does not exist. */
 function workspaceForbidden(workspaceId: string): ForbiddenError {
-  return new ForbiddenError(`The API key does not have access to workspace ${workspaceId.slice(0, 64)}`);
+  return new ForbiddenError(`The API key does not have access to workspace ${workspaceId.slice(0, 64)}`, {
+    code: 'workspace_out_of_reach',
+  });
 }

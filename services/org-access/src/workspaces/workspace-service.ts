@@ -21,7 +21,9 @@ export class WorkspaceService {
 
   async create(caller: Principal, body: WorkspaceCreate, keyed?: KeyedRequest): Promise<Workspace> {
     if (!caller.permissions.includes('organization:manage')) {
-      throw new ForbiddenError('Only organization administrators make workspaces');
+      throw new ForbiddenError('Only organization administrators make workspaces', {
+        code: 'organization_admin_required',
+      });
     }
     return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {

@@ -66,7 +66,9 @@ export class ConnectionService {
     const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
     if (!connection) throw new NotFoundError('Connection not found.');
     if (connection.createdBy !== caller.identity && !mayIn(caller, 'deployments:update')) {
-      throw new ForbiddenError('You may not do this in the workspace: deployments:update is missing');
+      throw new ForbiddenError('You may not do this in the workspace: deployments:update is missing', {
+        code: 'permission_missing',
+      });
     }
     await prisma.agentConnection.deleteMany({ where: { id: connection.id } });
   }

@@ -13,7 +13,7 @@ async function callback(finish: () => Promise<void>, finishedUrl?: string) {
   return (await handler(request as unknown as HandlerRequest))!;
 }
 const fails = async () => {
-  throw new UnavailableError('The <database> is not available');
+  throw new UnavailableError('The <database> is not available', { code: 'database_unavailable' });
 };
 
 it('a configured page gets the outcome, and none of the parameters of the callback', async () => {

@@ -104,7 +104,7 @@ export class FlowService {
     if (caller) refuseReadOnlyKey(caller);
     const flow = await this.#find(providerId, answer.state);
     if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
-      throw new ForbiddenError('This authorization was begun by another user.');
+      throw new ForbiddenError('This authorization was begun by another user.', { code: 'oauth_flow_of_other_user' });
     }
     if (!caller && !this.#dependencies.redirectUris.isOwn(flow.redirectUri)) {
       throw new BadRequestError('This authorization has to be finished by the page that the provider sends people to.');
@@ -168,7 +168,8 @@ export class FlowService {
         })
       : null;
     const isKnown = flow?.provider.providerId === providerId && timingSafeEqual(flow.stateDigest, digestOf(secret));
-    if (!flow || !isKnown) throw new BadRequestError('This authorization is not known. Begin it again.');
+    if (!flow || !isKnown)
+      throw new BadRequestError('This authorization is not known. Begin it again.', { code: 'oauth_flow_invalid' });
     return flow;
   }
 
@@ -178,7 +179,10 @@ export class FlowService {
       where: { id, status: 'pending', expiresAt: { gt: new Date() } },
       data: { status: 'exchanging' },
     });
-    if (count === 0) throw new BadRequestError('This authorization was used before, or is too old. Begin it again.');
+    if (count === 0)
+      throw new BadRequestError('This authorization was used before, or is too old. Begin it again.', {
+        code: 'oauth_flow_invalid',
+      });
   }
 
   async #exchange(flow: FlowWithProvider, answer: CallbackAnswer): Promise<void> {
@@ -200,7 +204,9 @@ export class FlowService {
     await client.revokeBoth(grant).catch((error: unknown) => {
       logger.warn('surplus OAuth token not revoked', { providerId: provider.providerId, error });
     });
-    throw new BadRequestError('This authorization was ended meanwhile. Begin it again.');
+    throw new BadRequestError('This authorization was ended meanwhile. Begin it again.', {
+      code: 'oauth_flow_invalid',
+    });
   }
 }
 

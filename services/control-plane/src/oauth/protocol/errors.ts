@@ -1,26 +1,30 @@
 import { OutboundRefusedError } from '@runyard/outbound';
-import { BadGatewayError, BadRequestError } from '@runyard/service-kit';
+import { BadGatewayError, BadRequestError, type ErrorContext } from '@runyard/service-kit';
 import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi';
 
-/** The provider refused. `code` is the provider's error code, as `invalid_grant`. */
+/** The provider refused. `providerCode` is the provider's error code, as `invalid_grant`. */
 export class ProviderRefusedError extends BadRequestError {
-  readonly code: string;
+  readonly providerCode: string;
 
-  constructor(providerId: string, code: string, description?: string) {
-    const why = description ? `${shortened(code)}: ${shortened(description)}` : shortened(code);
-    super(`The OAuth provider '${providerId}' refused: ${why}`);
-    this.code = code;
+  constructor(providerId: string, providerCode: string, description?: string) {
+    const why = description ? `${shortened(providerCode)}: ${shortened(description)}` : shortened(providerCode);
+    super(`The OAuth provider '${providerId}' refused: ${why}`, { code: 'oauth_provider_refused' });
+    this.providerCode = providerCode;
   }
 }
 
 /** The provider did not answer, or with an invalid answer. The caller can only try again later. */
-export class ProviderUnavailableError extends BadGatewayError {}
+export class ProviderUnavailableError extends BadGatewayError {
+  constructor(message: string, context: ErrorContext = {}) {
+    super(message, { ...context, code: 'oauth_provider_unavailable' });
+  }
+}
 
 /** Error codes for an invalid or used code or refresh token. Two of them are GitHub's. */
 const GRANT_REFUSED = new Set(['invalid_grant', 'bad_refresh_token', 'bad_verification_code']);
 
 export function isGrantRefused(error: unknown): boolean {
-  return error instanceof ProviderRefusedError && GRANT_REFUSED.has(error.code);
+  return error instanceof ProviderRefusedError && GRANT_REFUSED.has(error.providerCode);
 }
 
 /** Error codes for a revocation that did not happen, whatever the token is. The last four are Slack's. */
@@ -48,7 +52,7 @@ export function isTokenStillValid({ status, error }: ResponseBodyError): boolean
  */
 export function providerError(providerId: string, error: unknown): Error {
   if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error;
-  if (error instanceof OutboundRefusedError) return new BadRequestError(error.message);
+  if (error instanceof OutboundRefusedError) return new BadRequestError(error.message, { code: 'url_refused' });
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     // A 5xx status means a failing provider, even with an error code.
     if (!(error instanceof ResponseBodyError) || error.status < 500) {

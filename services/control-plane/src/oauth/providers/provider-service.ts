@@ -132,6 +132,7 @@ export class ProviderService {
       if (isElsewhere && current.encryptedClientSecret !== null && !patch.client_secret) {
         throw new BadRequestError(
           "Changing the address of a provider needs its 'client_secret' again: the one it has is not sent anywhere else.",
+          { code: 'oauth_client_secret_required' },
         );
       }
       if (isElsewhere) {
@@ -194,7 +195,9 @@ export class ProviderService {
     try {
       return this.#dependencies.policy.checkUrl(url).href;
     } catch (error) {
-      throw error instanceof OutboundRefusedError ? new BadRequestError(`${error.message}.`) : error;
+      throw error instanceof OutboundRefusedError
+        ? new BadRequestError(`${error.message}.`, { code: 'url_refused' })
+        : error;
     }
   }
 }
@@ -203,4 +206,6 @@ export class ProviderService {
 const normalizeText = (text: string | null | undefined) => (text == null ? undefined : toSqlText(text));
 const missing = (providerId: string) => new NotFoundError(`OAuth provider '${providerId}' not found.`);
 const taken = (providerId: string) =>
-  new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`);
+  new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`, {
+    code: 'oauth_provider_exists',
+  });

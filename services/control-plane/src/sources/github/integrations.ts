@@ -119,9 +119,14 @@ async function requireIntegration(
 ): Promise<IntegrationRow> {
   const { organizationId, workspaceId } = tenant;
   const row = await queries.githubIntegration.findFirst({ where: { id, organizationId, workspaceId } });
-  if (!row) throw new BadRequestError(`Source configuration error: there is no integration ${id} in this workspace.`);
+  if (!row)
+    throw new BadRequestError(`Source configuration error: there is no integration ${id} in this workspace.`, {
+      code: 'source_invalid',
+    });
   if (!URL.canParse(repoUrl) || new URL(repoUrl).origin !== row.url) {
-    throw new BadRequestError(`Source configuration error: the integration ${id} is for repositories of ${row.url}.`);
+    throw new BadRequestError(`Source configuration error: the integration ${id} is for repositories of ${row.url}.`, {
+      code: 'source_invalid',
+    });
   }
   return row;
 }

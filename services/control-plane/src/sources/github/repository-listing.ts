@@ -78,6 +78,7 @@ export class RepositoryListing {
     const which = server.type ?? 'GitHub, Gitea, Forgejo or GitLab';
     throw new BadRequestError(
       `The Git server ${server.url} does not answer as one of ${which}: its repositories cannot be listed, but be named by their URL.`,
+      { code: 'git_server_unsupported' },
     );
   }
 
@@ -97,9 +98,11 @@ export class RepositoryListing {
         signal,
       });
     } catch (error) {
-      if (error instanceof OutboundRefusedError) throw new BadRequestError(`${error.message}.`);
+      if (error instanceof OutboundRefusedError)
+        throw new BadRequestError(`${error.message}.`, { code: 'url_refused' });
       const { name, message } = error as Error;
       throw new BadGatewayError(`The Git server ${url} cannot be reached.`, {
+        code: 'git_server_unavailable',
         internal: { reason: { name, message } },
       });
     }
@@ -117,7 +120,10 @@ function isOfApi({ status, headers }: OutboundResponse): boolean {
 function pageOf({ url }: GitServer, type: GitServerType, answer: OutboundResponse): Page {
   if (answer.status !== 200) throw refusalOf(url, answer);
   const repositories = SERVER_APIS[type].repositoriesIn(parsed(answer.body));
-  if (!repositories) throw new BadGatewayError(`The Git server ${url} gave an answer that makes no sense.`);
+  if (!repositories)
+    throw new BadGatewayError(`The Git server ${url} gave an answer that makes no sense.`, {
+      code: 'git_server_unavailable',
+    });
   return { repositories, isLast: !/\brel="?next\b/i.test(String(answer.headers.link ?? '')) };
 }
 
@@ -126,17 +132,24 @@ function refusalOf(url: string, { status, headers }: OutboundResponse): Error {
   if (isOverLimit) {
     const asked = Number(headers['retry-after'] ?? Number.NaN);
     const retryAfterSeconds = asked >= 1 ? Math.min(asked, RETRY_SECONDS.max) : RETRY_SECONDS.unknown;
-    return new TooManyRequestsError(`The Git server ${url} takes no more requests for now.`, { retryAfterSeconds });
+    return new TooManyRequestsError(`The Git server ${url} takes no more requests for now.`, {
+      code: 'git_server_rate_limited',
+      retryAfterSeconds,
+    });
   }
   if (status === 401) return refusedToken(url);
   if (status >= 400 && status < 500) {
-    return new BadRequestError(`The Git server ${url} does not let the token of the integration list repositories.`);
+    return new BadRequestError(`The Git server ${url} does not let the token of the integration list repositories.`, {
+      code: 'git_token_refused',
+    });
   }
-  return new BadGatewayError(`The Git server ${url} answers with ${status}.`);
+  return new BadGatewayError(`The Git server ${url} answers with ${status}.`, { code: 'git_server_unavailable' });
 }
 
 const refusedToken = (url: string) =>
-  new BadRequestError(`The Git server ${url} does not take the token of the integration.`);
+  new BadRequestError(`The Git server ${url} does not take the token of the integration.`, {
+    code: 'git_token_refused',
+  });
 
 function parsed(body: Buffer): unknown {
   try {

@@ -93,5 +93,5 @@ function localPath(repoUrl: string): string {
 }
 
 function wrong(message: string, cause?: unknown): BadRequestError {
-  return new BadRequestError(`Source configuration error: ${message}.`, { cause });
+  return new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid', cause });
 }

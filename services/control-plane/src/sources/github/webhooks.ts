@@ -111,9 +111,12 @@ export class GithubWebhooks {
   async #mustBeGithub(caller: Principal, deploymentId: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:update');
     const deployment = await deploymentStore.find(this.#options.prisma, tenant, deploymentId);
-    if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+    if (!deployment)
+      throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
     if (deployment.source !== 'github') {
-      throw new BadRequestError("Webhooks are only available for 'github' source deployments.");
+      throw new BadRequestError("Webhooks are only available for 'github' source deployments.", {
+        code: 'source_unsuitable',
+      });
     }
   }
 
@@ -133,7 +136,7 @@ export class GithubWebhooks {
 }
 
 function unsigned(): UnauthorizedError {
-  return new UnauthorizedError('The signature does not match');
+  return new UnauthorizedError('The signature does not match', { code: 'webhook_signature_invalid' });
 }
 
 const place = (deploymentId: string) => `deployment/${deploymentId}/github-webhook`;

@@ -89,8 +89,12 @@ export class Uploads {
     return database.transact(
       withIdempotencyKey(bound, async (transaction) => {
         const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
-        if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
-        if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+        if (!deployment)
+          throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
+        if (deployment.deleteRequestedAt)
+          throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`, {
+            code: 'deployment_being_deleted',
+          });
         const uploadId = uuidv7();
         const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
         const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
@@ -143,7 +147,9 @@ export class Uploads {
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
       if (await uploadStore.isInUse(prisma, upload)) {
-        throw new ConflictError('The archive of this upload is in use: ask for another upload URL.');
+        throw new ConflictError('The archive of this upload is in use: ask for another upload URL.', {
+          code: 'upload_in_use',
+        });
       }
       await quota.check(upload.deploymentId, bytes);
       await storage.put(upload.objectPath, file);
@@ -188,10 +194,12 @@ export async function checkUploaded(transaction: Queries, deploymentId: string, 
         ? 'names an upload that was not made.'
         : 'must be an object_path that upload-url gave for this deployment, and that is still kept.'
     }`,
+    { code: 'source_tarball_unknown' },
   );
 }
 
-const invalidUploadUrl = () => new ForbiddenError('This upload URL is not valid, or has expired.');
+const invalidUploadUrl = () =>
+  new ForbiddenError('This upload URL is not valid, or has expired.', { code: 'upload_url_invalid' });
 
 async function writeBody(req: IncomingMessage, file: string, max: number): Promise<number> {
   const bounded = new BoundedBytes(max);

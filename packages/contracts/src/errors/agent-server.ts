@@ -1,0 +1,129 @@
+import type { ErrorEntry } from './entry.ts';
+
+/** Errors of agent servers: agent-api, the run engine and the project's code. */
+export const AGENT_SERVER_ERRORS = {
+  thread_or_assistant_not_found: {
+    status: 404,
+    meaning: 'The thread or the assistant of a new run is unknown.',
+    remedy: '`if_not_exists: "create"` makes the thread.',
+  },
+  assistant_invalid: {
+    status: 422,
+    meaning: 'The value is neither an assistant id nor a graph of the project.',
+    remedy: 'Take one of the graphs that the message lists.',
+  },
+  webhook_refused: {
+    status: 422,
+    meaning: 'The URL of the webhook is malformed, or means this machine or a private network.',
+    remedy: 'Name a public one, or set `OUTBOUND_ALLOWED_NETWORKS` for receivers in your own network.',
+  },
+  graph_failed: {
+    status: 422,
+    meaning: "The graph's own code threw while it read or wrote state.",
+    remedy: 'Correct the graph: the message is that of its error.',
+  },
+  values_search_too_slow: {
+    status: 422,
+    meaning: 'A search by `values` took too long.',
+    remedy: 'Narrow it by ids, metadata, status or times.',
+  },
+  worker_token_invalid: {
+    status: 401,
+    meaning: "A request of the project's own code to its server does not have the deployment's token.",
+    remedy: 'Give agent-api and run-worker of a deployment the same settings.',
+  },
+  default_assistant_protected: {
+    status: 403,
+    meaning: "A graph's default assistant cannot be deleted.",
+    remedy: 'Remove the graph from the project.',
+  },
+  store_namespace_forbidden: {
+    status: 403,
+    meaning: 'The namespace is outside of what the caller may use in the store.',
+    remedy: 'Use a namespace of the caller.',
+  },
+  assistant_exists: {
+    status: 409,
+    meaning: 'There is an assistant with this id.',
+    remedy: 'Take another id, or `if_exists: "do_nothing"`.',
+  },
+  thread_exists: {
+    status: 409,
+    meaning: 'There is a thread with this id.',
+    remedy: 'Take another id, or `if_exists: "do_nothing"`.',
+  },
+  thread_copy_source_missing: {
+    status: 409,
+    meaning: 'The thread to copy does not exist.',
+    remedy: 'Compare the id with the list of threads.',
+  },
+  thread_busy: {
+    status: 409,
+    meaning: 'A run of the thread is in flight, and `multitask_strategy` is `reject`.',
+    remedy: 'Wait, or choose another strategy.',
+  },
+  thread_has_runs_in_flight: {
+    status: 409,
+    meaning: 'State is to be written to a thread with runs that are pending or running.',
+    remedy: 'Join or cancel them first.',
+  },
+  thread_taken_over: {
+    status: 409,
+    meaning: 'A run began, or the thread was pruned, while its state was being written. Nothing was written.',
+    remedy: 'Read the state and write again.',
+  },
+  runs_changed_concurrently: {
+    status: 409,
+    meaning: 'Others change the same runs at the same time. Nothing was changed.',
+    remedy: 'Send the request again.',
+  },
+  state_too_large: {
+    status: 413,
+    meaning: 'A checkpoint or an item of the store is larger than 250 MiB, or more than Postgres takes.',
+    remedy: 'Store less in one thread or item, for example a reference to a file.',
+  },
+  feedback_full: {
+    status: 429,
+    meaning: 'The run has as much feedback on this key as is stored.',
+    remedy: 'Use another key.',
+  },
+  embedding_failed: {
+    status: 502,
+    meaning:
+      "The project's embeddings threw, gave no vectors of `dims` numbers, or took longer than a minute. Nothing was written.",
+    remedy: "Read their message; check the model's service and key.",
+  },
+  thread_held: {
+    status: 503,
+    meaning: 'Another transaction has held the thread for 5 s, or a deleted thread with its id is still being removed.',
+    remedy: 'Send the request again; if it lasts, `pg_stat_activity` says who.',
+    refusal: 'database',
+  },
+  state_unavailable: {
+    status: 503,
+    meaning: 'The state of a thread could not be read or written while a graph used it.',
+    remedy: 'Look at Postgres.',
+  },
+  data_undecryptable: {
+    status: 503,
+    meaning:
+      'A key of `LANGGRAPH_AES_KEY` was removed, or replaced instead of put before the old one. Only data encrypted with it is affected; lists show `{"__error__": …}` in its place.',
+    remedy: 'Put the old key behind the new one, separated by a comma. If it is lost, delete the undecryptable data.',
+  },
+  stream_unavailable: {
+    status: 503,
+    meaning: 'Redis does not store or return events of streams. Runs go on.',
+    remedy: 'Bring Redis back: connections recover by themselves.',
+  },
+  project_not_loaded: {
+    status: 503,
+    meaning: "The process with the project's code ended and could not be started again.",
+    remedy: 'Read the log lines with `source: project`.',
+  },
+  project_unresponsive: {
+    status: 503,
+    meaning:
+      "The project's own code crashed its process, blocked it for `GRAPH_HOST_SILENT_SECONDS`, closed the connection, or returned no state for five minutes: a graph's factory that waits for something.",
+    remedy: 'Read the log lines with `source: project`. The next request starts the process again.',
+  },
+} as const satisfies Record<string, ErrorEntry>;

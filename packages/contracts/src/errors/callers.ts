@@ -1,0 +1,71 @@
+import type { ErrorEntry } from './entry.ts';
+
+/** Errors about who calls, and what they may do. */
+export const CALLER_ERRORS = {
+  credentials_missing: {
+    status: 401,
+    meaning: 'The request has no key.',
+    remedy: 'Send `X-Api-Key`.',
+  },
+  api_key_invalid: {
+    status: 401,
+    meaning:
+      'The key is unknown, mistyped or revoked, or its account was disabled. At the gateway it may have expired.',
+    remedy: 'Make a new key.',
+  },
+  api_key_expired: {
+    status: 401,
+    meaning: 'The key is past its `expires_at`, which cannot be moved.',
+    remedy: 'Make a new key.',
+  },
+  principal_token_missing: {
+    status: 401,
+    meaning: 'The request did not come through the gateway.',
+    remedy: 'Call the address of the gateway.',
+  },
+  principal_token_invalid: {
+    status: 401,
+    meaning: 'The token is not from this platform, has expired, or was made for another deployment.',
+    remedy: "Compare `DEPLOYMENT_ID` with the deployment's id in control-plane, and the clocks of the machines.",
+  },
+  internal_token_invalid: {
+    status: 401,
+    meaning: 'Another service calls an internal operation with a token that this one does not know.',
+    remedy: 'Give both services the same `INTERNAL_TOKEN`.',
+  },
+  key_read_only: {
+    status: 403,
+    meaning: 'The key only reads.',
+    remedy: 'Use another key.',
+  },
+  permission_missing: {
+    status: 403,
+    meaning: "The key's role does not have the permission that `detail` names.",
+    remedy: 'Give the key a role that has it, or use another key.',
+  },
+  workspace_required: {
+    status: 403,
+    meaning: 'A key of the whole organization is used on something of one workspace.',
+    remedy: 'Send `X-Tenant-Id`.',
+  },
+  workspace_out_of_reach: {
+    status: 403,
+    meaning: '`X-Tenant-Id` names a workspace that the key does not reach, or none.',
+    remedy: 'Leave the header out, or use another key.',
+  },
+  plan_required: {
+    status: 403,
+    meaning: 'The plan of the organization is below Plus.',
+    remedy: 'Ask the operator to raise it.',
+  },
+  token_keys_unavailable: {
+    status: 503,
+    meaning: 'The keys that verify the tokens of callers cannot be fetched: `PLATFORM_JWKS_URL` does not answer.',
+    remedy: 'Look at org-access, or at the data plane that passes them on.',
+  },
+  key_check_unavailable: {
+    status: 503,
+    meaning: 'org-access is unavailable, and this key was not used in the last minute.',
+    remedy: 'Look at org-access; at a remote data plane, also at its connection to the platform.',
+  },
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,95 @@
+import type { ErrorEntry } from './entry.ts';
+
+/** Errors of control-plane about deployments, their revisions, sources and listeners. */
+export const DEPLOYMENT_ERRORS = {
+  source_invalid: {
+    status: 400,
+    meaning: 'The source of a deployment cannot be used: the folder, its `langgraph.json`, the repository or a field.',
+    remedy: 'Correct what the text names.',
+  },
+  source_tarball_unknown: {
+    status: 400,
+    meaning: 'The path was not issued for this deployment, or the archive does not exist.',
+    remedy: 'Ask for an upload URL, upload, then name its path.',
+  },
+  source_unsuitable: {
+    status: 400,
+    meaning: 'The operation is for deployments with another source.',
+    remedy: 'Create a deployment with that source.',
+  },
+  deployment_name_taken: {
+    status: 400,
+    meaning: 'Another deployment of this workspace has the name.',
+    remedy: 'PATCH that deployment, or take another name.',
+  },
+  deployment_being_deleted: {
+    status: 400,
+    meaning: 'The deployment is being deleted.',
+    remedy: 'Create another deployment.',
+  },
+  revision_ended: {
+    status: 400,
+    meaning: 'The revision has ended and cannot be interrupted.',
+    remedy: 'Nothing; another revision replaces it.',
+  },
+  secret_value_empty: {
+    status: 400,
+    meaning: 'Hidden values were sent back, or a secret has no value.',
+    remedy: 'Send the value, or leave the secret out.',
+  },
+  secret_name_reserved: {
+    status: 400,
+    meaning: 'A secret has the name of a variable of the platform.',
+    remedy: 'Leave it out.',
+  },
+  secret_references_disabled: {
+    status: 400,
+    meaning: '`secret_references` are sent, and `SECRET_REFERENCES_DIR` is not set.',
+    remedy: 'Set it, or send secrets.',
+  },
+  webhook_signature_invalid: {
+    status: 401,
+    meaning: 'A delivery is not signed with the secret of its deployment, or there is no such deployment.',
+    remedy: 'Enter the secret again.',
+  },
+  listener_key_invalid: {
+    status: 401,
+    meaning: 'The key of a listener is unknown or revoked.',
+    remedy: 'Make another key of the listener.',
+  },
+  listener_key_out_of_place: {
+    status: 403,
+    meaning: "A listener's key is used for something else than the data plane of that listener.",
+    remedy: 'Use a key of org-access.',
+  },
+  upload_url_invalid: {
+    status: 403,
+    meaning: 'The upload URL was changed, has expired, or its deployment was deleted.',
+    remedy: 'Ask for another.',
+  },
+  agent_already_deployed: {
+    status: 409,
+    meaning: 'An agent has one deployment in each environment, and this one has it.',
+    remedy: 'PATCH that deployment: `GET /v2/deployments?agent_id=…`.',
+  },
+  upload_in_use: {
+    status: 409,
+    meaning: 'A revision names the archive of this upload already.',
+    remedy: 'Ask for another upload URL.',
+  },
+  listener_exists: {
+    status: 409,
+    meaning: 'The workspace has a listener for this cluster or machine.',
+    remedy: 'Use that listener, or another `compute_id`.',
+  },
+  listener_in_use: {
+    status: 409,
+    meaning: 'The listener has deployments.',
+    remedy: 'Delete them first.',
+  },
+  listener_lease_held: {
+    status: 409,
+    meaning: 'Another data plane holds the lease of the listener.',
+    remedy: 'Nothing: the data plane takes over when the lease lapses. If both shall run, give each a listener.',
+  },
+} as const satisfies Record<string, ErrorEntry>;

@@ -1,0 +1,35 @@
+import type { ErrorEntry } from './entry.ts';
+
+/** Errors of org-access about organizations, workspaces and keys. */
+export const ORGANIZATION_ERRORS = {
+  role_or_workspace_unknown: {
+    status: 422,
+    meaning: 'The id of a role or a workspace is not of this organization.',
+    remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
+  },
+  organization_admin_required: {
+    status: 403,
+    meaning: 'Only administrators of the organization may do this.',
+    remedy: 'Use the key of an administrator.',
+  },
+  key_management_forbidden: {
+    status: 403,
+    meaning: "The caller's role does not manage keys in this workspace.",
+    remedy: 'Use the key of an administrator.',
+  },
+  role_above_own: {
+    status: 403,
+    meaning: 'Nobody can give a higher organization role than their own.',
+    remedy: 'Give a lower one, or use the key of an administrator.',
+  },
+  personal_tokens_forbidden: {
+    status: 403,
+    meaning: "The caller's role does not allow personal access tokens.",
+    remedy: 'Use a service key, or another role.',
+  },
+  personal_tokens_disabled: {
+    status: 403,
+    meaning: "The organization's setting `pat_creation_disabled` forbids personal access tokens.",
+    remedy: 'Use a service key, or have the setting changed.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
