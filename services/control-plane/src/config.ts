@@ -80,7 +80,7 @@ export const configSchema = Type.Object({
     default: 60,
     minimum: 3,
     maximum: 3600,
-    description: 'How long a data plane elsewhere may be silent before what it runs is `UNKNOWN`.',
+    description: 'How long a remote data plane may be unresponsive before what it runs is `UNKNOWN`.',
   }),
   SWEEP_SECONDS: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
   // With a shorter lease, a pause of this process would pass its deployments to another process and stop them here.

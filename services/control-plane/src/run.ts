@@ -178,9 +178,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   dataPlane.start();
 
-  const here = dataPlane.reconciler;
+  const local = dataPlane.reconciler;
   const listeners = openListeners(config, {
-    ...{ database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger },
+    ...{ database, secrets, samples, local, ownership, registry, removeContent, lifecycle, logger },
     // Only the data planes can read the values that secrets refer to.
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });

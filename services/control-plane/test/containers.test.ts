@@ -10,7 +10,7 @@ import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/con
 import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
 import { type RevisionSpec, type RunningRevision, StartFailure } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
-import { revisionLogsIn } from '../src/logs/revision-log.ts';
+import { makeLogOpener } from '../src/logs/revision-log.ts';
 import { containerOptions, engineCalls } from './support/fake-engine.ts';
 
 const DEPLOYMENT = '0192f7a0-0000-7000-8000-000000000001';
@@ -37,7 +37,7 @@ function driver(changes: Partial<ContainerDriverOptions> = {}): ContainerDriver 
   const options = containerOptions({
     folder,
     logger: silentLogger,
-    openLog: revisionLogsIn(folder, silentLogger),
+    openLog: makeLogOpener(folder, silentLogger),
     running: new RunningRevisions(),
     platform: {
       host: '127.0.0.1',

@@ -28,7 +28,7 @@ function connect(uri: string): Redis {
 async function deployment(redis: DeploymentRedis): Promise<{ id: string; prefix: string; uri: string }> {
   const id = randomUUID();
   const { uri } = await redis.ensure(id, 'secret of the deployment');
-  await redis.untilReady();
+  await redis.waitUntilReady();
   closings.push(() => redis.remove(id));
   return { id, prefix: redisKeyPrefix(id), uri };
 }
@@ -145,7 +145,7 @@ describe('the Redis user of a deployment', () => {
   it('is refused with a clear message where the account may not create users', async () => {
     const { uri } = await deployment(open());
     const limited = open(uri);
-    await limited.untilReady();
+    await limited.waitUntilReady();
     await expect(limited.ensure(randomUUID(), 'secret')).rejects.toThrow(/DATA_REDIS_USERS=shared/);
   });
 });

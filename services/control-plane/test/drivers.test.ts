@@ -11,26 +11,26 @@ import { AGENT, containerOptions } from './support/fake-engine.ts';
 
 const IMAGE = 'registry.example.com/team/agent@sha256:0123';
 
-itConforms('process', async (surroundings) => ({
-  driver: new ProcessDriver({ ...surroundings, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
+itConforms('process', async (options) => ({
+  driver: new ProcessDriver({ ...options, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
   artifact: {
     kind: 'project',
     project: { directory: '/srv/project', configPath: '/srv/project/langgraph.json', hasCustomAuth: false, env: {} },
   },
 }));
 
-itConforms('container', async (surroundings) => {
-  const driver = new ContainerDriver(containerOptions(surroundings));
+itConforms('container', async (options) => {
+  const driver = new ContainerDriver(containerOptions(options));
   return { driver, artifact: { kind: 'image', imageUri: IMAGE } };
 });
 
 let cluster: FakeCluster | undefined;
 afterAll(() => cluster?.close());
 
-itConforms('kubernetes', async (surroundings) => {
+itConforms('kubernetes', async (options) => {
   cluster = await FakeCluster.start(AGENT, await grantedRules());
   const driver = new KubernetesDriver({
-    ...surroundings,
+    ...options,
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
     lastLineAt: async () => undefined,
     credentialFor: async () => undefined,

@@ -11,7 +11,7 @@ import { StartFailure } from '../src/drivers/driver.ts';
 import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
-import { revisionLogsIn } from '../src/logs/revision-log.ts';
+import { makeLogOpener } from '../src/logs/revision-log.ts';
 import { sampleReplicas } from '../src/monitoring/replica-samples.ts';
 import type { Rule } from './support/fake-cluster/api-server.ts';
 import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
@@ -56,7 +56,7 @@ function driver(changes: Partial<KubernetesDriverOptions> = {}): KubernetesDrive
       logLevel: 'info',
       eventBus: { kind: 'redis', topicPrefix: '' },
     },
-    openLog: revisionLogsIn(folder, silentLogger),
+    openLog: makeLogOpener(folder, silentLogger),
     lastLineAt: async () => undefined,
     running: new RunningRevisions(),
     logger: silentLogger,

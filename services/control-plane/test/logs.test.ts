@@ -3,7 +3,7 @@ import type { LogPage } from '@runyard/contracts';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revisionLogsIn } from '../src/logs/revision-log.ts';
+import { makeLogOpener } from '../src/logs/revision-log.ts';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   id = deployment.id;
   revisionId = deployment.active_revision_id!;
   // Another process writes to the same folder.
-  const open = revisionLogsIn(platform.folder, silentLogger);
+  const open = makeLogOpener(platform.folder, silentLogger);
   const log = open({ deploymentId: id, revisionId, kind: 'build' }, { secrets: [] });
   for (let line = 1; line <= 120; line += 1) {
     log.write(`line ${line}`, { source: 'build', level: line % 40 === 0 ? 'ERROR' : 'INFO' });
@@ -75,10 +75,10 @@ describe('logs of a revision', () => {
   });
 
   it('contain the output of its servers, of one revision or of all', async () => {
-    const printed = `stand-in of revision ${revisionId} starts`;
+    const printed = `fake agent of revision ${revisionId} starts`;
     const of = (path: string) =>
       waitFor(async () => {
-        const { logs } = (await post(path, { query: 'stand-in' })).body;
+        const { logs } = (await post(path, { query: 'fake agent' })).body;
         return logs.length >= 2 && logs;
       });
     for (const path of [`/revisions/${revisionId}/deploy_logs`, '/deploy_logs']) {

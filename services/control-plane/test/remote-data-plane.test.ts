@@ -144,7 +144,7 @@ describe('a remote data plane', () => {
     await dataPlane.line.heal();
     await untilIs('READY', deployment);
     expect((await dataPlane.startedWith(deployment)).pid).toBe(again.pid);
-    await waitFor(async () => (await printed(deployment, 'stand-in of')).length === 4, {
+    await waitFor(async () => (await printed(deployment, 'fake agent of')).length === 4, {
       what: 'what both processes printed when they started, and again',
     });
   });

@@ -78,7 +78,7 @@ export class Builds {
     const { images } = this.#options;
     if (images) return images.find(revision);
     if (!this.isBuilt(revision.source)) return null;
-    const project = await this.#projectOf((await this.#of(revision)).input);
+    const project = await this.#projectOf((await this.#openSource(revision)).input);
     return project && { kind: 'project', project };
   }
 
@@ -120,7 +120,7 @@ export class Builds {
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
-      const { source } = await this.#of(revision);
+      const { source } = await this.#openSource(revision);
       const check = () => Promise.all([source.check?.(signal), images?.checkStorage(revision, signal)]);
       const turn = async () => {
         await onBegin();
@@ -142,7 +142,8 @@ export class Builds {
   /** Removes the deployment's artifacts except those of these revisions. */
   async keepOnly(deploymentId: string, revisions: RolloutRevision[]): Promise<void> {
     const inputs: BuildInput[] = [];
-    for (const revision of revisions) if (this.isBuilt(revision.source)) inputs.push((await this.#of(revision)).input);
+    for (const revision of revisions)
+      if (this.isBuilt(revision.source)) inputs.push((await this.#openSource(revision)).input);
     await this.#artifacts.keepOnly(deploymentId, inputs);
     const ids = revisions.map(({ id }) => id);
     await this.#options.images?.keepOnly(deploymentId, ids, inputs.map(Artifacts.keyOf));
@@ -156,7 +157,7 @@ export class Builds {
   /** @throws ObjectStorageUnavailableError when a storage it needs became unavailable; the build may be tried again */
   async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
     const { openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
-    const { input, source } = await this.#of(revision);
+    const { input, source } = await this.#openSource(revision);
     const own = sets.decrypt(deployment.id, revision.encryptedSecrets);
     const references = revision.secretReferences as unknown as SecretReference[];
     const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
@@ -205,7 +206,7 @@ export class Builds {
       : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath });
   }
 
-  async #of(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {
+  async #openSource(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {
     const open = this.#options.sources[revision.source as DeploymentSource];
     if (!open) throw new Error(`revisions of ${revision.source} are not built`);
     const source = await open(revision);

@@ -58,7 +58,7 @@ export class DeploymentRedis {
   }
 
   /** Resolves when Redis has all users that are wanted by now. */
-  async untilReady(): Promise<void> {
+  async waitUntilReady(): Promise<void> {
     if (this.#redis.status !== 'ready') await once(this.#redis, 'ready');
     await this.#recreateUsers();
   }

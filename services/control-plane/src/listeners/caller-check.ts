@@ -48,7 +48,7 @@ export class CallerCheck {
     });
     const { key, audience, workspace_id } = question;
     const body = { key, audience, ...(workspace_id == null ? {} : { workspace_id }) };
-    const answer = await this.#ask('POST', '/internal/keys/verify', body);
+    const answer = await this.#request('POST', '/internal/keys/verify', body);
     if (answer.status === 200 && conforms(VerifyKeyResponse, answer.body)) {
       return { status: 200, verified: answer.body, detail: null };
     }
@@ -63,12 +63,12 @@ export class CallerCheck {
   async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
     const tenant = requireDataPlane(caller);
     requireListener(await this.#leases.find(tenant, id), id);
-    const { status, body } = await this.#ask('GET', '/.well-known/jwks.json');
+    const { status, body } = await this.#request('GET', '/.well-known/jwks.json');
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));
     return body;
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+  async #request(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
     try {
       const response = await fetch(this.#baseUrl + path, {
         method,

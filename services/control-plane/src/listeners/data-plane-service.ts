@@ -159,7 +159,7 @@ interface ReportedDeployment {
 }
 
 async function markReady(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<void> {
-  if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
+  if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw deploymentNotFound(where);
   await transaction.deployment.updateMany({
     where: { ...where, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
     data: { status: 'READY' },
@@ -179,10 +179,11 @@ async function isDeletionRequested(transaction: Prisma.TransactionClient, where:
  */
 async function deleteRemoved(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
-  if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
+  if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } })))
+    throw deploymentNotFound(where);
   return count > 0;
 }
 
-function missing({ id }: ReportedDeployment): NotFoundError {
+function deploymentNotFound({ id }: ReportedDeployment): NotFoundError {
   return new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
 }

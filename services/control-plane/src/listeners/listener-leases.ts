@@ -43,7 +43,7 @@ export class ListenerLeases {
           publicUrl,
           podRules: request.pod_rules ?? Prisma.DbNull,
           ...(version == null ? {} : { version }),
-          ...this.#renewed(),
+          ...this.#makeRenewal(),
         },
       });
       await transaction.deployment.updateMany({ where: { listenerId: id }, data: { dataPlaneUrl: publicUrl } });
@@ -66,13 +66,13 @@ export class ListenerLeases {
     return this.#database.transact(async (transaction) => {
       const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       if (listener.epoch !== epoch) throw leaseConflict(id);
-      await transaction.listener.update({ where: { id }, data: this.#renewed() });
+      await transaction.listener.update({ where: { id }, data: this.#makeRenewal() });
       await restoreStatuses(transaction, id);
       return work(transaction, listener);
     });
   }
 
-  #renewed(): { leaseUntil: Date; lastSeenAt: Date } {
+  #makeRenewal(): { leaseUntil: Date; lastSeenAt: Date } {
     const now = Date.now();
     return { leaseUntil: new Date(now + this.#leaseMs), lastSeenAt: new Date(now) };
   }

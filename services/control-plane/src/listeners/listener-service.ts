@@ -63,7 +63,7 @@ export class ListenerService {
         };
         // Of two requests at the same time, the second has to get a conflict instead of a database error.
         const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
-        if (count === 0) throw taken(tenant, computeId);
+        if (count === 0) throw listenerExists(tenant, computeId);
         return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
       }),
     );
@@ -134,7 +134,7 @@ function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeC
   return { k8s_namespaces: [...new Set(namespaces)] };
 }
 
-function taken({ workspaceId }: Tenant, computeId: string): ConflictError {
+function listenerExists({ workspaceId }: Tenant, computeId: string): ConflictError {
   return new ConflictError(`Listener for workspace ID '${workspaceId}' and compute ID '${computeId}' already exists.`, {
     code: 'listener_exists',
   });

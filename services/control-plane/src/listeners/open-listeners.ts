@@ -41,7 +41,7 @@ export function openListeners(
     secrets: SecretSets;
     samples: SampleStore;
     /** Roll-outs of the deployments that the platform runs itself. */
-    here: Rollouts;
+    local: Rollouts;
     /** Builds that make images of projects. */
     builds: Builds;
     /** The leases of this process among those that build. */
@@ -53,7 +53,7 @@ export function openListeners(
     logger: Logger;
   },
 ): Listeners {
-  const { database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger } = dependencies;
+  const { database, secrets, samples, local, ownership, registry, removeContent, lifecycle, logger } = dependencies;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
@@ -70,7 +70,7 @@ export function openListeners(
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,
   });
-  const rollouts = new RolloutDispatcher({ prisma: database.prisma, here, builds, signals, logger });
+  const rollouts = new RolloutDispatcher({ prisma: database.prisma, local, builds, signals, logger });
   builds.start();
   lifecycle.onStop('builds for data planes', () => builds.stop(0));
   const leases = new ListenerLeases({ database, leaseMs });

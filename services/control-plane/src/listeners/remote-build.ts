@@ -52,7 +52,7 @@ export class RemoteBuild implements DeploymentWork {
     if (this.#isStopped) return 'settled';
     if (revision) {
       await this.#build(revision, this.#working.signal);
-      await this.#tidy();
+      await this.#removeUnusedBuilds();
     }
     // With nothing left to build, this process gives up the deployment.
     return (await store.nextToBuild(this.#id)) ? 'retry' : 'gone';
@@ -81,7 +81,7 @@ export class RemoteBuild implements DeploymentWork {
   }
 
   /** Removes builds and images that no revision needs, or all of them when the deployment was deleted meanwhile. */
-  async #tidy(): Promise<void> {
+  async #removeUnusedBuilds(): Promise<void> {
     const { store, builds } = this.#dependencies;
     try {
       if (await store.find(this.#id)) await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));

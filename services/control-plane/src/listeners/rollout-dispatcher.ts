@@ -16,14 +16,14 @@ export class RolloutDispatcher implements Rollouts {
 
   constructor(options: {
     prisma: PrismaClient;
-    here: Rollouts;
+    local: Rollouts;
     /** Builds for remote data planes. */
     builds: Pick<Rollouts, 'wake'>;
     signals: Signals;
     logger: Logger;
   }) {
     this.#prisma = options.prisma;
-    this.#local = options.here;
+    this.#local = options.local;
     this.#builds = options.builds;
     this.#signals = options.signals;
     this.#logger = options.logger;

@@ -51,7 +51,7 @@ export function parseLine(line: string, usualLevel: LogLevel): LineContent {
         ...rest
       } = JSON.parse(line) as Record<string, unknown>;
       if (typeof message === 'string') {
-        return { level: levelNamed(level) ?? usualLevel, message, ...withRun(rest) };
+        return { level: parseLevel(level) ?? usualLevel, message, ...readRunFields(rest) };
       }
     } catch {
       // The line only begins like JSON.
@@ -76,7 +76,7 @@ export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fi
 export const ID_LENGTH_MAX = 255;
 
 /** Extracts the ids. A field with the name of an id that does not contain one stays among the fields. */
-function withRun(content: Record<string, unknown>): Partial<LineContent> {
+function readRunFields(content: Record<string, unknown>): Partial<LineContent> {
   const run: Partial<LineContent> = {};
   const fields = { ...content };
   for (const name of ['runId', 'threadId', 'graphId'] as const) {
@@ -88,6 +88,6 @@ function withRun(content: Record<string, unknown>): Partial<LineContent> {
   return { ...run, ...(Object.keys(fields).length > 0 && { fields }) };
 }
 
-function levelNamed(level: unknown): LogLevel | undefined {
+function parseLevel(level: unknown): LogLevel | undefined {
   return typeof level === 'string' ? LEVEL_NAMES[level.toLowerCase()] : undefined;
 }

@@ -1,7 +1,7 @@
 import type { ServiceContext } from '@runyard/service-kit';
 import { startHourlySweep } from '../hourly-sweep.ts';
 import { LogRetention } from './log-retention.ts';
-import { type LogHooks, type OpenRevisionLog, revisionLogsIn } from './revision-log.ts';
+import { type LogHooks, makeLogOpener, type OpenRevisionLog } from './revision-log.ts';
 
 interface LogSettings {
   DATA_DIR: string;
@@ -21,5 +21,5 @@ export function openLogs(
     bytesPerDeploymentMax: config.LOG_MAX_BYTES_PER_DEPLOYMENT,
   });
   startHourlySweep('log retention', () => retention.sweep(), { lifecycle, logger });
-  return revisionLogsIn(config.DATA_DIR, logger, hooks);
+  return makeLogOpener(config.DATA_DIR, logger, hooks);
 }

@@ -7,13 +7,13 @@ import { timeOfId } from './entry-ids.ts';
 import { LogRetention } from './log-retention.ts';
 import { logSegments } from './log-segments.ts';
 import { type LogQuery, readLogs } from './read-logs.ts';
-import { type OpenRevisionLog, type RevisionLog, revisionLogsIn } from './revision-log.ts';
+import { makeLogOpener, type OpenRevisionLog, type RevisionLog } from './revision-log.ts';
 
 let folder: string;
 let openLog: OpenRevisionLog;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'runyard-read-logs-'));
-  openLog = revisionLogsIn(folder, silentLogger);
+  openLog = makeLogOpener(folder, silentLogger);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -94,7 +94,7 @@ describe('reading a log', () => {
 
   it('follows from the time of the last entry, however many lines come at once', async () => {
     // The log has a clock of its own, which no burst of another test has put ahead.
-    const { open, read } = newLog(revisionLogsIn(folder, silentLogger));
+    const { open, read } = newLog(makeLogOpener(folder, silentLogger));
     const log = open();
     write(log, ...numbers(0, 500));
     await log.close();

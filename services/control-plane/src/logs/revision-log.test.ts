@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { timeOfId } from './entry-ids.ts';
 import { describeEntry } from './log-entry.ts';
 import { logSegments } from './log-segments.ts';
-import { type OpenRevisionLog, revisionLogsIn } from './revision-log.ts';
+import { makeLogOpener, type OpenRevisionLog } from './revision-log.ts';
 
 let folder: string;
 let openLog: OpenRevisionLog;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'runyard-revision-log-'));
-  openLog = revisionLogsIn(folder, silentLogger);
+  openLog = makeLogOpener(folder, silentLogger);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -45,10 +45,10 @@ const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
 const BROKEN_MS = 5_000;
 const MESSAGE_LIMIT = 16_384;
 const FIELDS_LIMIT = 65_536;
-const REMEMBERED = 40;
+const RECENT_MAX = 40;
 
 /** Opens logs below this folder. They share one clock, so that entries of several logs have an order. */
-export function revisionLogsIn(dataDir: string, logger: Logger, { onWritten }: LogHooks = {}): OpenRevisionLog {
+export function makeLogOpener(dataDir: string, logger: Logger, { onWritten }: LogHooks = {}): OpenRevisionLog {
   const ids = new EntryIds();
   return (owner, { secrets }) => {
     const { deploymentId, revisionId, kind } = owner;
@@ -126,7 +126,7 @@ class SegmentedLog implements RevisionLog {
     const id = this.#options.ids.next();
     const entry = { id, timestamp: new Date(timeOfId(id)).toISOString(), source, ...content };
     this.#recent.push(entry);
-    if (this.#recent.length > REMEMBERED) this.#recent.shift();
+    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
     return entry;
   }
 
@@ -134,12 +134,12 @@ class SegmentedLog implements RevisionLog {
     const text = `${JSON.stringify(entry)}\n`;
     this.#bytes += Buffer.byteLength(text);
     const isFull = this.#bytes > SEGMENT_LIMIT_BYTES || Date.now() - this.#begunAt > SEGMENT_LIMIT_MS;
-    if (!this.#file || isFull) this.#begin(entry.id, Buffer.byteLength(text));
+    if (!this.#file || isFull) this.#beginFile(entry.id, Buffer.byteLength(text));
     this.#file?.write(text, this.#options.onWritten);
   }
 
   /** Begins a file. After a failure the next attempt comes `BROKEN_MS` later. */
-  #begin(firstId: string, bytes: number): void {
+  #beginFile(firstId: string, bytes: number): void {
     const written = closeFile(this.#file);
     this.#file = undefined;
     this.#bytes = bytes;
@@ -150,12 +150,12 @@ class SegmentedLog implements RevisionLog {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       const file = createWriteStream(path, { fd: openSync(path, 'ax', 0o600) });
       file.on('error', (error) => {
-        this.#break(error);
+        this.#handleFailure(error);
         if (this.#file === file) this.#file = undefined;
       });
       this.#file = file;
     } catch (error) {
-      this.#break(error);
+      this.#handleFailure(error);
     }
     // Bytes that are not on the disk yet would not be counted.
     this.#removingOld = Promise.all([this.#removingOld, written])
@@ -163,7 +163,7 @@ class SegmentedLog implements RevisionLog {
       .catch((error: unknown) => this.#warn(error));
   }
 
-  #break(error: unknown): void {
+  #handleFailure(error: unknown): void {
     this.#brokenUntil = Date.now() + BROKEN_MS;
     this.#warn(error);
   }
@@ -176,7 +176,7 @@ class SegmentedLog implements RevisionLog {
 /** Masks before it cuts, so that no half of a value is left at the cut. */
 function maskContent(content: LineContent, mask: (text: string) => string): LineContent {
   const { level, fields, message: text, ...run } = content;
-  const message = cut(mask(text));
+  const message = truncate(mask(text));
   const rest = { level, message, ...(maskDeep(run, mask) as typeof run) };
   if (fields === undefined) return rest;
   const maskedFields = maskDeep(fields, mask) as Record<string, unknown>;
@@ -191,7 +191,7 @@ function maskDeep(value: unknown, mask: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskDeep(item, mask)]));
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT)}…` : text;
 }
 

@@ -21,7 +21,7 @@ export function secretMask(values: Iterable<string>): (text: string) => string {
   return (text) => {
     // All values are searched in the original text, since overlapping values would not be found after masking.
     const found = searches.flatMap((find) => find(text));
-    return found.length === 0 ? text : without(text, found);
+    return found.length === 0 ? text : maskRanges(text, found);
   };
 }
 
@@ -65,7 +65,7 @@ function runSource(run: string): string {
 }
 
 /** Replaces the ranges by the mask. Ranges that touch or overlap become one. */
-function without(text: string, ranges: Range[]): string {
+function maskRanges(text: string, ranges: Range[]): string {
   let masked = '';
   let end = -1;
   for (const [from, to] of ranges.sort(([one], [other]) => one - other)) {

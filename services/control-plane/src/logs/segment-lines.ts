@@ -51,7 +51,7 @@ export async function linesFrom(
     let end: number;
     let length = bytes;
     do {
-      block = await read(file, from, length);
+      block = await readBytes(file, from, length);
       end = block.lastIndexOf(LINE_END);
       length *= 2;
     } while (end < 0 && block.length === length / 2);
@@ -64,7 +64,7 @@ export async function linesFrom(
 async function* readForwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for (let position = 0; ; ) {
-    const block = await read(file, position, BLOCK_BYTES);
+    const block = await readBytes(file, position, BLOCK_BYTES);
     if (block.length === 0) return;
     onRead(block.length);
     position += block.length;
@@ -82,7 +82,7 @@ async function* readBackwards(file: FileHandle, onRead: (bytes: number) => void)
   while (position > 0) {
     const length = Math.min(BLOCK_BYTES, position);
     position -= length;
-    const block = await read(file, position, length);
+    const block = await readBytes(file, position, length);
     onRead(block.length);
     rest = Buffer.concat([block, rest]);
     for (let end = rest.lastIndexOf(LINE_END); end >= 0; end = rest.lastIndexOf(LINE_END)) {
@@ -105,7 +105,7 @@ function wholeLines(text: Buffer): Buffer[] {
   return lines;
 }
 
-async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
 }

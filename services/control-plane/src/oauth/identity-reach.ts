@@ -17,7 +17,7 @@ export class IdentityReach {
 
   /** @throws UnavailableError when org-access cannot be reached: then no token is returned */
   reaches(question: Required<ReachRequest>): Promise<boolean> {
-    return this.#ask(question);
+    return this.#request(question);
   }
 
   /**
@@ -26,10 +26,10 @@ export class IdentityReach {
    * @throws UnavailableError when org-access cannot be reached
    */
   exists(question: Omit<ReachRequest, 'workspace_id'>): Promise<boolean> {
-    return this.#ask(question);
+    return this.#request(question);
   }
 
-  async #ask(question: ReachRequest): Promise<boolean> {
+  async #request(question: ReachRequest): Promise<boolean> {
     try {
       const response = await fetch(this.#url, {
         method: 'POST',

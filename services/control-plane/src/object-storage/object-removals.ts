@@ -77,7 +77,7 @@ export class ObjectRemovals {
     const { database, logger } = this.#options;
     if (keys.length === 0) return;
     try {
-      await this.#removeAll(await pendingObjects.begin(database.prisma, { keys, limit: keys.length }));
+      await this.#removeAll(await pendingObjects.beginRemoval(database.prisma, { keys, limit: keys.length }));
     } catch (error) {
       logger.warn('object removal failed, will retry', { objects: keys.length, error });
     }
@@ -91,7 +91,7 @@ export class ObjectRemovals {
   async sweep(): Promise<void> {
     let after = '';
     while (!this.#task.isStopped) {
-      const keys = await pendingObjects.begin(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
+      const keys = await pendingObjects.beginRemoval(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
       await this.#removeAll(keys);
       const last = keys.at(-1);
       if (last === undefined || keys.length < SWEEP_BATCH) return;

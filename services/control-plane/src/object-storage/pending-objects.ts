@@ -50,7 +50,7 @@ export const pendingObjects = {
   },
 
   /** Begins the removal of objects that are due; they cannot get an owner any more. @returns their keys, in order */
-  async begin(queries: Queries, { keys, after = '', limit }: DueObjects): Promise<string[]> {
+  async beginRemoval(queries: Queries, { keys, after = '', limit }: DueObjects): Promise<string[]> {
     const wanted = keys ? [...keys] : null;
     const rows = await queries.$queryRaw<{ key: string }[]>`
       UPDATE object_removal SET is_begun = true WHERE key IN (

@@ -51,7 +51,7 @@ export class S3Storage implements ObjectStorage {
   async put(path: string, file: string, signal?: AbortSignal): Promise<void> {
     const { size } = await stat(file);
     const Body = createReadStream(file);
-    const command = new PutObjectCommand({ ...this.#named(path), Body, ContentLength: size });
+    const command = new PutObjectCommand({ ...this.#addressOf(path), Body, ContentLength: size });
     try {
       await mapUnavailable(this.#client.send(command, signal ? { abortSignal: signal } : {}));
     } catch (error) {
@@ -63,10 +63,10 @@ export class S3Storage implements ObjectStorage {
   }
 
   async open(path: string, signal?: AbortSignal): Promise<Readable | null> {
-    const command = new GetObjectCommand(this.#named(path));
+    const command = new GetObjectCommand(this.#addressOf(path));
     try {
       const { Body } = await mapUnavailable(this.#client.send(command, signal ? { abortSignal: signal } : {}));
-      return readable(Body as Readable);
+      return mapStreamErrors(Body as Readable);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof NoSuchKey) return null;
@@ -75,7 +75,7 @@ export class S3Storage implements ObjectStorage {
   }
 
   async remove(path: string): Promise<void> {
-    await mapUnavailable(this.#client.send(new DeleteObjectCommand(this.#named(path))));
+    await mapUnavailable(this.#client.send(new DeleteObjectCommand(this.#addressOf(path))));
   }
 
   async removeBelow(prefix: string): Promise<void> {
@@ -100,7 +100,7 @@ export class S3Storage implements ObjectStorage {
     this.#client.destroy();
   }
 
-  #named(path: string): { Bucket: string; Key: string } {
+  #addressOf(path: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: this.#prefix + path };
   }
 }
@@ -116,7 +116,7 @@ async function mapUnavailable<T>(asked: Promise<T>): Promise<T> {
 }
 
 /** Returns the same bytes. When they end too early, the error says that the storage is unavailable. */
-function readable(body: Readable): Readable {
+function mapStreamErrors(body: Readable): Readable {
   const bytes = async function* (): AsyncGenerator<Buffer> {
     try {
       yield* body;

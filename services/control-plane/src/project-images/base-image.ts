@@ -37,7 +37,7 @@ export async function openBaseImage(
   version: string,
   signal: AbortSignal,
 ): Promise<BaseImage> {
-  const { digest, manifest } = await manifestFor(name, source, version, signal);
+  const { digest, manifest } = await fetchManifest(name, source, version, signal);
   const { size } = manifest.config;
   if (size > CONFIG_LIMIT_BYTES) throw new BuildFailure(`The configuration of ${name} is larger than any image's`);
   const content = await buffer(await source.blob(manifest.config.digest, signal));
@@ -68,7 +68,7 @@ function checkNode(name: string, { config }: ImageConfig): void {
 }
 
 /** Returns the manifest of an image. Of a list for several architectures, it returns the one for this machine's. */
-async function manifestFor(
+async function fetchManifest(
   name: string,
   source: ImageSource,
   version: string,

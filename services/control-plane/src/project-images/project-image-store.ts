@@ -53,7 +53,7 @@ export class ProjectImageStore {
    *
    * @returns keys of surplus objects, whose blobs the deployment had already
    */
-  async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<string[]> {
+  async store(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<string[]> {
     const digest = digestOf(manifest);
     return this.#database.transact(async (transaction) => {
       await lockImages(transaction, deploymentId);

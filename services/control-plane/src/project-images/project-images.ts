@@ -106,7 +106,7 @@ export class ProjectImages {
         { digest: layer.digest, size: layer.size, parts: [part] },
         { digest: digestOf(config), size: config.length, parts: [configPart] },
       ];
-      await storage.removals.remove(await store.keep(deploymentId, { manifest, baseLayers: shared, blobs, tags }));
+      await storage.removals.remove(await store.store(deploymentId, { manifest, baseLayers: shared, blobs, tags }));
     } catch (error) {
       await storage.removals.abandon(keysOf(written));
       throw error;

@@ -26,19 +26,19 @@ const WHITEOUT = '.wh.';
  * @throws BuildFailure when a file cannot be read, or changes meanwhile
  */
 export async function* projectLayer(directory: string, note: (line: string) => void): AsyncGenerator<Buffer> {
-  const roots = [directory, await readable('', () => realpath(directory))];
+  const roots = [directory, await readOrFail('', () => realpath(directory))];
   const at = PROJECT_FOLDER.slice(1);
-  yield headOf({ path: `${dirname(at)}/`, type: 'Directory', mode: 0o755, uid: 0, gid: 0 });
-  yield headOf({ path: `${at}/`, type: 'Directory', mode: 0o755 });
+  yield headerOf({ path: `${dirname(at)}/`, type: 'Directory', mode: 0o755, uid: 0, gid: 0 });
+  yield headerOf({ path: `${at}/`, type: 'Directory', mode: 0o755 });
   for await (const { path, item } of entriesOf(directory)) {
     const place = join(at, path);
     if (item.name.startsWith(WHITEOUT)) {
       note(`${path} is left out: images have no files of such a name`);
     } else if (item.isDirectory()) {
-      yield headOf({ path: `${place}/`, type: 'Directory', mode: 0o755 });
+      yield headerOf({ path: `${place}/`, type: 'Directory', mode: 0o755 });
     } else if (item.isSymbolicLink()) {
-      const target = await readable(path, () => readlink(join(directory, path)));
-      yield headOf({ path: place, type: 'SymbolicLink', mode: 0o777, linkpath: linkFrom(path, target, roots, note) });
+      const target = await readOrFail(path, () => readlink(join(directory, path)));
+      yield headerOf({ path: place, type: 'SymbolicLink', mode: 0o777, linkpath: linkFrom(path, target, roots, note) });
     } else if (item.isFile()) {
       yield* fileAt(directory, path, place);
     } else {
@@ -55,7 +55,7 @@ export async function* projectLayer(directory: string, note: (line: string) => v
 async function* entriesOf(directory: string): AsyncGenerator<{ path: string; item: Dirent }> {
   const waiting: { path: string; item: Dirent }[] = [];
   const look = async (folder: string) => {
-    const found = await readable(folder, () => readdir(join(directory, folder), { withFileTypes: true }));
+    const found = await readOrFail(folder, () => readdir(join(directory, folder), { withFileTypes: true }));
     // `pop` takes the first entry from the end.
     found.sort((one, other) => (one.name < other.name ? 1 : -1));
     waiting.push(...found.map((item) => ({ path: join(folder, item.name), item })));
@@ -81,11 +81,11 @@ function linkFrom(path: string, target: string, roots: string[], note: (line: st
 
 async function* fileAt(directory: string, path: string, place: string): AsyncGenerator<Buffer> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
-  const handle = await readable(path, () => open(join(directory, path), flags));
+  const handle = await readOrFail(path, () => open(join(directory, path), flags));
   try {
     const { size, mode } = await handle.stat();
     // No file in the image may run as another user (setuid).
-    yield headOf({ path: place, type: 'File', mode: mode & 0o100 ? 0o755 : 0o644, size });
+    yield headerOf({ path: place, type: 'File', mode: mode & 0o100 ? 0o755 : 0o644, size });
     let bytes = 0;
     for await (const chunk of contentOf(handle, size)) {
       bytes += chunk.length;
@@ -104,7 +104,7 @@ async function* contentOf(handle: FileHandle, size: number): AsyncGenerator<Buff
 }
 
 /** Returns an entry's header, preceded by an extended header when a name is too long. */
-function headOf(described: HeaderData & { path: string }): Buffer {
+function headerOf(described: HeaderData & { path: string }): Buffer {
   const data = { uid: OWNER, gid: OWNER, size: 0, mtime: WRITTEN_AT, ...described };
   const header = new Header(data);
   const isWhole = !header.encode();
@@ -114,7 +114,7 @@ function headOf(described: HeaderData & { path: string }): Buffer {
 }
 
 /** @throws BuildFailure with the path in place of the file system's error */
-async function readable<Read>(path: string, read: () => Promise<Read>): Promise<Read> {
+async function readOrFail<Read>(path: string, read: () => Promise<Read>): Promise<Read> {
   try {
     return await read();
   } catch (error) {

@@ -7,7 +7,7 @@ import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
 import { MANIFEST_TYPES } from './image-content.ts';
 import { type ImageReference, originOf } from './image-reference.ts';
 import type { ImageSource } from './image-source.ts';
-import { tokenFor } from './registry-token.ts';
+import { requestToken } from './registry-token.ts';
 
 export interface RegistryClientOptions {
   reference: ImageReference;
@@ -40,18 +40,18 @@ export class RegistryClient implements ImageSource {
   }
 
   async manifest(version: string, signal: AbortSignal): Promise<Buffer> {
-    return this.#insist(signal, async () => {
+    return this.#withRetries(signal, async () => {
       const { body } = await this.#get(`manifests/${version}`, { accept: MANIFEST_TYPES.join(', ') }, signal);
-      return buffer(bounded(body, MANIFEST_LIMIT_BYTES));
+      return buffer(limitBytes(body, MANIFEST_LIMIT_BYTES));
     });
   }
 
   blob(digest: string, signal: AbortSignal): Promise<Readable> {
-    return this.#insist(signal, async () => (await this.#get(`blobs/${digest}`, {}, signal)).body);
+    return this.#withRetries(signal, async () => (await this.#get(`blobs/${digest}`, {}, signal)).body);
   }
 
   /** Retries for a while after failures that may pass. */
-  async #insist<Answer>(signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> {
+  async #withRetries<Answer>(signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await pRetry(ask, {
         retries: RETRIES,
@@ -77,7 +77,11 @@ export class RegistryClient implements ImageSource {
       answer.discard();
       // Another build may have fetched a new token meanwhile.
       if (this.#authorization === known) {
-        this.#authorization = await tokenFor(String(answer.headers['www-authenticate'] ?? ''), this.#options, signal);
+        this.#authorization = await requestToken(
+          String(answer.headers['www-authenticate'] ?? ''),
+          this.#options,
+          signal,
+        );
       }
       answer = await this.#follow(url, headers, signal);
     }
@@ -108,7 +112,7 @@ export class RegistryClient implements ImageSource {
 }
 
 /** @throws BuildFailure when the content is longer than the limit */
-async function* bounded(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
+async function* limitBytes(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;

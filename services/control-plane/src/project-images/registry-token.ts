@@ -18,7 +18,7 @@ const ANSWER_LIMIT_BYTES = 256 * 1024;
  * @returns the value of the header `authorization`
  * @throws BuildFailure when no credential can be obtained
  */
-export async function tokenFor(
+export async function requestToken(
   challenge: string,
   { reference, registry, others, login }: RegistryClientOptions,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ export async function tokenFor(
     signal,
   });
   if (answer.status >= 500 || answer.status === 429) throw new Error(`${url.host} answers ${answer.status}`);
-  const token = answer.status === 200 ? tokenIn(answer.body) : undefined;
+  const token = answer.status === 200 ? parseToken(answer.body) : undefined;
   if (token === undefined) {
     const hint = login ? '' : ' without a login (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)';
     throw new BuildFailure(`The registry ${host} gives no token for ${repository}${hint}: ${answer.status}`);
@@ -54,7 +54,7 @@ export async function tokenFor(
   return `Bearer ${token}`;
 }
 
-function tokenIn(body: Buffer): string | undefined {
+function parseToken(body: Buffer): string | undefined {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'));
     return conforms(TokenAnswer, answer) ? (answer.token ?? answer.access_token) : undefined;

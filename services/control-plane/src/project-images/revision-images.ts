@@ -14,7 +14,7 @@ export interface ImageRevision {
 export type OpenBase = (signal: AbortSignal) => Promise<BaseImage>;
 
 /** Digits of a digest that suffice in a tag. */
-const SHORT = 12;
+const TAG_DIGITS = 12;
 
 /**
  * Manages the images of revisions whose projects run in a cluster or on a remote data plane. A revision has one image,
@@ -48,7 +48,7 @@ export class RevisionImages {
   ): Promise<((project: LocalProject, say: (line: string) => void) => Promise<ImageArtifact>) | null> {
     if (await this.#images.find(deploymentId, id)) return null;
     const base = await this.#base(signal);
-    const shared = `${build}-${base.digest.slice('sha256:'.length).slice(0, SHORT)}`;
+    const shared = `${build}-${base.digest.slice('sha256:'.length).slice(0, TAG_DIGITS)}`;
     if (await this.#images.share(deploymentId, shared, id)) return null;
     return (project, say) => this.#images.make({ deploymentId, project, base, tags: [id, shared], say, signal });
   }

@@ -5,7 +5,7 @@ export const projectImageVariables = {
     Type.String({
       minLength: 1,
       description:
-        'Image that projects are put on where they run in a cluster, or are built for a data plane elsewhere: `runyard/agent-server`, by the name its registry has it. Needed there.',
+        'Image that projects are put on where they run in a cluster, or are built for a remote data plane: `runyard/agent-server`, by the name its registry has it. Needed there.',
     }),
   ),
   PROJECT_BASE_IMAGE_USERNAME: Type.Optional(

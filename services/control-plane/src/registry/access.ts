@@ -21,7 +21,7 @@ export function grantOf({ dependencies, req }: Exchange): HeldGrant {
  * @param name the requested repository
  * @throws RegistryError DENIED unless the grant is for this operation on this deployment, which has or accepts images
  */
-export async function allow(
+export async function authorize(
   exchange: Exchange,
   grant: RegistryGrant,
   { deploymentId, name }: { deploymentId: string; name?: string },
@@ -31,14 +31,14 @@ export async function allow(
   const mayWrite = grant.mayPush && name !== PROJECT_REPOSITORY;
   const isItsOwn = grant.deploymentId === deploymentId && (grant.name === undefined || grant.name === name);
   const isAllowed = isItsOwn && (mayWrite || isRead(exchange));
-  const look = isRead(exchange) ? store.mayHaveImages(deploymentId) : store.takesImages(deploymentId);
+  const look = isRead(exchange) ? store.mayHaveImages(deploymentId) : store.acceptsImages(deploymentId);
   if (!(await look) || !isAllowed) {
     throw new RegistryError('DENIED', 'This token is not for that.');
   }
 }
 
 /** Issues a bearer token for a password. Image tools then send it with each request. It expires with the password. */
-export function giveToken(exchange: Exchange, grant: HeldGrant): void {
+export function sendToken(exchange: Exchange, grant: HeldGrant): void {
   if (exchange.req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
   const lifetimeMs = Math.min(BEARER_LIFETIME_MS, grant.expiresAt - Date.now());
   const token = exchange.dependencies.tokens.issue(grant, lifetimeMs);

@@ -9,7 +9,7 @@ function manifest(letter: string, more: Partial<LinkedManifest> = {}): LinkedMan
   return { repository: 'my/agent', digest: digest(letter), parts: [], blobs: [], subject: null, ...more };
 }
 
-function unneeded(
+function findGarbage(
   manifests: LinkedManifest[],
   named: { kept?: string[]; old?: string[] },
   tagged: string[] = [],
@@ -28,18 +28,18 @@ it('an image that only old revisions name is removed with all its dependents', (
     manifest('4', { subject: digest('3') }),
     manifest('5'),
   ];
-  expect(unneeded(manifests, { old: [`@${digest('1')}`] })).toEqual(['1', '2', '3', '4']);
+  expect(findGarbage(manifests, { old: [`@${digest('1')}`] })).toEqual(['1', '2', '3', '4']);
 });
 
 it.each(['', ':latest'])('a name with a tag (%s) and a digest means the digest', (tag) => {
   const manifests = [manifest('1'), manifest('2')];
   const old = [`@${digest('1')}`, `@${digest('2')}`];
-  expect(unneeded(manifests, { old, kept: [`${tag}@${digest('1')}`] })).toEqual(['2']);
+  expect(findGarbage(manifests, { old, kept: [`${tag}@${digest('1')}`] })).toEqual(['2']);
 });
 
 it('an image with a tag stays, with its parts and its referrers', () => {
   const manifests = [manifest('1', { parts: [digest('2')] }), manifest('2'), manifest('3', { subject: digest('1') })];
-  expect(unneeded(manifests, { old: [`@${digest('1')}`, `@${digest('2')}`] }, ['1'])).toEqual([]);
+  expect(findGarbage(manifests, { old: [`@${digest('1')}`, `@${digest('2')}`] }, ['1'])).toEqual([]);
 });
 
 it('a list that no revision has named yet keeps the images that it shares with an old one', () => {
@@ -49,5 +49,5 @@ it('a list that no revision has named yet keeps the images that it shares with a
     manifest('3'),
     manifest('4', { parts: [digest('3')] }),
   ];
-  expect(unneeded(manifests, { old: [`@${digest('1')}`] })).toEqual(['1', '2']);
+  expect(findGarbage(manifests, { old: [`@${digest('1')}`] })).toEqual(['1', '2']);
 });

@@ -58,11 +58,11 @@ export function readManifest(content: Buffer, contentType?: string): ManifestCon
     const { config, layers } = manifest;
     // Layers with URLs of their own are stored elsewhere.
     const own = [config, ...layers].filter(({ urls = [] }) => urls.length === 0);
-    const artifactType = checked(manifest.artifactType || config.mediaType);
+    const artifactType = checkArtifactType(manifest.artifactType || config.mediaType);
     return { ...common, artifactType, parts: { kind: 'blob', digests: digestsOf(own) } };
   }
   if (LIST_TYPES.has(mediaType) && conforms(ImageList, manifest)) {
-    const artifactType = checked(manifest.artifactType);
+    const artifactType = checkArtifactType(manifest.artifactType);
     return { ...common, artifactType, parts: { kind: 'manifest', digests: digestsOf(manifest.manifests) } };
   }
   throw invalid('This is no manifest of an image or of a list of images.');
@@ -78,7 +78,7 @@ function parse(content: Buffer): unknown {
   throw invalid('A manifest is a JSON object.');
 }
 
-function checked(artifactType: string | undefined): string | null {
+function checkArtifactType(artifactType: string | undefined): string | null {
   if (!artifactType) return null;
   if (MEDIA_TYPE.test(artifactType)) return artifactType;
   throw invalid('Its artifact type, or the type of its configuration, is no media type.');

@@ -44,9 +44,9 @@ export function resourceAt(path: string): RegistryResource | undefined {
   if (deploymentId === undefined || name === undefined || name.length > NAME_LENGTH_MAX) return { kind: 'unknown' };
   const place = { deploymentId, name };
   if (upload !== undefined) return { kind: 'upload', ...place, id: id ?? '' };
-  if (kind === 'blobs') return { kind: 'blob', ...place, digest: decoded(reference!) };
-  if (kind === 'manifests') return { kind: 'manifest', ...place, reference: decoded(reference!) };
-  if (kind === 'referrers') return { kind: 'referrers', ...place, subject: decoded(reference!) };
+  if (kind === 'blobs') return { kind: 'blob', ...place, digest: decode(reference!) };
+  if (kind === 'manifests') return { kind: 'manifest', ...place, reference: decode(reference!) };
+  if (kind === 'referrers') return { kind: 'referrers', ...place, subject: decode(reference!) };
   return { kind: 'tags', ...place };
 }
 
@@ -74,7 +74,7 @@ export class RegistryAddress {
   }
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

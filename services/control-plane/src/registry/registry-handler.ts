@@ -1,6 +1,6 @@
 import { toUnavailableError } from '@runyard/database';
 import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
-import { allow, giveToken, grantOf } from './access.ts';
+import { authorize, grantOf, sendToken } from './access.ts';
 import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryDependencies, send, unsupported } from './exchange.ts';
 import {
@@ -31,7 +31,7 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
     answer({ dependencies, req, res }, resource).catch((error: unknown) => {
       if (error instanceof RegistryError)
         refuse(req, res, error, challengeOf(dependencies.address, resource, req.method));
-      else next(isGone(error) ? new ClientDisconnectedError(error) : (toUnavailableError(error) ?? error));
+      else next(isConnectionBroken(error) ? new ClientDisconnectedError(error) : (toUnavailableError(error) ?? error));
     });
   };
 }
@@ -39,11 +39,11 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
 async function answer(exchange: Exchange, resource: RegistryResource): Promise<void> {
   const grant = grantOf(exchange);
   if (resource.kind === 'ping') return send(exchange, 200, { body: {} });
-  if (resource.kind === 'token') return giveToken(exchange, grant);
+  if (resource.kind === 'token') return sendToken(exchange, grant);
   if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
   // The catalog is that of the token's deployment.
   const place = resource.kind === 'catalog' ? { deploymentId: grant.deploymentId } : resource;
-  await allow(exchange, grant, place);
+  await authorize(exchange, grant, place);
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'PUT') return takeManifest(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'DELETE') return deleteManifest(exchange, resource);
@@ -64,7 +64,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
 }
 
 /** Returns whether the connection broke while a blob was being received or sent. */
-function isGone(error: unknown): boolean {
+function isConnectionBroken(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET';
 }

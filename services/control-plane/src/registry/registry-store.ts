@@ -52,7 +52,7 @@ export class RegistryStore {
   }
 
   /** Returns whether the deployment exists and accepts pushed images. */
-  async takesImages(deploymentId: string): Promise<boolean> {
+  async acceptsImages(deploymentId: string): Promise<boolean> {
     const where = { id: deploymentId, source: 'internal_docker', deleteRequestedAt: null };
     return (await this.#database.prisma.deployment.findFirst({ where, select: { id: true } })) !== null;
   }
@@ -142,7 +142,7 @@ export class RegistryStore {
   ): Promise<string[]> {
     const { digest, mediaType, content } = manifest;
     return this.#database.transact(async (transaction) => {
-      // The lock comes before the check, because unneeded blobs are deleted under the same lock.
+      // The lock comes before the check, because unused blobs are deleted under the same lock.
       await lockImages(transaction, deploymentId);
       const of = { deploymentId, digest: { in: parts.digests } };
       const select = { digest: true };
@@ -150,7 +150,7 @@ export class RegistryStore {
         parts.kind === 'blob'
           ? await transaction.registryBlob.findMany({ where: of, select })
           : await transaction.registryManifest.findMany({ where: { ...of, repository: name }, select });
-      const missing = without(parts.digests, there);
+      const missing = exclude(parts.digests, there);
       if (missing.length > 0) return missing;
       await transaction.registryManifest.createMany({
         data: [{ deploymentId, repository: name, digest, mediaType, content, subject, artifactType }],
@@ -237,7 +237,7 @@ export class RegistryStore {
 const partsOf = (json: unknown) => json as BlobPart[];
 const toJson = (parts: BlobPart[]) => parts as unknown as Prisma.InputJsonArray;
 
-function without(digests: string[], rows: { digest: string }[]): string[] {
+function exclude(digests: string[], rows: { digest: string }[]): string[] {
   const known = new Set(rows.map(({ digest }) => digest));
   return digests.filter((digest) => !known.has(digest));
 }

@@ -64,7 +64,7 @@ export class ControlPlaneClient {
   }
 
   async takeLease(request: LeaseRequest, signal: AbortSignal): Promise<Lease> {
-    return parsed(Lease, await this.#call('POST', '/lease', { body: request, signal }));
+    return parseBody(Lease, await this.#call('POST', '/lease', { body: request, signal }));
   }
 
   /** Returns undefined when `since` is still the current version. */
@@ -78,18 +78,18 @@ export class ControlPlaneClient {
       signal,
       answerMs: waitSeconds * 1000 + ANSWER_MS,
     });
-    return answer.status === 204 ? undefined : parsed(ListenerDesiredState, answer);
+    return answer.status === 204 ? undefined : parseBody(ListenerDesiredState, answer);
   }
 
   async pullToken(deploymentId: string, request: PullTokenRequest, signal: AbortSignal): Promise<PullToken> {
-    return parsed(
+    return parseBody(
       PullToken,
       await this.#call('POST', `/deployments/${deploymentId}/pull-token`, { body: request, signal }),
     );
   }
 
   async reportRevision(report: RevisionReport, signal: AbortSignal): Promise<RevisionReportAnswer> {
-    return parsed(RevisionReportAnswer, await this.#call('POST', '/status', { body: report, signal }));
+    return parseBody(RevisionReportAnswer, await this.#call('POST', '/status', { body: report, signal }));
   }
 
   async reportDeployment(id: string, report: DeploymentReport, signal: AbortSignal): Promise<void> {
@@ -101,15 +101,18 @@ export class ControlPlaneClient {
   }
 
   async reportLogs(report: LogReport, signal: AbortSignal): Promise<LogReportAnswer> {
-    return parsed(LogReportAnswer, await this.#call('POST', '/logs', { body: report, signal }));
+    return parseBody(LogReportAnswer, await this.#call('POST', '/logs', { body: report, signal }));
   }
 
   async checkCaller(question: CallerQuestion, signal: AbortSignal): Promise<CallerAnswer> {
-    return parsed(CallerAnswer, await this.#call('POST', '/callers', { body: question, signal, answerMs: CHECK_MS }));
+    return parseBody(
+      CallerAnswer,
+      await this.#call('POST', '/callers', { body: question, signal, answerMs: CHECK_MS }),
+    );
   }
 
   async keySet(signal: AbortSignal): Promise<Static<typeof JsonWebKeySet>> {
-    return parsed(JsonWebKeySet, await this.#call('GET', '/key-set', { signal, answerMs: CHECK_MS }));
+    return parseBody(JsonWebKeySet, await this.#call('GET', '/key-set', { signal, answerMs: CHECK_MS }));
   }
 
   /** @throws RefusedError; TypeError when the control plane cannot be reached */
@@ -133,7 +136,7 @@ export class ControlPlaneClient {
 }
 
 /** @throws Error for an answer that is no control plane's, such as a proxy's */
-function parsed<S extends TSchema>(schema: S, { body }: { body: unknown }): Static<S> {
+function parseBody<S extends TSchema>(schema: S, { body }: { body: unknown }): Static<S> {
   if (!conforms(schema, body)) throw new Error('The control plane answered what nobody can read');
   return body;
 }

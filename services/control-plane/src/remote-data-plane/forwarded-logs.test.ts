@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CopiedLogs } from '../logs/copied-logs.ts';
 import { logSegments } from '../logs/log-segments.ts';
 import { readLogs } from '../logs/read-logs.ts';
-import { type RevisionLog, revisionLogsIn } from '../logs/revision-log.ts';
+import { makeLogOpener, type RevisionLog } from '../logs/revision-log.ts';
 import { ControlPlaneRefusedError } from './control-plane-client.ts';
 import { ForwardedLogs } from './forwarded-logs.ts';
 
@@ -47,7 +47,7 @@ function start(client: ReturnType<typeof platform>): void {
   const { signal } = new AbortController();
   const sendUntilAccepted = <T>(request: (epoch: number, signal: AbortSignal) => Promise<T>) => request(1, signal);
   logs = new ForwardedLogs({ dataDir: here, client, link: { sendUntilAccepted }, logger: silentLogger });
-  const openLog = revisionLogsIn(here, silentLogger, { onWritten: (owner) => logs.notifyWritten(owner) });
+  const openLog = makeLogOpener(here, silentLogger, { onWritten: (owner) => logs.notifyWritten(owner) });
   log = openLog(OWNER, { secrets: ['s3cret-value'] });
   logs.start();
 }

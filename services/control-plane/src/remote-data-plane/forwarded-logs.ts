@@ -116,7 +116,7 @@ export class ForwardedLogs {
       if (place) places.set(path, place);
     }
     for (const segment of segments) {
-      const place = places.get(segment.path) ?? (await this.#ask(owner, segment));
+      const place = places.get(segment.path) ?? (await this.#requestProgress(owner, segment));
       const size = (await logSegments.stats(segment))?.size ?? 0;
       const moved = place && size > place.position ? await this.#sendBatch(owner, segment, place) : place;
       if (!moved) break; // The platform has deleted the revision.
@@ -128,7 +128,7 @@ export class ForwardedLogs {
     return false;
   }
 
-  async #ask(owner: LogOwner, segment: LogSegment): Promise<Progress | null> {
+  async #requestProgress(owner: LogOwner, segment: LogSegment): Promise<Progress | null> {
     const size = (await logSegments.stats(segment))?.size ?? 0;
     const report = await this.#report(owner, segment, { after: null, entries: [] });
     if (report.kind !== 'known') return report.kind === 'gone' ? null : { lastId: null, position: size };

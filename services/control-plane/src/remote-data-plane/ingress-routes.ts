@@ -9,7 +9,7 @@ export interface IngressDependencies {
   store: Pick<RemoteRolloutStore, 'routes'>;
   client: ControlPlaneClient;
   link: Pick<ControlPlaneLink, 'sendOnce'>;
-  kept: StateFile;
+  stateFile: StateFile;
   logger: Logger;
 }
 
@@ -18,7 +18,7 @@ export interface IngressDependencies {
  * verification of their callers' keys, and the public keys. The public keys are stored, so that tokens can be verified
  * while the control plane is unreachable.
  */
-export function ingressRoutes({ store, client, link, kept, logger }: IngressDependencies): BoundOperation[] {
+export function ingressRoutes({ store, client, link, stateFile, logger }: IngressDependencies): BoundOperation[] {
   return [
     bind(getRoutes, async () => ok({ routes: store.routes() })),
     bind(verifyKey, async ({ body }) => {
@@ -35,17 +35,17 @@ export function ingressRoutes({ store, client, link, kept, logger }: IngressDepe
     }),
     bind(getSigningKeys, async () => {
       try {
-        kept.state.keySet = await link.sendOnce((_, signal) => client.keySet(signal));
-        await kept.save();
+        stateFile.state.keySet = await link.sendOnce((_, signal) => client.keySet(signal));
+        await stateFile.save();
       } catch (error) {
-        logger.warn('key set request failed', { isKnown: kept.state.keySet !== null, error });
+        logger.warn('key set request failed', { isKnown: stateFile.state.keySet !== null, error });
       }
-      if (!kept.state.keySet)
+      if (!stateFile.state.keySet)
         throw new UnavailableError('The key set is not known yet', {
           code: 'token_keys_unavailable',
           retryAfterSeconds: 1,
         });
-      return ok(kept.state.keySet);
+      return ok(stateFile.state.keySet);
     }),
   ];
 }

@@ -8,15 +8,15 @@ import { LocalScaleStore } from './local-scale-store.ts';
 import { StateFile } from './state-file.ts';
 
 it('a data plane that restarts knows the last process counts of its deployments', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'runyard-kept-scales-'));
+  const folder = await mkdtemp(join(tmpdir(), 'runyard-scales-'));
   const cipher = new Cipher(Buffer.alloc(32, 7).toString('base64'));
-  const scalesOf = (kept: StateFile) => new LocalScaleStore({ kept, logger: silentLogger });
-  const kept = await StateFile.open(folder, cipher);
-  const scales = scalesOf(kept);
+  const scalesOf = (stateFile: StateFile) => new LocalScaleStore({ stateFile, logger: silentLogger });
+  const stateFile = await StateFile.open(folder, cipher);
+  const scales = scalesOf(stateFile);
   scales.store('a deployment', 'run-worker', 3);
   scales.store('a deployment', 'agent-api', 2);
   scales.store('a deployment', 'run-worker', 5);
-  await kept.save();
+  await stateFile.save();
   const again = scalesOf(await StateFile.open(folder, cipher));
   expect(await again.find('a deployment')).toEqual({ 'agent-api': 2, 'run-worker': 5 });
   expect(await again.find('another one')).toEqual({});

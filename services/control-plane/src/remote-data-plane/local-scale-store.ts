@@ -5,23 +5,23 @@ import type { StateFile } from './state-file.ts';
 
 /** Stores the process counts with the desired state. */
 export class LocalScaleStore implements ScaleStore {
-  readonly #kept: StateFile;
+  readonly #stateFile: StateFile;
   readonly #logger: Logger;
 
-  constructor(options: { kept: StateFile; logger: Logger }) {
-    this.#kept = options.kept;
+  constructor(options: { stateFile: StateFile; logger: Logger }) {
+    this.#stateFile = options.stateFile;
     this.#logger = options.logger;
   }
 
   store(deploymentId: string, role: Role, count: number): void {
-    const own = this.#kept.localStateOf(deploymentId);
+    const own = this.#stateFile.localStateOf(deploymentId);
     own.counts = { ...own.counts, [role]: count };
-    this.#kept.save().catch((error: unknown) => {
+    this.#stateFile.save().catch((error: unknown) => {
       this.#logger.warn('process count not stored', { deploymentId, role, count, error });
     });
   }
 
   async find(deploymentId: string): Promise<Counts> {
-    return this.#kept.localStateOf(deploymentId).counts ?? {};
+    return this.#stateFile.localStateOf(deploymentId).counts ?? {};
   }
 }

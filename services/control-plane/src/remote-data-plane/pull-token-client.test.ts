@@ -29,14 +29,14 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** Starts a data plane with the state that an earlier one stored. */
 async function opened() {
-  const kept = await StateFile.open(folder, cipher);
+  const stateFile = await StateFile.open(folder, cipher);
   const revisions = [
     { id: 'active', status: 'DEPLOYED', image: { uri: IMAGE } },
     { id: 'next', status: 'DEPLOYING', image: { uri: IMAGE } },
     { id: 'of a folder', status: 'DEPLOYED', image: null },
     { id: 'of an older platform', status: 'DEPLOYED' },
   ];
-  kept.state.deployments = [{ id: 'd', revisions }] as unknown as DesiredDeployment[];
+  stateFile.state.deployments = [{ id: 'd', revisions }] as unknown as DesiredDeployment[];
   const client = {
     pullToken: async (_: string, request: PullTokenRequest) => {
       asked.push(request);
@@ -51,7 +51,7 @@ async function opened() {
     },
   };
   const link = { sendOnce: <T>(request: (epoch: number, own: AbortSignal) => Promise<T>) => request(4, signal) };
-  return new PullTokenClient({ kept, client, link, logger: silentLogger }).openCredentials(HOUR_MS);
+  return new PullTokenClient({ stateFile, client, link, logger: silentLogger }).openCredentials(HOUR_MS);
 }
 
 const given = (password: string) => ({ host: 'agents.example.com', username: 'oauth2accesstoken', password });

@@ -8,7 +8,7 @@ import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { StateFile } from './state-file.ts';
 
 export interface PullTokenClientOptions {
-  kept: StateFile;
+  stateFile: StateFile;
   client: Pick<ControlPlaneClient, 'pullToken'>;
   link: Pick<ControlPlaneLink, 'sendOnce'>;
   logger: Logger;
@@ -42,7 +42,7 @@ export class PullTokenClient {
       const seconds = Math.min(Math.floor(lifetimeMs / 1000), PULL_TOKEN_SECONDS_MAX);
       const wanted = { deploymentId, imageUri, seconds };
       const former = this.#hasRun(deploymentId, revisionId)
-        ? this.#options.kept.localStateOf(deploymentId).pulledWith?.[imageUri]
+        ? this.#options.stateFile.localStateOf(deploymentId).pulledWith?.[imageUri]
         : undefined;
       return former ? this.#requestOrReuse(former, wanted) : this.#requestUntilGiven(wanted, signal);
     };
@@ -84,12 +84,12 @@ export class PullTokenClient {
   }
 
   async #store(deploymentId: string, imageUri: string, credential: PullCredential): Promise<void> {
-    const { kept } = this.#options;
-    const own = kept.localStateOf(deploymentId);
+    const { stateFile } = this.#options;
+    const own = stateFile.localStateOf(deploymentId);
     const images = this.#imagesOf(deploymentId);
     const others = Object.entries(own.pulledWith ?? {}).filter(([uri]) => images.includes(uri));
     own.pulledWith = { ...Object.fromEntries(others), [imageUri]: credential };
-    await kept.save();
+    await stateFile.save();
   }
 
   #hasRun(deploymentId: string, revisionId: string): boolean {
@@ -102,7 +102,7 @@ export class PullTokenClient {
   }
 
   #revisionsOf(deploymentId: string): DesiredRevision[] {
-    return this.#options.kept.state.deployments.find(({ id }) => id === deploymentId)?.revisions ?? [];
+    return this.#options.stateFile.state.deployments.find(({ id }) => id === deploymentId)?.revisions ?? [];
   }
 }
 

@@ -9,7 +9,7 @@ import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { StateFile } from './state-file.ts';
 
 export interface RemoteRolloutStoreOptions {
-  kept: StateFile;
+  stateFile: StateFile;
   client: ControlPlaneClient;
   link: Pick<ControlPlaneLink, 'sendStatus'>;
   /** Encrypts with the key of this data plane. */
@@ -40,26 +40,26 @@ export class RemoteRolloutStore implements RolloutStore {
 
   constructor(options: RemoteRolloutStoreOptions) {
     this.#options = options;
-    const { kept, imagesOutliveProcess } = options;
-    for (const { id } of kept.state.deployments) {
-      if (!imagesOutliveProcess || !this.runsImages(id)) kept.localStateOf(id).upstreams = [];
+    const { stateFile, imagesOutliveProcess } = options;
+    for (const { id } of stateFile.state.deployments) {
+      if (!imagesOutliveProcess || !this.runsImages(id)) stateFile.localStateOf(id).upstreams = [];
     }
   }
 
   /** Stores the new desired state. @returns the deployments that differ, including deleted ones */
   async accept(deployments: DesiredDeployment[]): Promise<string[]> {
-    const { state } = this.#options.kept;
+    const { state } = this.#options.stateFile;
     const before = new Map(state.deployments.map((each) => [each.id, JSON.stringify(each)]));
     const now = new Map(deployments.map((each) => [each.id, JSON.stringify(each)]));
     state.deployments = deployments;
     for (const id of Object.keys(state.own)) if (!now.has(id)) delete state.own[id];
-    await this.#options.kept.save();
+    await this.#options.stateFile.save();
     this.changes.emit('change');
     return [...new Set([...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id));
   }
 
   async allIds(): Promise<string[]> {
-    return this.#options.kept.state.deployments.map(({ id }) => id);
+    return this.#options.stateFile.state.deployments.map(({ id }) => id);
   }
 
   async find(id: string): Promise<RolloutDeployment | null> {
@@ -72,7 +72,7 @@ export class RemoteRolloutStore implements RolloutStore {
       activeRevisionId: found.active_revision_id,
       latestRevisionId: found.latest_revision_id,
       deleteRequestedAt: found.is_deleted ? new Date() : null,
-      encryptedDatabasePassword: this.#options.kept.localStateOf(id).sealedDatabasePassword ?? null,
+      encryptedDatabasePassword: this.#options.stateFile.localStateOf(id).sealedDatabasePassword ?? null,
     };
   }
 
@@ -90,9 +90,9 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
-    const own = this.#options.kept.localStateOf(id);
+    const own = this.#options.stateFile.localStateOf(id);
     own.sealedDatabasePassword ??= encrypted;
-    await this.#options.kept.save();
+    await this.#options.stateFile.save();
     return own.sealedDatabasePassword;
   }
 
@@ -103,7 +103,7 @@ export class RemoteRolloutStore implements RolloutStore {
     await this.#reportDeployment(id, 'READY');
     const deployment = this.#deployment(id);
     if (deployment) deployment.status = 'READY';
-    await this.#options.kept.save();
+    await this.#options.stateFile.save();
   }
 
   async moveRevision(
@@ -119,40 +119,40 @@ export class RemoteRolloutStore implements RolloutStore {
     if (!(await this.#reportRevision(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
     const deployment = this.#deployment(revision.deploymentId);
     if (deployment) deployment.active_revision_id = revision.id;
-    const own = this.#options.kept.localStateOf(revision.deploymentId);
+    const own = this.#options.stateFile.localStateOf(revision.deploymentId);
     own.hasCustomAuth = hasCustomAuth;
     own.mounted = { revisionId: revision.id, prefix: mountPrefix };
-    await this.#options.kept.save();
+    await this.#options.stateFile.save();
     await this.setUpstreams(revision.deploymentId, upstreams);
     return true;
   }
 
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
-    const { kept } = this.#options;
-    const own = kept.localStateOf(id);
+    const { stateFile } = this.#options;
+    const own = stateFile.localStateOf(id);
     if (JSON.stringify(own.upstreams ?? []) === JSON.stringify(upstreams)) return;
     own.upstreams = upstreams;
     this.#routeVersion += 1;
-    await kept.save();
+    await stateFile.save();
     this.#options.logger.info('deployment upstreams changed', { deploymentId: id, upstreams });
   }
 
   async setMountPrefix(id: string, revisionId: string, prefix: string | null): Promise<void> {
-    const { kept } = this.#options;
+    const { stateFile } = this.#options;
     if (this.#deployment(id)?.active_revision_id !== revisionId) return;
-    const { mounted } = kept.localStateOf(id);
+    const { mounted } = stateFile.localStateOf(id);
     if (mounted?.revisionId === revisionId && mounted.prefix === prefix) return;
-    kept.localStateOf(id).mounted = { revisionId, prefix };
+    stateFile.localStateOf(id).mounted = { revisionId, prefix };
     this.#routeVersion += 1;
-    await kept.save();
+    await stateFile.save();
   }
 
   async remove(id: string): Promise<void> {
-    const { kept } = this.#options;
+    const { stateFile } = this.#options;
     await this.#reportDeployment(id, 'DELETED');
-    kept.state.deployments = kept.state.deployments.filter((each) => each.id !== id);
-    delete kept.state.own[id];
-    await kept.save();
+    stateFile.state.deployments = stateFile.state.deployments.filter((each) => each.id !== id);
+    delete stateFile.state.own[id];
+    await stateFile.save();
   }
 
   /** Returns the cluster's namespace that the deployment ran in; undefined when it has no images or named none. */
@@ -172,9 +172,9 @@ export class RemoteRolloutStore implements RolloutStore {
 
   /** Returns the routes of all deployments, for a gateway. */
   routes(): DeploymentRoute[] {
-    const there = this.#options.kept.state.deployments.filter((each) => !each.is_deleted);
+    const there = this.#options.stateFile.state.deployments.filter((each) => !each.is_deleted);
     return there.map((each) => {
-      const { upstreams = [], hasCustomAuth = false, mounted } = this.#options.kept.localStateOf(each.id);
+      const { upstreams = [], hasCustomAuth = false, mounted } = this.#options.stateFile.localStateOf(each.id);
       return {
         deployment_id: each.id,
         name: each.name,
@@ -194,7 +194,7 @@ export class RemoteRolloutStore implements RolloutStore {
     id: string,
     report: { status: RevisionStatus; message?: string | null; image_version?: string | null },
   ): Promise<boolean> {
-    const { client, link, kept } = this.#options;
+    const { client, link, stateFile } = this.#options;
     const known = this.#revision(id)?.revision.status;
     if (known === undefined || !mayFollow(known, report.status)) return false;
     const { is_accepted, status } = await link
@@ -206,7 +206,7 @@ export class RemoteRolloutStore implements RolloutStore {
       });
     const now = this.#revision(id)?.revision;
     if (now) now.status = status;
-    await kept.save();
+    await stateFile.save();
     return is_accepted;
   }
 
@@ -221,11 +221,11 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   #deployment(id: string): DesiredDeployment | undefined {
-    return this.#options.kept.state.deployments.find((each) => each.id === id);
+    return this.#options.stateFile.state.deployments.find((each) => each.id === id);
   }
 
   #revision(id: string): { deployment: DesiredDeployment; revision: DesiredRevision } | undefined {
-    for (const deployment of this.#options.kept.state.deployments) {
+    for (const deployment of this.#options.stateFile.state.deployments) {
       const revision = deployment.revisions.find((each) => each.id === id);
       if (revision) return { deployment, revision };
     }

@@ -30,8 +30,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const kept = await StateFile.open(config.DATA_DIR, cipher);
-  const { instanceId } = kept.state;
+  const stateFile = await StateFile.open(config.DATA_DIR, cipher);
+  const { instanceId } = stateFile.state;
 
   const client = new ControlPlaneClient({
     url: config.CONTROL_PLANE_URL,
@@ -44,7 +44,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     instanceId,
     version: VERSION,
     publicUrl: config.PUBLIC_URL ?? null,
-    podRules: config.KUBERNETES_NAMESPACE === undefined ? null : reportedPodRules(config),
+    podRules: config.KUBERNETES_NAMESPACE === undefined ? null : toReportedPodRules(config),
     onDesired: async (deployments) => {
       for (const id of await store.accept(deployments)) dataPlane.reconciler.wake(id);
     },
@@ -56,7 +56,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   const imagesOutliveProcess = config.KUBERNETES_NAMESPACE !== undefined;
-  const store = new RemoteRolloutStore({ kept, client, link, secrets, imagesOutliveProcess, logger });
+  const store = new RemoteRolloutStore({ stateFile, client, link, secrets, imagesOutliveProcess, logger });
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
 
   const dataPlane = await openDataPlane(
@@ -74,11 +74,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       cipher,
       secrets,
       referenced: new ReferencedSecrets(config.SECRET_REFERENCES_DIR),
-      scales: new LocalScaleStore({ kept, logger }),
+      scales: new LocalScaleStore({ stateFile, logger }),
       samples: new ForwardedSamples({ client, link }),
       // Samples are not stored here.
       samplesMs: 0,
-      credentials: new PullTokenClient({ kept, client, link, logger }).openCredentials,
+      credentials: new PullTokenClient({ stateFile, client, link, logger }).openCredentials,
       guardProjects: (projects) => new ProjectFolderDriver(config.PROJECTS_DIR, projects),
       removeFiles: async (id, images) => {
         if (store.runsImages(id)) await images.removeLeftovers(id, store.namespaceOf(id));
@@ -99,7 +99,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const app = createApp({
     context,
     internalToken: config.INTERNAL_TOKEN,
-    operations: ingressRoutes({ store, client, link, kept, logger }),
+    operations: ingressRoutes({ store, client, link, stateFile, logger }),
   });
   earlyListener.serve(app);
   await link.begin();
@@ -109,7 +109,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.ready();
 }
 
-function reportedPodRules(config: Config): PodRules {
+function toReportedPodRules(config: Config): PodRules {
   const { metadata, pullSecrets } = podRulesOf(config);
   return { metadata: [...metadata], pull_secrets: [...pullSecrets] };
 }

@@ -53,9 +53,9 @@ export class StateFile {
     const path = join(dataDir, 'data-plane.sealed');
     const encrypted = await ignoreMissing(readFile(path, 'utf8'));
     if (encrypted !== null) return new StateFile(path, cipher, JSON.parse(cipher.decrypt(encrypted, PLACE)));
-    const kept = new StateFile(path, cipher, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
-    await kept.save();
-    return kept;
+    const stateFile = new StateFile(path, cipher, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
+    await stateFile.save();
+    return stateFile;
   }
 
   /** Returns the deployment's own state. The caller saves it after changes. */

@@ -26,28 +26,28 @@ export interface LocalDirectory {
  */
 export async function openLocalDirectory(source: LocalDirectory): Promise<LocalProject> {
   const path = source.project_path;
-  if (!path) throw wrong("'source_config.project_path' is required for the source 'local_directory'");
-  if (!isAbsolute(path)) throw wrong("'source_config.project_path' must be an absolute path");
+  if (!path) throw invalidProject("'source_config.project_path' is required for the source 'local_directory'");
+  if (!isAbsolute(path)) throw invalidProject("'source_config.project_path' must be an absolute path");
   const directory = resolve(path);
   const isDirectory = await stat(directory).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  if (!isDirectory) throw wrong(`there is no folder ${directory}`);
+  if (!isDirectory) throw invalidProject(`there is no folder ${directory}`);
   const configPath = resolve(directory, source.langgraph_config_path ?? 'langgraph.json');
   if (relative(directory, configPath).startsWith('..')) {
-    throw wrong("'source_revision_config.langgraph_config_path' must be inside the project's folder");
+    throw invalidProject("'source_revision_config.langgraph_config_path' must be inside the project's folder");
   }
   try {
     const project = await readProject(directory, configPath);
     return { directory, configPath, hasCustomAuth: project.auth !== null, env: project.env };
   } catch (error) {
-    if (error instanceof GraphLoadError) throw wrong(error.message, error);
+    if (error instanceof GraphLoadError) throw invalidProject(error.message, error);
     throw error;
   }
 }
 
-function wrong(message: string, cause?: unknown): BadRequestError {
+function invalidProject(message: string, cause?: unknown): BadRequestError {
   return new BadRequestError(`Source configuration error: ${message.replace(/\.$/, '')}.`, {
     code: 'source_invalid',
     cause,

@@ -10,7 +10,7 @@ import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/
 import { StartFailure } from '../../src/drivers/driver.ts';
 import type { SupervisionOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
-import { revisionLogsIn } from '../../src/logs/revision-log.ts';
+import { makeLogOpener } from '../../src/logs/revision-log.ts';
 import { readMountPrefix } from '../../src/reconciler/mount-prefix.ts';
 
 export interface DriverUnderTest {
@@ -19,7 +19,7 @@ export interface DriverUnderTest {
 }
 
 /** The options of a driver under test. */
-export interface Surroundings extends SupervisionOptions {
+export interface DriverTestOptions extends SupervisionOptions {
   folder: string;
   platform: PlatformSettings;
 }
@@ -31,7 +31,7 @@ const SECRET = 'a value nobody may see';
  * Tests what every driver has to do with a revision, in whatever form it runs it. A fake agent replaces the real
  * services.
  */
-export function itConforms(name: string, make: (surroundings: Surroundings) => Promise<DriverUnderTest>): void {
+export function itConforms(name: string, make: (options: DriverTestOptions) => Promise<DriverUnderTest>): void {
   describe(`the ${name} driver`, () => {
     let database: TestDatabase;
     let folder: string;
@@ -44,7 +44,7 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
       underTest = await make({
         folder,
         logger: silentLogger,
-        openLog: revisionLogsIn(folder, silentLogger),
+        openLog: makeLogOpener(folder, silentLogger),
         running: new RunningRevisions(),
         timings: { firstBackoffMs: 5 },
         platform: {

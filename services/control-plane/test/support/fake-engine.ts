@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContainerDriverOptions } from '../../src/drivers/container/container-driver.ts';
-import type { Surroundings } from './driver-conformance.ts';
+import type { DriverTestOptions } from './driver-conformance.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 export const AGENT = fixture('fake-agent.mjs');
@@ -22,14 +22,14 @@ export function engineVariables(folder: string): Record<string, string> {
 /**
  * Makes options of a container driver whose engine runs containers as processes, and records its calls below `folder`.
  */
-export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
-  Object.assign(process.env, engineVariables(surroundings.folder));
+export function containerOptions(options: DriverTestOptions): ContainerDriverOptions {
+  Object.assign(process.env, engineVariables(options.folder));
   return {
-    ...surroundings,
+    ...options,
     command: ENGINE,
     network: undefined,
     leaseOwner: randomUUID(),
-    temporaryFolder: join(surroundings.folder, 'logins'),
+    temporaryFolder: join(options.folder, 'logins'),
     credentialFor: async () => undefined,
   };
 }

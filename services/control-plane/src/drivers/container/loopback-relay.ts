@@ -73,7 +73,7 @@ export class LoopbackRelay {
     const place = `${address}:${endpoint.port}`;
     if (this.#servers.has(place)) return Promise.resolve(true);
     const server = createServer((inner) => {
-      if (containers.check(inner.remoteAddress ?? '')) this.#passOn(inner, endpoint);
+      if (containers.check(inner.remoteAddress ?? '')) this.#forward(inner, endpoint);
       else inner.destroy();
     });
     this.#servers.set(place, server);
@@ -95,7 +95,7 @@ export class LoopbackRelay {
   }
 
   /** Connects both sockets; the end of one, in whatever way, ends the other. */
-  #passOn(inner: Socket, endpoint: Endpoint): void {
+  #forward(inner: Socket, endpoint: Endpoint): void {
     const outer = connect(endpoint);
     for (const [one, other] of [
       [inner, outer],

@@ -10,9 +10,9 @@ it('a pull credential is renewed periodically, and soon after a failure, until t
     if (renewals === 1) throw new Error('the platform is away');
     if (renewals === 3) ended.abort();
   };
-  const surroundings = { signal: ended.signal, logger: silentLogger };
+  const options = { signal: ended.signal, logger: silentLogger };
   const begunAt = performance.now();
-  await renewUntilAborted({ renew, isDue: true }, surroundings, { everyMs: 100, againMs: 1 });
+  await renewUntilAborted({ renew, isDue: true }, options, { everyMs: 100, againMs: 1 });
   expect(renewals).toBe(3);
   expect(performance.now() - begunAt, 'one turn of three waits for long').toBeGreaterThanOrEqual(99);
 });

@@ -90,7 +90,7 @@ export class KubernetesDriver implements Driver {
         const options = {
           objects,
           log,
-          before: (await countsBefore?.(deploymentId)) ?? {},
+          lastCounts: (await countsBefore?.(deploymentId)) ?? {},
           logsSince: found ? logsSince : undefined,
           wasReady,
           isScaledByCluster,

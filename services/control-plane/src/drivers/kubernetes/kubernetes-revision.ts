@@ -32,7 +32,7 @@ export interface RevisionOptions {
   objects: RevisionObjects;
   log: RevisionLog;
   /** The deployment's last process counts. */
-  before: Counts;
+  lastCounts: Counts;
   /** Another process has stored the lines that pods printed before this time. */
   logsSince: Date | undefined;
   /**
@@ -121,7 +121,7 @@ export class KubernetesRevision implements RunningRevision {
       url: isReady(pod) ? urlOf(pod) : null,
       pid: null,
       restarts: serviceStatus(pod)?.restartCount ?? 0,
-      measure: () => this.#dependencies.usage.of(pod.metadata!.name!),
+      measure: () => this.#dependencies.usage.usageOf(pod.metadata!.name!),
     }));
   }
 
@@ -143,7 +143,7 @@ export class KubernetesRevision implements RunningRevision {
     await api.apply(objects.service(), signal);
     for (const role of ROLES) {
       const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
-      this.#scale.setInitial(role, found?.spec?.replicas ?? this.#options.before[role]);
+      this.#scale.setInitial(role, found?.spec?.replicas ?? this.#options.lastCounts[role]);
     }
     this.#observePods();
     for (const role of ROLES) {

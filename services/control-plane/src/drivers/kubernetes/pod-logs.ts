@@ -69,7 +69,7 @@ export class PodLogs {
       this.#since !== undefined && time !== undefined && new Date(time) < this.#since;
     if (isBefore(finishedAt)) return;
     const since = isBefore(startedAt) ? this.#since : undefined;
-    const printing = {
+    const run = {
       id: containerID,
       pod: pod.metadata!.name!,
       container: serviceStatus(pod)!.name,
@@ -78,26 +78,26 @@ export class PodLogs {
     };
     this.#followed.set(
       containerID,
-      this.#read(printing, (line) => this.#onLine(pod, line)),
+      this.#read(run, (line) => this.#onLine(pod, line)),
     );
   }
 
   /** Reads the output. A connection that ends before its container is reopened from about the same time. */
-  async #read(printing: ContainerRun, onLine: (line: string) => void): Promise<void> {
+  async #read(run: ContainerRun, onLine: (line: string) => void): Promise<void> {
     const { signal } = this.#stopping;
-    let { since } = printing;
+    let { since } = run;
     while (!signal.aborted) {
       try {
-        const output = await this.#open(printing, since);
+        const output = await this.#open(run, since);
         since = new Date();
         eachLine(output, (line) => {
           since = new Date();
           onLine(line);
         });
         await finished(output);
-        if (!this.#isRunning(printing)) return;
+        if (!this.#isRunning(run)) return;
         await pause(RETRY_MS, undefined, { signal });
-        if (!this.#isRunning(printing)) return;
+        if (!this.#isRunning(run)) return;
       } catch (error) {
         // The output was deleted with its pod, or can never be read.
         if (error instanceof ClusterRefusal && !error.isPassing) return;

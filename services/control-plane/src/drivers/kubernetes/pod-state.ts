@@ -5,7 +5,7 @@ import { CUSTOM_AUTH, FOREIGN_IMAGE_CODE, PREPARING_CONTAINER } from './secret-h
 
 /** Reasons of a waiting container that do not pass by waiting. */
 const PULL_FAILURES = ['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
-const MAKING_FAILURES = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
+const CREATION_FAILURES = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
 
 export function roleOf(pod: V1Pod): Role | undefined {
   const role = pod.metadata?.labels?.[LABELS.part];
@@ -54,16 +54,18 @@ function failureOfContainer(status: V1ContainerStatus, who: string, isNew: boole
   const { image, state, lastState } = status;
   const { reason = '', message = '' } = state?.waiting ?? {};
   if (PULL_FAILURES.includes(reason)) return `the image ${image} cannot be pulled: ${message || reason}`;
-  if (MAKING_FAILURES.includes(reason)) return `${who} could not be started: ${message || reason}`;
+  if (CREATION_FAILURES.includes(reason)) return `${who} could not be started: ${message || reason}`;
   const isPreparing = status.name === PREPARING_CONTAINER;
   const isBackingOff = reason === 'CrashLoopBackOff';
-  const ended = endOf(state, isPreparing) ?? (isNew || isBackingOff ? endOf(lastState, isPreparing) : undefined);
+  const ended =
+    findUnexpectedEnd(state, isPreparing) ??
+    (isNew || isBackingOff ? findUnexpectedEnd(lastState, isPreparing) : undefined);
   if (!ended) return null;
-  if (isPreparing && [FOREIGN_IMAGE_CODE, 127].includes(ended.exitCode)) return foreignImage(image);
+  if (isPreparing && [FOREIGN_IMAGE_CODE, 127].includes(ended.exitCode)) return describeForeignImage(image);
   return `${who} ${describeEnd(ended)} before it was healthy`;
 }
 
-function foreignImage(image: string): string {
+function describeForeignImage(image: string): string {
   return (
     `the image ${image} is not built from runyard/agent-server: it has no command runyard-agent. ` +
     'Build it with `--base-image runyard/agent-server:20`'
@@ -71,7 +73,7 @@ function foreignImage(image: string): string {
 }
 
 /** Returns the end of a container unless it is expected: only an init container ends with code 0. */
-function endOf(state: V1ContainerState | undefined, mayEnd: boolean): V1ContainerState['terminated'] {
+function findUnexpectedEnd(state: V1ContainerState | undefined, mayEnd: boolean): V1ContainerState['terminated'] {
   const ended = state?.terminated;
   return ended && mayEnd && ended.exitCode === 0 ? undefined : ended;
 }

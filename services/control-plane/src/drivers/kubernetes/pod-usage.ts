@@ -14,22 +14,22 @@ const TIMEOUT_MS = 5_000;
 /** Reads the usage of pods from the cluster's metrics API. Returns null where there is none. */
 export class PodUsage {
   readonly #api: ClusterApi;
-  #asked: Promise<Map<string, MeasuredUsage>> | undefined;
+  #answer: Promise<Map<string, MeasuredUsage>> | undefined;
   #askedAt = -Infinity;
 
   constructor(api: ClusterApi) {
     this.#api = api;
   }
 
-  async of(pod: string): Promise<MeasuredUsage | null> {
+  async usageOf(pod: string): Promise<MeasuredUsage | null> {
     if (performance.now() - this.#askedAt > FRESH_MS) {
       this.#askedAt = performance.now();
-      this.#asked = this.#ask().catch(() => new Map());
+      this.#answer = this.#request().catch(() => new Map());
     }
-    return (await this.#asked)?.get(pod) ?? null;
+    return (await this.#answer)?.get(pod) ?? null;
   }
 
-  async #ask(): Promise<Map<string, MeasuredUsage>> {
+  async #request(): Promise<Map<string, MeasuredUsage>> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#api.namespace}/pods`;
     const query = { labelSelector: selectorOf(MANAGED_BY) };
     const signal = AbortSignal.timeout(TIMEOUT_MS);

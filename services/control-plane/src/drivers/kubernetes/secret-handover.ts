@@ -3,8 +3,8 @@ import type { V1Container, V1Volume } from '@kubernetes/client-node';
 /** The key of the Secret with one line: a JSON object of the secret variables. */
 export const SECRETS_KEY = 'secrets';
 
-const MEETING_POINT = '/run/runyard/handover';
-const HELD = '/run/runyard/secrets';
+const PIPES_MOUNT = '/run/runyard/handover';
+const SECRETS_MOUNT = '/run/runyard/secrets';
 
 /**
  * Hands the secrets over to the platform's service on its standard input, as every driver does. The project's code runs
@@ -41,7 +41,7 @@ const HELD = '/run/runyard/secrets';
  * nothing that the code could read.
  */
 const HAND_OVER = `trap 'exit 0' TERM
-cd ${MEETING_POINT}
+cd ${PIPES_MOUNT}
 until_nobody_is_alive() {
   exec 7<>alive 8<alive 7>&-
   cat <&8 > /dev/null & wait $!
@@ -50,13 +50,13 @@ until_nobody_is_alive() {
 [ ! -e taken ] || until_nobody_is_alive
 while :; do
   rm -f taken
-  { : > taken; exec cat ${HELD}/${SECRETS_KEY}; } > secrets & wait $! && until_nobody_is_alive
+  { : > taken; exec cat ${SECRETS_MOUNT}/${SECRETS_KEY}; } > secrets & wait $! && until_nobody_is_alive
 done`;
 
 /** Seconds between checks of GATE. */
 const LOOK_SECONDS = 0.1;
-const TAKE_OVER = `while [ -e ${MEETING_POINT}/taken ]; do sleep ${LOOK_SECONDS}; done
-exec 9<>${MEETING_POINT}/alive <${MEETING_POINT}/secrets; exec runyard-agent "$0"`;
+const TAKE_OVER = `while [ -e ${PIPES_MOUNT}/taken ]; do sleep ${LOOK_SECONDS}; done
+exec 9<>${PIPES_MOUNT}/alive <${PIPES_MOUNT}/secrets; exec runyard-agent "$0"`;
 
 /** The exit code for an image that is not built from the base image. */
 export const FOREIGN_IMAGE_CODE = 64;
@@ -69,7 +69,7 @@ export const CUSTOM_AUTH = 'custom auth';
  * path.
  */
 const PREPARE = `command -v runyard-agent > /dev/null || exit ${FOREIGN_IMAGE_CODE}
-cd ${MEETING_POINT} && { [ -p alive ] || mkfifo -m 600 alive; } && { [ -p secrets ] || mkfifo -m 600 secrets; } || exit 1
+cd ${PIPES_MOUNT} && { [ -p alive ] || mkfifo -m 600 alive; } && { [ -p secrets ] || mkfifo -m 600 secrets; } || exit 1
 [ -z "$LANGGRAPH_AUTH" ] || node -e '
 if (typeof JSON.parse(process.env.LANGGRAPH_AUTH)?.path === "string") process.stdout.write("${CUSTOM_AUTH}")
 ' > /dev/termination-log || true`;
@@ -77,7 +77,7 @@ if (typeof JSON.parse(process.env.LANGGRAPH_AUTH)?.path === "string") process.st
 const shell = (script: string, ...args: string[]) => ['/bin/sh', '-c', script, ...args];
 
 export const PREPARING_CONTAINER = 'prepare';
-const MEETING_VOLUME = 'handover';
+const PIPES_VOLUME = 'handover';
 /** The container starts Node.js once. */
 const PREPARING = { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } };
 const SMALL = { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '32Mi' } };
@@ -85,7 +85,7 @@ const SMALL = { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '32Mi'
 export function handoverVolumes(secretName: string): V1Volume[] {
   const inMemory = { medium: 'Memory', sizeLimit: '1Mi' };
   return [
-    { name: MEETING_VOLUME, emptyDir: inMemory },
+    { name: PIPES_VOLUME, emptyDir: inMemory },
     { name: 'secrets', secret: { secretName, defaultMode: 0o440 } },
   ];
 }
@@ -98,7 +98,7 @@ export function prepareContainer(common: Common): V1Container {
     name: PREPARING_CONTAINER,
     command: shell(PREPARE),
     resources: PREPARING,
-    volumeMounts: [{ name: MEETING_VOLUME, mountPath: MEETING_POINT }],
+    volumeMounts: [{ name: PIPES_VOLUME, mountPath: PIPES_MOUNT }],
   };
 }
 
@@ -109,8 +109,8 @@ export function secretsContainer(common: Common): V1Container {
     command: shell(HAND_OVER),
     resources: SMALL,
     volumeMounts: [
-      { name: MEETING_VOLUME, mountPath: MEETING_POINT },
-      { name: 'secrets', mountPath: HELD, readOnly: true },
+      { name: PIPES_VOLUME, mountPath: PIPES_MOUNT },
+      { name: 'secrets', mountPath: SECRETS_MOUNT, readOnly: true },
     ],
   };
 }
@@ -122,6 +122,6 @@ export function secretsContainer(common: Common): V1Container {
 export function serviceCommand(role: string): Pick<V1Container, 'command' | 'volumeMounts'> {
   return {
     command: shell(TAKE_OVER, role),
-    volumeMounts: [{ name: MEETING_VOLUME, mountPath: MEETING_POINT, readOnly: true }],
+    volumeMounts: [{ name: PIPES_VOLUME, mountPath: PIPES_MOUNT, readOnly: true }],
   };
 }

@@ -28,7 +28,7 @@ export class ProcessDriver implements Driver {
     const { project } = spec.artifact;
     const { platform, users, agentApiEntry, runWorkerEntry } = this.#options;
     return startRevision(spec, options, this.#options, async () => {
-      await users?.admit(spec.deploymentId, project.directory);
+      await users?.grantAccess(spec.deploymentId, project.directory);
       return {
         hasCustomAuth: project.hasCustomAuth,
         graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
@@ -36,7 +36,7 @@ export class ProcessDriver implements Driver {
         launch: ({ role }, { port }, onLine) => {
           const { env, secrets } = childVariables(spec, project, platform, role);
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
-          const user = users && { GRAPH_HOST_USER: users.of(spec.deploymentId) };
+          const user = users && { GRAPH_HOST_USER: users.userOf(spec.deploymentId) };
           return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, onLine });
         },
       };

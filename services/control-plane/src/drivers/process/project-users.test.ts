@@ -19,8 +19,8 @@ afterEach(() => {
 it('each deployment has a user of the range, the same at every start', () => {
   const users = new ProjectUsers(100_000, 999_999_999, dataDir);
   const ids = Array.from({ length: 1000 }, () => randomUUID());
-  const first = ids.map((id) => users.of(id));
-  expect(ids.map((id) => users.of(id))).toEqual(first);
+  const first = ids.map((id) => users.userOf(id));
+  expect(ids.map((id) => users.userOf(id))).toEqual(first);
   expect(new Set(first).size).toBeGreaterThan(998);
   for (const user of first) {
     const [uid, gid] = user.split(':').map(Number);
@@ -57,14 +57,14 @@ it.runIf(process.geteuid?.() === 0)("only the deployment's own user can read its
     await chmod(folderOf(id), 0o700);
     await writeFile(join(folderOf(id), 'agent.ts'), 'the code');
   }
-  const [uid, gid] = users.of(mine).split(':').map(Number) as [number, number];
+  const [uid, gid] = users.userOf(mine).split(':').map(Number) as [number, number];
   const read = (id: string, user = { uid, gid }) =>
     promisify(execFile)('cat', [join(folderOf(id), 'agent.ts')], user).then(
       ({ stdout }) => stdout,
       (error: { stderr: string }) => error.stderr,
     );
-  await users.admit(mine, folderOf(mine));
-  await users.admit(mine, folderOf(other));
+  await users.grantAccess(mine, folderOf(mine));
+  await users.grantAccess(mine, folderOf(other));
   expect(await read(mine)).toBe('the code');
   expect(await read(mine, { uid: uid + 1, gid: gid + 1 })).toContain('Permission denied');
   expect(await read(other)).toContain('Permission denied');

@@ -27,16 +27,16 @@ export class ProjectUsers {
    * Returns `uid:gid`, the same at every start of a deployment. In a range of millions, two deployments hardly ever
    * share one.
    */
-  of(deploymentId: string): string {
+  userOf(deploymentId: string): string {
     const number = createHash('sha256').update(deploymentId).digest().readUIntBE(0, 6);
     const id = this.#first + (number % this.#count);
     return `${id}:${id}`;
   }
 
   /** Lets the deployment's user, and no other, read its build. A folder that is run in place stays as it is. */
-  async admit(deploymentId: string, directory: string): Promise<void> {
+  async grantAccess(deploymentId: string, directory: string): Promise<void> {
     if (!directory.startsWith(join(this.#dataDir, 'artifacts', deploymentId, sep))) return;
-    const [, gid] = this.of(deploymentId).split(':');
+    const [, gid] = this.userOf(deploymentId).split(':');
     await chown(directory, process.getuid!(), Number(gid));
     await chmod(directory, 0o750);
   }

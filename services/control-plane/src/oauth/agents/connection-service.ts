@@ -7,7 +7,7 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
 import { mayIn, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
-import { importedToken } from '../tokens/imported-token.ts';
+import { makeImportedToken } from '../tokens/imported-token.ts';
 import { tokenStore } from '../tokens/token-store.ts';
 import type { TokenVault } from '../tokens/token-vault.ts';
 
@@ -84,7 +84,7 @@ export class ConnectionService {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'deployments:update'));
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, providerId);
-    const token = importedToken(vault, provider, body);
+    const token = makeImportedToken(vault, provider, body);
     return database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });

@@ -43,9 +43,9 @@ it('without a configured page, a person reads the outcome here, whatever failed'
 
 it('a browser without a key can only finish a flow that was begun without a front end', () => {
   const own = new RedirectUris('https://agents.example/base/');
-  expect(own.of('github')).toBe('https://agents.example/base/v2/auth/callback/github');
-  expect(own.isOwn(own.of('github'))).toBe(true);
+  expect(own.uriOf('github')).toBe('https://agents.example/base/v2/auth/callback/github');
+  expect(own.isOwn(own.uriOf('github'))).toBe(true);
   const frontEnd = new RedirectUris('https://agents.example', 'https://ui.example/host-oauth-callback/');
-  expect(frontEnd.of('github')).toBe('https://ui.example/host-oauth-callback/github');
-  expect(frontEnd.isOwn(frontEnd.of('github'))).toBe(false);
+  expect(frontEnd.uriOf('github')).toBe('https://ui.example/host-oauth-callback/github');
+  expect(frontEnd.isOwn(frontEnd.uriOf('github'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { finishAuthentication, oauthCallback, oauthSetup } from '@runyard/contracts';
 import { AppError, type BoundOperation, bind, type Logger, ok, type Reply } from '@runyard/service-kit';
 import type { CallbackAnswer, FlowService } from './flow-service.ts';
-import { page } from './pages.ts';
+import { renderPage } from './pages.ts';
 
 const SETUP_TEXTS = {
   install: 'It was installed. Go back to where you came from, and connect your account there.',
@@ -28,7 +28,7 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
       return redirectOrShow(providerId, 'failed', failure(error, log));
     }
     const text = 'You can close this page and go back to where you came from.';
-    return redirectOrShow(providerId, 'completed', page(200, 'Your account is connected', text));
+    return redirectOrShow(providerId, 'completed', renderPage(200, 'Your account is connected', text));
   };
   return [
     bind(oauthCallback, ({ params, query, log }) => finishFlow(params.provider_id, query, log)),
@@ -42,7 +42,7 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
       const brings = answer.code !== undefined || answer.error !== undefined;
       if (action === 'install' && brings) return finishFlow(params.provider_id, answer, log);
       const which = id === undefined ? '' : ` (installation ${id})`;
-      return page(200, `The application is set up${which}`, SETUP_TEXTS[action]);
+      return renderPage(200, `The application is set up${which}`, SETUP_TEXTS[action]);
     }),
   ];
 }
@@ -51,8 +51,8 @@ function failure(error: unknown, log: Logger): Reply {
   const title = 'Your account could not be connected';
   if (!(error instanceof AppError)) {
     log.error('OAuth authorization failed unexpectedly', { error });
-    return page(500, title, 'Something went wrong here. Try it again.');
+    return renderPage(500, title, 'Something went wrong here. Try it again.');
   }
   log.info('OAuth authorization failed', { status: error.status, detail: error.message, ...error.internal });
-  return page(error.status, title, error.message);
+  return renderPage(error.status, title, error.message);
 }

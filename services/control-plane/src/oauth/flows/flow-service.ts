@@ -68,7 +68,7 @@ export class FlowService {
     const id = randomUUID();
     const secret = randomBytes(32).toString('base64url');
     const codeVerifier = (await clients.usesPkce(provider)) ? generateRandomCodeVerifier() : null;
-    const redirectUri = redirectUris.of(provider.providerId);
+    const redirectUri = redirectUris.uriOf(provider.providerId);
     const { prisma } = database;
     await prisma.oAuthFlow.deleteMany({ where: { expiresAt: { lt: new Date(Date.now() - KEPT_MS) } } });
     await prisma.oAuthFlow.create({
@@ -91,7 +91,7 @@ export class FlowService {
         expiresAt: new Date(Date.now() + ttlMs),
       },
     });
-    const client = await clients.of(provider);
+    const client = await clients.openClient(provider);
     const url = await client.authorizationUrl({ state: `${id}.${secret}`, redirectUri, scopes, codeVerifier });
     return { url, auth_id: id };
   }
@@ -193,7 +193,7 @@ export class FlowService {
       throw new ProviderRefusedError(provider.providerId, answer.error, answer.error_description);
     }
     if (!answer.code) throw new BadRequestError('The provider sent no authorization code.');
-    const client = await clients.of(provider);
+    const client = await clients.openClient(provider);
     const grant = await client.exchange({
       parameters: { code: answer.code, ...(answer.iss === undefined ? {} : { iss: answer.iss }) },
       redirectUri,

@@ -15,15 +15,15 @@ const HEADERS = {
 };
 
 /** Makes a small page for a person who comes back from a provider. Escapes the texts. */
-export function page(status: number, title: string, text: string): Reply {
+export function renderPage(status: number, title: string, text: string): Reply {
   const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
-<h1>${escaped(title)}</h1>
-<p>${escaped(text)}</p>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(text)}</p>
 </html>
 `;
   return { status, body, headers: HEADERS };
@@ -31,6 +31,6 @@ export function page(status: number, title: string, text: string): Reply {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

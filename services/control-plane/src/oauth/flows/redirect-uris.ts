@@ -9,7 +9,7 @@ export class RedirectUris {
     this.#frontEnd = frontEndUrl?.replace(/\/+$/, '');
   }
 
-  of(providerId: string): string {
+  uriOf(providerId: string): string {
     return `${this.#frontEnd ?? this.#own}/${encodeURIComponent(providerId)}`;
   }
 

@@ -7,7 +7,7 @@ export class ProviderRefusedError extends BadRequestError {
   readonly providerCode: string;
 
   constructor(providerId: string, providerCode: string, description?: string) {
-    const why = description ? `${shortened(providerCode)}: ${shortened(description)}` : shortened(providerCode);
+    const why = description ? `${shorten(providerCode)}: ${shorten(description)}` : shorten(providerCode);
     super(`The OAuth provider '${providerId}' refused: ${why}`, { code: 'oauth_provider_refused' });
     this.providerCode = providerCode;
   }
@@ -70,6 +70,6 @@ export function providerError(providerId: string, error: unknown): Error {
   );
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.slice(0, 500);
 }

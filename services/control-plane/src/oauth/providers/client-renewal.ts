@@ -75,7 +75,7 @@ export class ClientRenewal {
   async #register(provider: OAuthProvider, server: AuthorizationServer): Promise<OAuthProvider> {
     const { id, providerId, name, clientId } = provider;
     const { prisma } = this.#database;
-    const redirectUri = this.#redirectUris.of(providerId);
+    const redirectUri = this.#redirectUris.uriOf(providerId);
     const deadline = AbortSignal.timeout(REGISTRATION_MS);
     const client = await registerClient(server, { name, redirectUri }, this.#requests, deadline);
     // The first of several concurrent registrations is stored.

@@ -32,7 +32,7 @@ export async function discoverMcpServer(
   const { providerId, name, mcpServerUrl, redirectUri } = request;
   const deadline = AbortSignal.timeout(DISCOVERY_MS);
   try {
-    const { resource, issuer } = await protectedResource(mcpServerUrl, requests, deadline);
+    const { resource, issuer } = await findProtectedResource(mcpServerUrl, requests, deadline);
     const server = await discoverServer(issuer, requests, deadline);
     if (!server?.authorization_endpoint || !server.token_endpoint) {
       throw new BadRequestError(`The MCP server tells of no authorization server at ${issuer.origin}.`);
@@ -48,13 +48,13 @@ export async function discoverMcpServer(
   }
 }
 
-async function protectedResource(
+async function findProtectedResource(
   url: URL,
   requests: ProviderRequests,
   deadline: AbortSignal,
 ): Promise<ProtectedResource> {
   const options = requests.options(deadline);
-  const named = await metadataNamedBy(url, requests, deadline);
+  const named = await fetchNamedMetadata(url, requests, deadline);
   const places = [
     ...(named
       ? [() => requests.fetch(named, { method: 'GET', headers: { accept: 'application/json' } }, deadline)]
@@ -65,7 +65,7 @@ async function protectedResource(
   for (const ask of places) {
     const response = await ask();
     if (response.status !== 200) continue;
-    const resource = await namedResource(response, url);
+    const resource = await findNamedResource(response, url);
     const { authorization_servers: servers } = await processResourceDiscoveryResponse(resource, response);
     const issuer = servers?.[0];
     return { resource: resource.href, issuer: issuer && URL.canParse(issuer) ? new URL(issuer) : new URL(url.origin) };
@@ -74,7 +74,7 @@ async function protectedResource(
 }
 
 /** Returns the location of the metadata from the server's challenge to a request without a token. */
-async function metadataNamedBy(
+async function fetchNamedMetadata(
   url: URL,
   requests: ProviderRequests,
   deadline: AbortSignal,
@@ -85,7 +85,7 @@ async function metadataNamedBy(
 }
 
 /** Returns the resource that the metadata name, if it is the requested server or contains it. */
-async function namedResource(response: Response, url: URL): Promise<URL> {
+async function findNamedResource(response: Response, url: URL): Promise<URL> {
   const fields = (await response
     .clone()
     .json()

@@ -23,7 +23,7 @@ export class ProviderClients {
     this.#requests = options.requests;
   }
 
-  async of(provider: OAuthProvider): Promise<ProviderClient> {
+  async openClient(provider: OAuthProvider): Promise<ProviderClient> {
     return new ProviderClient(
       settingsOf(provider, await this.#serverOf(provider), this.#secretOf(provider)),
       this.#requests,

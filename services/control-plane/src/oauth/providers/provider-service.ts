@@ -79,7 +79,7 @@ export class ProviderService {
     const name = toSqlText(body.name);
     const mcpServerUrl = this.#address(body.mcp_server_url);
     if (await providerStore.find(database.prisma, caller.organizationId, providerId)) throw taken(providerId);
-    const redirectUri = redirectUris.of(providerId);
+    const redirectUri = redirectUris.uriOf(providerId);
     const request = { providerId, name, mcpServerUrl: new URL(mcpServerUrl), redirectUri };
     const { server, resource, clientId, clientSecret, clientSecretExpiresAt, authMethod } = await discoverMcpServer(
       request,

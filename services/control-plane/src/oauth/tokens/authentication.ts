@@ -108,10 +108,10 @@ export class Authentication {
     const { prisma } = this.#database;
     const { organizationId, workspaceId } = caller;
     const mayUseShared = mayIn(caller, 'runs:create') && workspaceId !== undefined;
-    const own = other === null ? await tokenStore.ofSubject(prisma, caller, provider.id, subject) : [];
+    const own = other === null ? await tokenStore.listOfSubject(prisma, caller, provider.id, subject) : [];
     const connected =
       mayUseShared && body.agent_id != null
-        ? await tokenStore.ofAgent(prisma, { organizationId, workspaceId, agentId: body.agent_id }, provider.id)
+        ? await tokenStore.listOfAgent(prisma, { organizationId, workspaceId, agentId: body.agent_id }, provider.id)
         : [];
     if (other !== null)
       return filterRequested(
@@ -119,7 +119,7 @@ export class Authentication {
         body,
       );
     const ofWorkspace = mayUseShared
-      ? await tokenStore.ofWorkspace(prisma, { organizationId, workspaceId }, provider.id)
+      ? await tokenStore.listOfWorkspace(prisma, { organizationId, workspaceId }, provider.id)
       : [];
     const [byCaller, byOthers] = [
       connected.filter((token) => isOwn(token, asked)),

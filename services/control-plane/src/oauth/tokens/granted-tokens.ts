@@ -43,7 +43,7 @@ export class GrantedTokens {
     const { count } = await transaction.oAuthToken.updateMany({
       where: { id: renewsTokenId, owner, organizationId, providerUuid },
       data: {
-        ...this.#granted(renewsTokenId, flow, grant),
+        ...this.#makeFields(renewsTokenId, flow, grant),
         metadata: {},
         version: { increment: 1 },
         ...(flow.isDefault ? { isDefault: true } : {}),
@@ -59,7 +59,7 @@ export class GrantedTokens {
   ): Promise<OAuthToken> {
     const { organizationId, provider, owner, subject, isDefault } = flow;
     const id = tokenStore.newId();
-    const granted = this.#granted(id, flow, grant);
+    const granted = this.#makeFields(id, flow, grant);
     return tokenStore.insert(transaction, {
       id,
       organizationId,
@@ -71,7 +71,7 @@ export class GrantedTokens {
     });
   }
 
-  #granted(id: string, flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant) {
+  #makeFields(id: string, flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant) {
     const { organizationId, provider, scopes, workspaceId } = flow;
     return {
       encrypted: this.#vault.encrypt(

@@ -4,7 +4,7 @@ import { type NewToken, tokenStore } from './token-store.ts';
 import type { TokenVault } from './token-vault.ts';
 
 /** Makes the row of an imported token. The caller adds its owner and whether it is the default. */
-export function importedToken(
+export function makeImportedToken(
   vault: TokenVault,
   provider: OAuthProvider,
   body: AgentTokenImport,

@@ -25,7 +25,7 @@ export class Revocations {
   async revoke(token: TokenWithProvider): Promise<void> {
     const { accessToken, refreshToken, origin } = this.#vault.decrypt(token);
     if (origin !== new URL(token.provider.tokenUrl).origin) return;
-    await (await this.#clients.of(token.provider)).revokeBoth({ accessToken, refreshToken });
+    await (await this.#clients.openClient(token.provider)).revokeBoth({ accessToken, refreshToken });
   }
 
   /** Tries to revoke each token and returns the number of failures. */

@@ -108,7 +108,7 @@ export class TokenRefresh {
     const usable = this.#takeIfValid(token, isRefreshable ? AHEAD_MS : 0);
     if (usable || !isRefreshable) return usable;
     try {
-      const grant = await (await clients.of(token.provider)).refresh(refreshToken);
+      const grant = await (await clients.openClient(token.provider)).refresh(refreshToken);
       return await this.#storeGrant(token, grant, secrets);
     } catch (error) {
       if (isGrantRefused(error)) return this.#forgetRefreshToken(token, secrets);

@@ -5,7 +5,7 @@ import { NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/servi
 import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
-import { importedToken } from './imported-token.ts';
+import { makeImportedToken } from './imported-token.ts';
 import type { Revocations, TokenWithProvider } from './revocations.ts';
 import { tokenStore } from './token-store.ts';
 import type { TokenVault } from './token-vault.ts';
@@ -40,7 +40,7 @@ export class TokenService {
     refuseReadOnlyKey(caller);
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, body.provider_id);
-    const token = importedToken(vault, provider, body);
+    const token = makeImportedToken(vault, provider, body);
     const isDefault = body.is_default ?? true;
     return database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
@@ -94,7 +94,7 @@ export class TokenService {
 
   #ofWorkspace(caller: Principal): Promise<TokenWithProvider[]> {
     const workspace = { organizationId: caller.organizationId, workspaceId: workspaceFor(caller) };
-    return tokenStore.ofWorkspace(this.#dependencies.database.prisma, workspace);
+    return tokenStore.listOfWorkspace(this.#dependencies.database.prisma, workspace);
   }
 
   async #deleteEach(tokens: readonly TokenWithProvider[]): Promise<string> {

@@ -34,14 +34,14 @@ export const tokenStore = {
   newId: (): string => uuidv7(),
 
   find(queries: Queries, owner: TokenOwner, id: string): Promise<TokenWithProvider | null> {
-    return queries.oAuthToken.findFirst({ where: { ...of(owner), id }, include: { provider: true } });
+    return queries.oAuthToken.findFirst({ where: { ...filterByOwner(owner), id }, include: { provider: true } });
   },
 
   /** Lists the tokens of the owner and all its subjects, the newest first. */
   list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenWithProvider[]> {
     const provider = providerId === undefined ? {} : { provider: { providerId: toSqlText(providerId) } };
     return queries.oAuthToken.findMany({
-      where: { ...of(owner), ...provider },
+      where: { ...filterByOwner(owner), ...provider },
       include: { provider: true },
       orderBy: [...newestFirst],
     });
@@ -61,15 +61,15 @@ export const tokenStore = {
   },
 
   /** Returns the tokens of one of the owner's subjects, the default first. */
-  ofSubject(queries: Queries, owner: TokenOwner, providerUuid: string, subject: string): Promise<OAuthToken[]> {
+  listOfSubject(queries: Queries, owner: TokenOwner, providerUuid: string, subject: string): Promise<OAuthToken[]> {
     return queries.oAuthToken.findMany({
-      where: { ...of(owner), providerUuid, subject },
+      where: { ...filterByOwner(owner), providerUuid, subject },
       orderBy: [{ isDefault: 'desc' }, ...newestFirst],
     });
   },
 
   /** Returns the tokens that are connected to an agent, the newest first. */
-  async ofAgent(
+  async listOfAgent(
     queries: Queries,
     agent: { organizationId: string; workspaceId: string; agentId: string },
     providerUuid: string,
@@ -83,7 +83,7 @@ export const tokenStore = {
   },
 
   /** Returns the tokens that represent a whole Slack workspace and were granted in this workspace. */
-  ofWorkspace(
+  listOfWorkspace(
     queries: Queries,
     workspace: { organizationId: string; workspaceId: string },
     providerUuid?: string,
@@ -117,6 +117,6 @@ export const tokenStore = {
   },
 };
 
-function of({ organizationId, identity }: TokenOwner) {
+function filterByOwner({ organizationId, identity }: TokenOwner) {
   return { organizationId, owner: identity };
 }

@@ -58,7 +58,7 @@ export class RepositoryListing {
   }
 
   async #all(server: GitServer, deadline: AbortSignal): Promise<ListedRepositories> {
-    const { type, first } = await this.#recognized(server, deadline);
+    const { type, first } = await this.#recognizeServer(server, deadline);
     // A repository that moved between two pages appears on both.
     const found = new Map<number, ServerRepository>();
     for (let page = first, number = 1; ; page = await this.#page(server, type, number, deadline)) {
@@ -70,10 +70,10 @@ export class RepositoryListing {
   }
 
   /** Finds the kind of the server by trying the APIs that it may have. Returns it with the first page. */
-  async #recognized(server: GitServer, deadline: AbortSignal): Promise<{ type: GitServerType; first: Page }> {
+  async #recognizeServer(server: GitServer, deadline: AbortSignal): Promise<{ type: GitServerType; first: Page }> {
     for (const type of server.type ? [server.type] : possibleTypes(server.url)) {
       const answer = await this.#ask(server, type, 1, deadline);
-      if (isOfApi(answer)) return { type, first: pageOf(server, type, answer) };
+      if (isApiAnswer(answer)) return { type, first: pageOf(server, type, answer) };
     }
     const which = server.type ?? 'GitHub, Gitea, Forgejo or GitLab';
     throw new BadRequestError(
@@ -112,14 +112,14 @@ export class RepositoryListing {
 /**
  * Returns whether the server has this API at all, even if it refuses the request. HTML pages do not belong to an API.
  */
-function isOfApi({ status, headers }: OutboundResponse): boolean {
+function isApiAnswer({ status, headers }: OutboundResponse): boolean {
   if (status === 404 || status === 410 || (status >= 300 && status < 400)) return false;
   return status >= 500 || /\bjson\b/i.test(String(headers['content-type'] ?? ''));
 }
 
 function pageOf({ url }: GitServer, type: GitServerType, answer: OutboundResponse): Page {
   if (answer.status !== 200) throw refusalOf(url, answer);
-  const repositories = SERVER_APIS[type].repositoriesIn(parsed(answer.body));
+  const repositories = SERVER_APIS[type].repositoriesIn(parseJson(answer.body));
   if (!repositories)
     throw new BadGatewayError(`The Git server ${url} gave an answer that makes no sense.`, {
       code: 'git_server_unavailable',
@@ -151,7 +151,7 @@ const refusedToken = (url: string) =>
     code: 'git_token_refused',
   });
 
-function parsed(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

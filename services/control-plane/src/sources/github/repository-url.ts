@@ -27,20 +27,21 @@ const REF = /^(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)))[A-Za-z0-9_][\w./+#-]*$/;
  * @throws BadRequestError for an invalid name
  */
 export function fullRef(ref: string): string {
-  if (!REF.test(ref) || /[./]$/.test(ref)) throw wrong(`'source_revision_config.repo_ref' is no branch or tag: ${ref}`);
+  if (!REF.test(ref) || /[./]$/.test(ref))
+    throw invalidUrl(`'source_revision_config.repo_ref' is no branch or tag: ${ref}`);
   return ref.startsWith('refs/') ? ref : `refs/heads/${ref}`;
 }
 
 /** Checks the URL as far as possible without any request. @throws BadRequestError */
 export function checkRepositoryUrl(repoUrl: string, rules: RepositoryRules): URL | string {
   if (isAbsolute(repoUrl) || repoUrl.startsWith('file:')) {
-    if (!rules.allowsLocal) throw wrong('repositories of this machine are switched off here (LOCAL_PROJECTS)');
+    if (!rules.allowsLocal) throw invalidUrl('repositories of this machine are switched off here (LOCAL_PROJECTS)');
     return localPath(repoUrl);
   }
   try {
     return policyOf(rules).checkUrl(repoUrl);
   } catch (error) {
-    if (error instanceof OutboundRefusedError) throw wrong(`'source_config.repo_url': ${error.message}`);
+    if (error instanceof OutboundRefusedError) throw invalidUrl(`'source_config.repo_url': ${error.message}`);
     throw error;
   }
 }
@@ -51,12 +52,12 @@ export async function resolveRepository(repoUrl: string, rules: RepositoryRules)
   if (typeof url === 'string') return { url, protocol: 'file', resolved: null };
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const found = await lookup(host).catch((cause: unknown) => {
-    throw wrong(`the host ${host} is not known`, cause);
+    throw invalidUrl(`the host ${host} is not known`, cause);
   });
   try {
     policyOf(rules).checkAddress(found.address);
   } catch (error) {
-    if (error instanceof OutboundRefusedError) throw wrong(error.message, error);
+    if (error instanceof OutboundRefusedError) throw invalidUrl(error.message, error);
     throw error;
   }
   const protocol = url.protocol === 'https:' ? 'https' : 'http';
@@ -67,10 +68,10 @@ export async function resolveRepository(repoUrl: string, rules: RepositoryRules)
 
 /** Returns whether two URLs are spellings of the same repository. */
 export function isSameRepository(one: string, other: string): boolean {
-  return plain(one) === plain(other);
+  return normalizeUrl(one) === normalizeUrl(other);
 }
 
-function plain(url: string): string {
+function normalizeUrl(url: string): string {
   return url
     .replace(/^[a-z]+:\/\//i, '')
     .replace(/\/+$/, '')
@@ -88,10 +89,10 @@ function localPath(repoUrl: string): string {
   try {
     return fileURLToPath(repoUrl);
   } catch (cause) {
-    throw wrong("'source_config.repo_url' is no file URL of this machine", cause);
+    throw invalidUrl("'source_config.repo_url' is no file URL of this machine", cause);
   }
 }
 
-function wrong(message: string, cause?: unknown): BadRequestError {
+function invalidUrl(message: string, cause?: unknown): BadRequestError {
   return new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid', cause });
 }

@@ -84,15 +84,15 @@ export const SERVER_APIS: Record<GitServerType, ServerApi> = { github, gitea, gi
 
 /** Returns the kinds a server may have, the most likely one first. */
 export function possibleTypes(server: string): GitServerType[] {
-  return isGithubsOwn(new URL(server)) ? ['github'] : ['gitea', 'gitlab', 'github'];
+  return isGithubDotCom(new URL(server)) ? ['github'] : ['gitea', 'gitlab', 'github'];
 }
 
 /** GitHub's own servers have a host for the API; GitHub Enterprise Server has it below a path. */
 function githubApi(server: URL): string {
-  return isGithubsOwn(server) ? `https://api.${server.host}` : `${server.origin}/api/v3`;
+  return isGithubDotCom(server) ? `https://api.${server.host}` : `${server.origin}/api/v3`;
 }
 
-function isGithubsOwn({ hostname }: URL): boolean {
+function isGithubDotCom({ hostname }: URL): boolean {
   return hostname === 'github.com' || hostname.endsWith('.ghe.com');
 }
 

@@ -92,19 +92,19 @@ export class GithubWebhooks {
 
   async #signedBody(deploymentId: string, { signature, read, pass }: Delivery): Promise<Buffer> {
     const { prisma, cipher } = this.#options;
-    if (!SIGNATURE.test(signature)) throw unsigned();
+    if (!SIGNATURE.test(signature)) throw invalidSignature();
     const encrypted = await webhookStore.findSecret(prisma, deploymentId);
     if (encrypted === null) {
       // A stranger must not find out that the deployment or its secret does not exist. The body takes as long as any
       // other, and no memory.
       const hash = createHmac('sha256', '');
       await pass((chunk) => void hash.update(chunk));
-      throw unsigned();
+      throw invalidSignature();
     }
     const body = await read();
     const hash = createHmac('sha256', cipher.decrypt(encrypted, place(deploymentId))).update(body);
     const expected = Buffer.from(`sha256=${hash.digest('hex')}`);
-    if (!timingSafeEqual(Buffer.from(signature), expected)) throw unsigned();
+    if (!timingSafeEqual(Buffer.from(signature), expected)) throw invalidSignature();
     return body;
   }
 
@@ -135,7 +135,7 @@ export class GithubWebhooks {
   }
 }
 
-function unsigned(): UnauthorizedError {
+function invalidSignature(): UnauthorizedError {
   return new UnauthorizedError('The signature does not match', { code: 'webhook_signature_invalid' });
 }
 

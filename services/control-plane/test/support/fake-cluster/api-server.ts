@@ -156,7 +156,7 @@ export class ApiServer {
         return answer(response, 200, { kind: 'Status', status: 'Success' });
       }
       default:
-        throw new ApiError(405, 'MethodNotAllowed', `${verb} is not part of this stand-in`);
+        throw new ApiError(405, 'MethodNotAllowed', `${verb} is not part of this fake`);
     }
   }
 

@@ -79,10 +79,10 @@ export class FakeCluster {
     return JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: 'stand-in', cluster: { server: this.#url, 'insecure-skip-tls-verify': true } }],
+      clusters: [{ name: 'fake', cluster: { server: this.#url, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'control-plane', user: { token } }],
-      contexts: [{ name: 'stand-in', context: { cluster: 'stand-in', user: 'control-plane' } }],
-      'current-context': 'stand-in',
+      contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'control-plane' } }],
+      'current-context': 'fake',
     });
   }
 

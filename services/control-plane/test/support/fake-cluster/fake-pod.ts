@@ -19,7 +19,7 @@ export interface PodEnvironment {
 }
 
 /** A kubelet checks once a second for ended containers. */
-const NOTICED_MS = 1_000;
+const CHECK_MS = 1_000;
 const PROBE_MS = 20;
 const BACK_OFF_MS = 300;
 
@@ -29,7 +29,7 @@ const BACK_OFF_MS = 300;
 export class FakePod {
   readonly name: string;
   readonly #spec: V1PodSpec;
-  readonly #surroundings: PodEnvironment;
+  readonly #environment: PodEnvironment;
   readonly #folder: PodFolder;
   readonly #containers: FakeContainer[];
   readonly #gone = new AbortController();
@@ -39,11 +39,11 @@ export class FakePod {
   #isUnschedulable = false;
   #image: UnpackedImage | undefined;
 
-  constructor(pod: StoredObject, surroundings: PodEnvironment) {
+  constructor(pod: StoredObject, environment: PodEnvironment) {
     this.name = pod.metadata.name;
     this.#spec = pod.spec as V1PodSpec;
-    this.#surroundings = surroundings;
-    this.#folder = new PodFolder(join(surroundings.folder, this.name));
+    this.#environment = environment;
+    this.#folder = new PodFolder(join(environment.folder, this.name));
     const made = (isInit: boolean) => (container: V1Container) => new FakeContainer(this.name, container, isInit);
     const { initContainers = [], containers } = this.#spec;
     this.#containers = [...initContainers.map(made(true)), ...containers.map(made(false))];
@@ -111,7 +111,7 @@ export class FakePod {
 
   /** @returns why the image cannot be pulled */
   async #pull(): Promise<string | undefined> {
-    const { store, originOf } = this.#surroundings;
+    const { store, originOf } = this.#environment;
     const { image = '' } = this.#spec.containers[0]!;
     if (image.includes('missing')) return 'manifest unknown';
     const host = image.split('/', 1)[0]!;
@@ -138,7 +138,7 @@ export class FakePod {
       container.isReady = false;
       this.#report();
       // The first restart comes as soon as the end is noticed.
-      if (container.starts === 1) await this.#pause(NOTICED_MS);
+      if (container.starts === 1) await this.#pause(CHECK_MS);
       else await this.#backOff(container);
     }
   }
@@ -153,7 +153,7 @@ export class FakePod {
     const answers = async (probe: V1Container['startupProbe']) => {
       if (!probe?.httpGet) return true;
       const { path, port } = probe.httpGet;
-      return fetch(`http://${this.#surroundings.address}:${port}${path}`).then(
+      return fetch(`http://${this.#environment.address}:${port}${path}`).then(
         ({ ok }) => ok,
         () => false,
       );
@@ -194,13 +194,13 @@ export class FakePod {
   }
 
   #secretNow(name: string): Record<string, string> | undefined {
-    const data = this.#surroundings.store.find('secrets', name)?.data as Record<string, string> | undefined;
+    const data = this.#environment.store.find('secrets', name)?.data as Record<string, string> | undefined;
     const entries = data && Object.entries(data);
     return entries && Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
   }
 
   #start(container: FakeContainer): Instance {
-    const { commands, address } = this.#surroundings;
+    const { commands, address } = this.#environment;
     const { spec } = container;
     const secrets = (spec.envFrom ?? []).map((source) => this.#secretNow(source.secretRef!.name!));
     const image = {
@@ -211,7 +211,7 @@ export class FakePod {
     // Every pod has an address, but no network of its own, so its services listen on that address.
     const own = spec.ports ? { HOST: address } : {};
     return container.start({
-      command: spec.command!.map((word) => this.#folder.placed(word, spec)),
+      command: spec.command!.map((word) => this.#folder.replacePaths(word, spec)),
       env: Object.assign({}, image, ...secrets, own),
       cwd: this.#image?.workingDir,
     });
@@ -223,11 +223,11 @@ export class FakePod {
     clearTimeout(this.#killTimer);
     this.#gone.abort();
     await this.#folder.remove();
-    this.#surroundings.store.remove('pods', this.name);
+    this.#environment.store.remove('pods', this.name);
   }
 
   #report(): void {
-    const { store, address } = this.#surroundings;
+    const { store, address } = this.#environment;
     const pod = store.find('pods', this.name);
     if (!pod) return;
     const isReady = this.#containers.every(({ isInit, isReady: ready }) => isInit || ready);

@@ -24,7 +24,7 @@ export class PodFolder {
   }
 
   /** Replaces the container's paths in a word of a command by those of this machine. */
-  placed(word: string, container: V1Container): string {
+  replacePaths(word: string, container: V1Container): string {
     const mounts = container.volumeMounts ?? [];
     const places = mounts.map(({ name, mountPath }) => [mountPath, this.volume(name)] as const);
     return [...places, ['/dev/termination-log', this.terminationLog(container)] as const].reduce(
