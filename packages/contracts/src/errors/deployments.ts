@@ -59,8 +59,8 @@ export const DEPLOYMENT_ERRORS = {
   },
   listener_key_out_of_place: {
     status: 403,
-    meaning: "A listener's key is used for something else than the data plane of that listener.",
-    remedy: 'Use a key of org-access.',
+    meaning: "A listener's key is used for another listener, or for something else than its data plane.",
+    remedy: 'Give each data plane a key of its own listener; use a key of org-access for anything else.',
   },
   upload_url_invalid: {
     status: 403,

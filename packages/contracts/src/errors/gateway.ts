@@ -88,6 +88,6 @@ export const GATEWAY_ERRORS = {
   routes_unknown: {
     status: 503,
     meaning: 'The gateway has no route snapshot since its start.',
-    remedy: 'Is control-plane up? The log says `no route snapshot`.',
+    remedy: 'Is control-plane up? The log says `route snapshot failed`.',
   },
 } as const satisfies Record<string, ErrorEntry>;
