@@ -27,7 +27,7 @@ export class CliError extends Error {
 }
 
 /** The abort reason when a signal ends the command. */
-export class Interruption extends CliError {
+export class InterruptedError extends CliError {
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super('Interrupted.', signal === 'SIGINT' ? ExitCode.interrupted : ExitCode.terminated);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import manifest from '../package.json' with { type: 'json' };
-import { ExitCode, Interruption } from './cli-error.ts';
+import { ExitCode, InterruptedError } from './cli-error.ts';
 import { run } from './run.ts';
 
 const interrupted = new AbortController();
@@ -8,7 +8,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     // A second signal ends the command at once.
     if (interrupted.signal.aborted) process.exit(ExitCode.interrupted);
-    interrupted.abort(new Interruption(signal));
+    interrupted.abort(new InterruptedError(signal));
   });
 }
 // The reader of a pipe may close it: `runyard deploy logs | head`.

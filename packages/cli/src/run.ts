@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { CliError, ExitCode, Interruption } from './cli-error.ts';
+import { CliError, ExitCode, InterruptedError } from './cli-error.ts';
 import type { CommandContext } from './command-context.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
@@ -55,6 +55,6 @@ function explain(error: unknown, args: string[], { stdout, stderr, interrupted }
   // Any other error is a bug of the command, and is shown with its stack.
   const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
   if (isForPrograms) report(message, exitCode);
-  else stderr.write(`${createPainter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);
+  else stderr.write(`${createPainter(stderr)(known instanceof InterruptedError ? 'yellow' : 'red', message)}\n`);
   return exitCode;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { list } from 'tar';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Interruption } from '../src/cli-error.ts';
+import { InterruptedError } from '../src/cli-error.ts';
 import { projectFolder, removeFolders, runyard } from './support/command.ts';
 import { API_KEY, FakeControlPlaneApi, logEntry } from './support/control-plane.ts';
 
@@ -236,7 +236,7 @@ describe('deploy --remote', () => {
   it('leaves the revision to the platform when interrupted, and says how to look at it', async () => {
     const controller = new AbortController();
     platform.statuses = ['BUILDING'];
-    platform.onStatus = () => controller.abort(new Interruption('SIGINT'));
+    platform.onStatus = () => controller.abort(new InterruptedError('SIGINT'));
     const ended = await runyard(['deploy', '--remote'], {
       ...here(projectFolder('agent')),
       interrupted: controller.signal,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Interruption } from '../src/cli-error.ts';
+import { InterruptedError } from '../src/cli-error.ts';
 import { parsePointInTime } from '../src/commands/options.ts';
 import { folderWith, removeFolders, runyard } from './support/command.ts';
 import { API_KEY, FakeControlPlaneApi, logEntry } from './support/control-plane.ts';
@@ -194,7 +194,7 @@ describe('deploy logs', () => {
     }
     platform.logs.deploy.push(logEntry(3, { level: 'ERROR' }));
     await platform.asks(10, /_logs/);
-    controller.abort(new Interruption('SIGINT'));
+    controller.abort(new InterruptedError('SIGINT'));
     const ended = await following;
     expect(ended).toMatchObject({ exitCode: 0, err: 'The platform is unavailable: waiting for it.\n' });
     expect(ended.events().map(({ id: each }) => each)).toEqual(['3']);
@@ -213,7 +213,7 @@ describe('deploy logs', () => {
     platform.logs.deploy.push(logEntry(3, { timestamp: 2 }), logEntry(4));
     // A request in flight may have been answered before; the next one is not, and has ended when another is made.
     await platform.asks(platform.requestsTo('POST', /_logs/).length + 3, /_logs/);
-    controller.abort(new Interruption('SIGINT'));
+    controller.abort(new InterruptedError('SIGINT'));
     const ended = await following;
     expect(ended.exitCode).toBe(0);
     expect(ended.events().map(({ id: each }) => each)).toEqual(['1', '2', '3', '4']);

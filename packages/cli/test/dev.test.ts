@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { Interruption } from '../src/cli-error.ts';
+import { InterruptedError } from '../src/cli-error.ts';
 import { folderWith, projectFolder, removeFolders, runyard } from './support/command.ts';
 
 afterAll(removeFolders);
@@ -27,7 +27,7 @@ it('dev runs the platform of a checkout with the project, and ends when that has
     interrupted: controller.signal,
   });
   await vi.waitUntil(() => existsSync(join(dataDir, 'args.json')), { timeout: 15_000, interval: 10 });
-  controller.abort(new Interruption('SIGINT'));
+  controller.abort(new InterruptedError('SIGINT'));
   expect(await running).toMatchObject({ exitCode: 7, err: '' });
   expect(JSON.parse(readFileSync(join(dataDir, 'args.json'), 'utf8'))).toEqual([
     'start',

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-ki
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
 import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
-import { type RevisionSpec, type RunningRevision, StartFailure } from '../src/drivers/driver.ts';
+import { type RevisionSpec, RevisionStartError, type RunningRevision } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { makeLogOpener } from '../src/logs/revision-log.ts';
 import { containerOptions, engineCalls } from './support/fake-engine.ts';
@@ -179,7 +179,7 @@ describe('a revision whose containers do not reach its database', () => {
     process.env.DOCKER_FAKE_MACHINE = '127.0.0.9';
     try {
       const failure = await failureOf(database.url);
-      expect(failure).toBeInstanceOf(StartFailure);
+      expect(failure).toBeInstanceOf(RevisionStartError);
       expect(failure).toMatchObject({
         message: expect.stringContaining(
           `its containers cannot reach the database, which this machine can: connect ECONNREFUSED 127.0.0.9:${port} (host.docker.internal:${port}; docs/images.md`,

@@ -7,7 +7,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RevisionSpec, RunningRevision } from '../src/drivers/driver.ts';
-import { StartFailure } from '../src/drivers/driver.ts';
+import { RevisionStartError } from '../src/drivers/driver.ts';
 import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
@@ -96,7 +96,7 @@ const failing = (spec: RevisionSpec, by = driver(), timeoutMs = TIMEOUT_MS): Pro
   start(spec, by, timeoutMs).then(
     () => 'it started',
     (error: unknown) => {
-      expect(error).toBeInstanceOf(StartFailure);
+      expect(error).toBeInstanceOf(RevisionStartError);
       return (error as Error).message;
     },
   );

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Lifecycle, silentLogger } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BuildFailure } from '../src/builds/build-failure.ts';
+import { BuildError } from '../src/builds/build-error.ts';
 import { FolderStorage } from '../src/object-storage/folder-storage.ts';
 import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { BaseLayers } from '../src/project-images/base-layers.ts';
@@ -121,7 +121,7 @@ const failing = (of: Revision, directory: string, by = images) =>
   make(of, directory, by).then(
     () => 'it was made',
     (error: unknown) => {
-      expect(error).toBeInstanceOf(BuildFailure);
+      expect(error).toBeInstanceOf(BuildError);
       return (error as Error).message;
     },
   );

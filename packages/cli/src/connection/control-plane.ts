@@ -13,7 +13,7 @@ import type {
 } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { Http } from './http.ts';
-import { Refusal } from './refusals.ts';
+import { PlatformRefusedError } from './refusals.ts';
 
 export interface ControlPlaneOptions {
   http: Http;
@@ -75,7 +75,7 @@ export class ControlPlane {
     return withId(await this.#call<Deployment>('POST', '/v2/deployments', body), 'POST /v2/deployments');
   }
 
-  /** Is not repeated when the request may have arrived, because each one makes a revision. @throws UnknownOutcome */
+  /** Is not repeated when the request may have arrived, because each one makes a revision. @throws UnknownOutcomeError */
   patchDeployment(id: string, body: DeploymentPatch): Promise<Deployment> {
     return this.#call('PATCH', `/v2/deployments/${encodeURIComponent(id)}`, body);
   }
@@ -121,7 +121,7 @@ export class ControlPlane {
     try {
       return await this.#callOnce<T>(method, path, body);
     } catch (error) {
-      if (!(error instanceof Refusal) || !error.needsWorkspace || this.#tenantId) throw error;
+      if (!(error instanceof PlatformRefusedError) || !error.needsWorkspace || this.#tenantId) throw error;
       const tenantId = await this.#options.askForTenant();
       if (!tenantId) throw error;
       this.#tenantId = tenantId;
@@ -147,7 +147,7 @@ export class ControlPlane {
       isRepeatable: method === 'GET' || method === 'POST',
     });
     const what = `${method} ${path.replace(/\?.*$/, '')}`;
-    if (answer.status < 200 || answer.status > 299) throw new Refusal(what, answer);
+    if (answer.status < 200 || answer.status > 299) throw new PlatformRefusedError(what, answer);
     return (answer.text === '' ? undefined : parse(answer.text, what)) as T;
   }
 }

@@ -28,7 +28,7 @@ export interface HttpAnswer {
 }
 
 /** Nobody knows whether the request arrived, and it must not be repeated. */
-export class UnknownOutcome extends CliError {}
+export class UnknownOutcomeError extends CliError {}
 
 /**
  * Sends requests with retries. A connection that cannot be opened is always retried; one that breaks, or an answer to
@@ -105,7 +105,7 @@ export class Http {
     const message = `${method} ${withoutQuery(url)} got no answer: ${reasonOf(cause)}.`;
     return wasRepeatable
       ? new CliError(message, ExitCode.unreachable, { cause })
-      : new UnknownOutcome(message, ExitCode.unreachable, { cause });
+      : new UnknownOutcomeError(message, ExitCode.unreachable, { cause });
   }
 
   #say({ method, url }: HttpRequest, outcome: string, began: number): void {

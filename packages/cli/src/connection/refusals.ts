@@ -2,7 +2,7 @@ import { CliError, ExitCode } from '../cli-error.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** An answer with an error status, with a message for the user. */
-export class Refusal extends CliError {
+export class PlatformRefusedError extends CliError {
   readonly status: number;
   readonly detail: string;
 

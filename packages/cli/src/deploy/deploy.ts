@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { Deployment, DeploymentType, Secret } from '@runyard/contracts';
-import { CliError, ExitCode, Interruption } from '../cli-error.ts';
+import { CliError, ExitCode, InterruptedError } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connect.ts';
 import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
@@ -180,7 +180,7 @@ async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: D
     });
     return await reportResult({ ...about, revision: revision ?? 'timed out' });
   } catch (error) {
-    if (!(error instanceof Interruption)) throw error;
+    if (!(error instanceof InterruptedError)) throw error;
     steps.warn(
       `The platform goes on without this command. To see: runyard deploy revisions list ${deployment.id}, or runyard deploy logs --deployment-id ${deployment.id}.`,
     );

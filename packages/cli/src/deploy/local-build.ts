@@ -6,7 +6,7 @@ import type { DeploymentPatch, PushToken, Secret } from '@runyard/contracts';
 import { extract } from 'tar';
 import { CliError } from '../cli-error.ts';
 import type { ControlPlane } from '../connection/control-plane.ts';
-import { Refusal } from '../connection/refusals.ts';
+import { PlatformRefusedError } from '../connection/refusals.ts';
 import { generateDockerfile } from '../docker/dockerfile.ts';
 import { BASE_IMAGE, type Engine } from '../docker/engine.ts';
 import { archiveProject } from '../project/archive.ts';
@@ -103,7 +103,7 @@ async function pushToken({ controlPlane, deploymentId }: LocalBuildOptions): Pro
   try {
     return await controlPlane.requestPushToken(deploymentId);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 400 && /only available for/.test(error.detail)) {
+    if (error instanceof PlatformRefusedError && error.status === 400 && /only available for/.test(error.detail)) {
       throw new CliError(
         `The deployment ${deploymentId} takes no images from here: use --remote, or another --name.`,
         error.exitCode,

@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentPatch, Revision, SourceRevisionConfig } from '@runyard/contracts';
 import type { ControlPlane } from '../connection/control-plane.ts';
-import { UnknownOutcome } from '../connection/http.ts';
-import { Refusal } from '../connection/refusals.ts';
+import { UnknownOutcomeError } from '../connection/http.ts';
+import { PlatformRefusedError } from '../connection/refusals.ts';
 
 const TRIES = 3;
 
@@ -34,7 +34,7 @@ export async function makeRevision(
 }
 
 function mayHaveSucceeded(error: unknown): boolean {
-  return error instanceof UnknownOutcome || (error instanceof Refusal && error.status >= 500);
+  return error instanceof UnknownOutcomeError || (error instanceof PlatformRefusedError && error.status >= 500);
 }
 
 async function findRevisionSince(

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, UPLOAD_RANGE_HEADER, type UploadUrl } from '@runyard/contracts';
 import type { Http } from '../connection/http.ts';
-import { Refusal } from '../connection/refusals.ts';
+import { PlatformRefusedError } from '../connection/refusals.ts';
 import type { Progress } from '../output/progress-event.ts';
 import { type Archive, MEBIBYTE } from '../project/archive.ts';
 
@@ -32,7 +32,7 @@ export async function uploadArchive(options: {
     isRepeatable: true,
     timeoutMs: TIMEOUT_MS,
   });
-  if (answer.status < 200 || answer.status > 299) throw new Refusal('The upload', answer);
+  if (answer.status < 200 || answer.status > 299) throw new PlatformRefusedError('The upload', answer);
   progress.report({ event: 'upload_progress', size_mb: toMebibytes(archive.bytes), pct: 100 });
 }
 

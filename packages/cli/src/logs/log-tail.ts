@@ -1,6 +1,6 @@
 import type { LogEntry, LogPage, LogRequest } from '@runyard/contracts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
-import { isUnreachable, Refusal } from '../connection/refusals.ts';
+import { isUnreachable, PlatformRefusedError } from '../connection/refusals.ts';
 
 /** Entries per request; the platform returns at most 1,000. */
 const PAGE = 500;
@@ -80,7 +80,7 @@ export async function ignoreMissingLogs(reading: Promise<LogEntry[]>): Promise<L
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof Refusal || isUnreachable(error)) return [];
+    if (error instanceof PlatformRefusedError || isUnreachable(error)) return [];
     throw error;
   }
 }

@@ -51,11 +51,11 @@ async function filesIn(folder: string): Promise<UiFile[]> {
 }
 
 /** The form in which esbuild reports what it could not build. */
-interface BuildFailure extends Error {
+interface BuildError extends Error {
   errors?: { text: string; location: { file: string; line: number; column: number } | null }[];
 }
 
-function faultOf([agent, file]: [string, string], reason: BuildFailure): string {
+function faultOf([agent, file]: [string, string], reason: BuildError): string {
   const messages = reason.errors?.map(({ text, location }) =>
     location && !location.file.startsWith('entrypoint')
       ? `${text} (${location.file}:${location.line}:${location.column})`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBuildCommand } from './build-command.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 
 let folder: string;
 
@@ -27,7 +27,7 @@ describe('a command of a build', () => {
   it('passes its output on line by line, and its failure has the exit code', async () => {
     const lines: string[] = [];
     await expect(run('echo one; echo two >&2; exit 3', { onLine: (line) => lines.push(line) })).rejects.toThrow(
-      BuildFailure,
+      BuildError,
     );
     expect(lines.sort()).toEqual(['one', 'two']);
   });

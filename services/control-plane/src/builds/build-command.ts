@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { eachLine } from '../drivers/process/child.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 import type { BuildUser } from './build-user.ts';
 
 export interface BuildCommand {
@@ -40,7 +40,7 @@ const LAST_LINES_MS = 1_000;
 /**
  * Runs a command of a build to its end.
  *
- * @throws BuildFailure when the command fails; the signal's reason when the signal aborts
+ * @throws BuildError when the command fails; the signal's reason when the signal aborts
  */
 export async function runBuildCommand({ command, cwd, env, user, onLine, signal }: BuildCommand): Promise<void> {
   signal.throwIfAborted();
@@ -79,8 +79,8 @@ export async function runBuildCommand({ command, cwd, env, user, onLine, signal 
   const outcome = await closed.finally(() => signal.removeEventListener('abort', killGroup));
   signal.throwIfAborted();
   if (outcome === 0) return;
-  if (outcome === NOT_FOUND) throw new BuildFailure(`\`${command}\` failed: a program it runs is not installed here`);
-  throw new BuildFailure(
+  if (outcome === NOT_FOUND) throw new BuildError(`\`${command}\` failed: a program it runs is not installed here`);
+  throw new BuildError(
     typeof outcome === 'number'
       ? `\`${command}\` ended with code ${outcome}`
       : `\`${command}\` was ended by ${outcome}`,

@@ -11,7 +11,7 @@ export interface BuildSource {
   /**
    * Writes the code into an empty folder.
    *
-   * @throws BuildFailure when the code cannot be fetched, and another attempt would not help;
+   * @throws BuildError when the code cannot be fetched, and another attempt would not help;
    * ObjectStorageUnavailableError when the storage that holds it is unavailable
    */
   fetch(folder: string, context: { signal: AbortSignal; say: (line: string) => void }): Promise<void>;

@@ -15,7 +15,7 @@ import { type LocalProject, openLocalDirectory } from '../sources/local-director
 import type { Artifacts, BuildInput } from './artifacts.ts';
 import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
 import type { BuildUser } from './build-user.ts';
 import { inspectProject } from './inspect-project.ts';
@@ -44,7 +44,7 @@ export class Builder {
   }
 
   /**
-   * @throws BuildFailure when the source is at fault; ObjectStorageUnavailableError when the storage that holds the
+   * @throws BuildError when the source is at fault; ObjectStorageUnavailableError when the storage that holds the
    * source is unavailable; the signal's reason when the signal aborts
    */
   async build(order: BuildOrder): Promise<LocalProject> {
@@ -61,11 +61,11 @@ export class Builder {
     } catch (error) {
       await this.#artifacts.discard(order.input);
       // The cause of a failure says more than the end of the build's time.
-      if (!(error instanceof BuildFailure)) order.signal.throwIfAborted();
+      if (!(error instanceof BuildError)) order.signal.throwIfAborted();
       if (error instanceof ObjectStorageUnavailableError) throw error;
-      if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
+      if (error instanceof AppError) throw new BuildError(error.message, { cause: error });
       if (error instanceof ProjectError) {
-        throw new BuildFailure(error.message.replaceAll(`${folder}/`, ''), { cause: error });
+        throw new BuildError(error.message.replaceAll(`${folder}/`, ''), { cause: error });
       }
       throw error;
     } finally {
@@ -125,13 +125,13 @@ class Build {
   async #openProject(): Promise<LocalProject> {
     const { configPath } = this.#order.input;
     if (relative(this.#root, resolve(this.#root, configPath)).startsWith('..')) {
-      throw new BuildFailure(`${configPath} leads out of the source`);
+      throw new BuildError(`${configPath} leads out of the source`);
     }
     try {
       return await openLocalDirectory({ project_path: this.#root, langgraph_config_path: configPath });
     } catch (error) {
       if (error instanceof AppError)
-        throw new BuildFailure(error.message.replaceAll(`${this.#root}/`, ''), { cause: error });
+        throw new BuildError(error.message.replaceAll(`${this.#root}/`, ''), { cause: error });
       throw error;
     }
   }

@@ -9,7 +9,7 @@ import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-s
 import { Semaphore } from '../reconciler/semaphore.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
 import { Builds } from './builds.ts';
 
@@ -80,20 +80,20 @@ async function outcome(
 
 it('a build that times out fails with the cause it waited for, where there is one', async () => {
   expect(await outcome((signal) => signal.reason)).toMatchObject({ message: 'The build was not done within 0.02 s.' });
-  const away = await outcome(() => new BuildFailure('The object storage could not be reached'));
-  expect(away).toBeInstanceOf(BuildFailure);
+  const away = await outcome(() => new BuildError('The object storage could not be reached'));
+  expect(away).toBeInstanceOf(BuildError);
   expect(away).toMatchObject({ message: 'The object storage could not be reached.' });
 });
 
 it('a build that is interrupted does not count as failed', async () => {
   const interrupted = new Error('interrupted');
-  const failure = () => new BuildFailure('The object storage is away');
+  const failure = () => new BuildError('The object storage is away');
   expect(await outcome(failure, { interruptedBy: interrupted })).toBe(interrupted);
 });
 
 it('nothing is built on a disk that is nearly full', async () => {
   const error = await outcome((signal) => signal.reason, { minFreeBytes: Number.MAX_SAFE_INTEGER });
-  expect(error).toBeInstanceOf(BuildFailure);
+  expect(error).toBeInstanceOf(BuildError);
   expect(error).toMatchObject({ message: expect.stringContaining('The disk of the platform is nearly full') });
 });
 
@@ -101,7 +101,7 @@ describe('a build that needs the object storage while that is unavailable', () =
   const away = () => new ObjectStorageUnavailableError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const TRYING = 'The object storage could not be reached (ECONNREFUSED): trying again';
   /** Fails with an error that shows that the build had its turn. */
-  const turn = async () => Promise.reject(new BuildFailure('It was its turn'));
+  const turn = async () => Promise.reject(new BuildError('It was its turn'));
   let isAway: boolean;
   beforeEach(() => {
     isAway = true;
@@ -150,7 +150,7 @@ describe('a build that needs the object storage while that is unavailable', () =
   it('fails with the cause of the outage after the time limit, and counts as begun', async () => {
     const { build } = buildsOf({ internal_source: { check, fetch: turn } }, { timeoutMs: 20 });
     const { error, isBegun } = await build('internal_source');
-    expect(error).toBeInstanceOf(BuildFailure);
+    expect(error).toBeInstanceOf(BuildError);
     expect([error!.message, isBegun]).toEqual([
       "The object storage could not be reached (ECONNREFUSED) until the build's time was over.",
       true,

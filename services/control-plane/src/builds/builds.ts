@@ -15,7 +15,7 @@ import type { SecretSets } from '../secrets/secret-set.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import { Artifacts, type BuildInput } from './artifacts.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
 import type { BuildUser } from './build-user.ts';
 import { Builder, type BuildOrder } from './builder.ts';
@@ -85,7 +85,7 @@ export class Builds {
   /**
    * Makes the artifact of a project that needs no build.
    *
-   * @throws BuildFailure when no image can be made of the project; ObjectStorageUnavailableError when the image cannot
+   * @throws BuildError when no image can be made of the project; ObjectStorageUnavailableError when the image cannot
    * be made now
    */
   async useFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
@@ -108,7 +108,7 @@ export class Builds {
    * gets its slot. While the object storage it needs is unavailable, the build waits without a slot, so that others can
    * build.
    *
-   * @throws BuildFailure with the last lines of the log; the signal's reason when the signal aborts; any error of
+   * @throws BuildError with the last lines of the log; the signal's reason when the signal aborts; any error of
    * `onBegin`
    */
   async build(
@@ -133,7 +133,7 @@ export class Builds {
       // A build that waited in vain for its slot fails like one that began.
       await onBegin();
       if (!(error instanceof ObjectStorageUnavailableError)) throw error;
-      throw new BuildFailure(`${error.message} until the build's time was over.`, { cause: error });
+      throw new BuildError(`${error.message} until the build's time was over.`, { cause: error });
     } finally {
       await log.close();
     }
@@ -169,14 +169,14 @@ export class Builds {
         const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
         await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
           signal.throwIfAborted();
-          if (error instanceof BuildFailure || !limited.aborted) throw error;
-          throw new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`);
+          if (error instanceof BuildError || !limited.aborted) throw error;
+          throw new BuildError(`The build was not done within ${timeoutMs / 1000} s`);
         });
       });
     } catch (error) {
-      if (!(error instanceof BuildFailure)) throw error;
+      if (!(error instanceof BuildError)) throw error;
       const mask = secretMask(Object.values(secrets));
-      throw new BuildFailure(withLastLines(mask(error.message), log), { cause: error });
+      throw new BuildError(withLastLines(mask(error.message), log), { cause: error });
     } finally {
       await log.close();
     }

@@ -1,6 +1,6 @@
 import { withWatcher } from '@runyard/deadline';
 import { freeBytes } from '../storage-quota/storage-quota.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 
 export interface DiskLimit {
   folder: string;
@@ -14,7 +14,7 @@ const LOOK_MS = 500;
  * Runs the work with a signal that aborts when `outer` does or when the disk is nearly full: the commands of a build
  * can write any amount, and the rest of the platform needs room on the disk too.
  *
- * @throws BuildFailure when the disk is nearly full, also before the work begins
+ * @throws BuildError when the disk is nearly full, also before the work begins
  */
 export async function withFreeDisk<T>(
   outer: AbortSignal,
@@ -22,7 +22,7 @@ export async function withFreeDisk<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const isNearlyFull = async () => (await freeBytes(folder)) < minFreeBytes;
-  const nearlyFull = () => new BuildFailure('The disk of the platform is nearly full: nothing is built');
+  const nearlyFull = () => new BuildError('The disk of the platform is nearly full: nothing is built');
   if (await isNearlyFull()) throw nearlyFull();
   const watch = (end: (reason: Error) => void) => {
     const look = async () => {

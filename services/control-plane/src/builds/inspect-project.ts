@@ -1,6 +1,6 @@
 import { GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
 import type { LocalProject } from '../sources/local-directory.ts';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 import type { BuildUser } from './build-user.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;
@@ -9,7 +9,7 @@ const LOAD_TIMEOUT_MS = 120_000;
  * Loads every graph of a project as its deployment will: with the project's packages, in a process of its own, with the
  * environment of the project's code. Resolves with the names of the graphs.
  *
- * @throws BuildFailure that names the fault in `langgraph.json`, a graph, or the project's LangGraph packages
+ * @throws BuildError that names the fault in `langgraph.json`, a graph, or the project's LangGraph packages
  */
 export async function inspectProject(
   project: LocalProject,
@@ -38,6 +38,6 @@ export async function inspectProject(
     signal.throwIfAborted();
     if (!(error instanceof GraphLoadError)) throw error;
     // The project's author does not know the folder of the build, so the message names paths inside it.
-    throw new BuildFailure(error.message.replaceAll(`${project.directory}/`, ''), { cause: error });
+    throw new BuildError(error.message.replaceAll(`${project.directory}/`, ''), { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { type ReadEntry, Unpack } from 'tar';
-import { BuildFailure } from './build-failure.ts';
+import { BuildError } from './build-error.ts';
 
 export interface UnpackLimits {
   /** Bytes of the archive's contents, unpacked. */
@@ -19,7 +19,7 @@ const DEPTH_MAX = 256;
  * Unpacks a gzipped tar archive into an empty folder. It creates only files and folders of this user inside that
  * folder, and refuses archives that contain anything else or exceed the limits, whatever their headers say.
  *
- * @throws BuildFailure that names the fault in the archive
+ * @throws BuildError that names the fault in the archive
  */
 export async function unpackArchive(
   archive: Readable,
@@ -28,9 +28,9 @@ export async function unpackArchive(
 ): Promise<void> {
   const limits = { ...LIMITS, ...options.limits };
   let files = 0;
-  let fault: BuildFailure | undefined;
+  let fault: BuildError | undefined;
   const refuse = (reason: string) => {
-    fault ??= new BuildFailure(`The archive is refused: ${reason}.`);
+    fault ??= new BuildError(`The archive is refused: ${reason}.`);
   };
   const unpack = new Unpack({
     cwd: folder,
@@ -66,7 +66,7 @@ export async function unpackArchive(
     throw fault ?? error;
   }
   if (fault) throw fault;
-  if (files === 0) throw new BuildFailure('The archive is refused: it is empty.');
+  if (files === 0) throw new BuildError('The archive is refused: it is empty.');
 }
 
 function findFault(path: string, { type, linkpath }: ReadEntry): string | undefined {

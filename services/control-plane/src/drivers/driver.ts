@@ -100,7 +100,7 @@ export interface Driver {
   /**
    * Starts a revision and resolves when all its replicas are healthy. When it rejects, nothing of it is left running.
    *
-   * @throws StartFailure when the revision itself is at fault
+   * @throws RevisionStartError when the revision itself is at fault
    */
   start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
   /** True when revisions of this kind keep running when this process ends. Then their routes stay too. */
@@ -108,6 +108,6 @@ export interface Driver {
 }
 
 /** The revision cannot be started. The message is for its owner. */
-export class StartFailure extends Error {
-  override readonly name = 'StartFailure';
+export class RevisionStartError extends Error {
+  override readonly name = 'RevisionStartError';
 }

@@ -16,7 +16,7 @@ export interface PullCredential {
 /**
  * Returns the credential for a revision's image; undefined for a public image or one that is provided otherwise.
  *
- * @throws StartFailure when the image belongs to another deployment, or no credential was available when the signal
+ * @throws RevisionStartError when the image belongs to another deployment, or no credential was available when the signal
  * aborted
  */
 export type FindPullCredential = (

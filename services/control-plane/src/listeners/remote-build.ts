@@ -1,10 +1,10 @@
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { StepResult } from '../reconciler/deployment-rollout.ts';
 import type { DeploymentWork } from '../reconciler/reconciler.ts';
-import { failRevision, RevisionEnded, reachStatus } from '../reconciler/revision-steps.ts';
+import { failRevision, RevisionEndedError, reachStatus } from '../reconciler/revision-steps.ts';
 import type { RolloutRevision } from '../reconciler/rollout-store.ts';
 import type { RemoteBuildStore } from './remote-build-store.ts';
 
@@ -74,8 +74,8 @@ export class RemoteBuild implements DeploymentWork {
       await store.finishBuild(revision, image);
     } catch (error) {
       // The process that takes over the deployment's builds continues with it.
-      if (signal.aborted || error instanceof RevisionEnded) return;
-      if (!(error instanceof BuildFailure) && isUnavailable(error)) throw error;
+      if (signal.aborted || error instanceof RevisionEndedError) return;
+      if (!(error instanceof BuildError) && isUnavailable(error)) throw error;
       await failRevision(store, revision, error, this.#logger);
     }
   }

@@ -1,6 +1,6 @@
 import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
 import { InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
-import { type CopiedLogs, FileFull } from '../logs/copied-logs.ts';
+import { type CopiedLogs, LogFileFullError } from '../logs/copied-logs.ts';
 import { timeOfId } from '../logs/entry-ids.ts';
 import type { StoredEntry } from '../logs/log-entry.ts';
 import { requireDataPlane } from './data-plane-principal.ts';
@@ -33,7 +33,7 @@ export class ReportedLogs {
       const owner = { deploymentId: revision.deploymentId, revisionId, kind };
       const part = { firstId, after, entries: entries.map(toStoredEntry) };
       const lastId = await this.#copies.append(owner, part).catch((error: unknown) => {
-        throw error instanceof FileFull ? new InvalidFieldError(['body', 'entries'], error.message) : error;
+        throw error instanceof LogFileFullError ? new InvalidFieldError(['body', 'entries'], error.message) : error;
       });
       return { last_id: lastId };
     });

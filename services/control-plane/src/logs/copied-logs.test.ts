@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CopiedLogs, FileFull } from './copied-logs.ts';
+import { CopiedLogs, LogFileFullError } from './copied-logs.ts';
 import { EntryIds, timeOfId } from './entry-ids.ts';
 import type { StoredEntry } from './log-entry.ts';
 import { logSegments } from './log-segments.ts';
@@ -40,7 +40,7 @@ describe('a copy of a log', () => {
     }
     const before = await logSegments.list(folder, owner);
     const adding = copies.append(owner, { firstId: old.id, after: null, entries: [old] });
-    await expect(adding).rejects.toThrow(FileFull);
+    await expect(adding).rejects.toThrow(LogFileFullError);
     expect(await logSegments.list(folder, owner)).toEqual(before);
   });
 
@@ -76,6 +76,6 @@ describe('a copy of a log', () => {
     const { mtimeMs } = await stat(logSegments.at(folder, owner, firstId).path);
     expect(Math.round(mtimeMs)).toBe(timeOfId(lastId!));
     const more = copies.append(owner, { firstId, after: lastId, entries: [entry('more')] });
-    await expect(more).rejects.toThrow(FileFull);
+    await expect(more).rejects.toThrow(LogFileFullError);
   });
 });

@@ -17,8 +17,8 @@ export interface CopyPart {
 }
 
 /** The file is full, or was removed because its log has newer files. */
-export class FileFull extends Error {
-  override readonly name = 'FileFull';
+export class LogFileFullError extends Error {
+  override readonly name = 'LogFileFullError';
 }
 
 /**
@@ -37,7 +37,7 @@ export class CopiedLogs {
    * Appends lines that follow the copy's last line.
    *
    * @returns the id of the copy's last line; null without lines
-   * @throws FileFull
+   * @throws LogFileFullError
    */
   async append(owner: LogOwner, { firstId, after, entries }: CopyPart): Promise<string | null> {
     const segment = logSegments.at(this.#dataDir, owner, firstId);
@@ -48,7 +48,7 @@ export class CopiedLogs {
     const file = await open(segment.path, 'a+', 0o600);
     try {
       const { size } = await file.stat();
-      if (size > SEGMENT_LIMIT_BYTES) throw new FileFull(`the file ${firstId} of the log is full`);
+      if (size > SEGMENT_LIMIT_BYTES) throw new LogFileFullError(`the file ${firstId} of the log is full`);
       const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
       // Closes a half line of a killed process; readers then skip it.
       if (size > 0 && (await lastByte(file, size)) !== 0x0a) lines.unshift('\n');
@@ -60,7 +60,7 @@ export class CopiedLogs {
       await file.close();
     }
     if (lastId === null && (await keepWithinLimit(this.#dataDir, owner)).includes(segment.path)) {
-      throw new FileFull(`the log has no room for its file ${firstId} any more`);
+      throw new LogFileFullError(`the log has no room for its file ${firstId} any more`);
     }
     return newest.id;
   }

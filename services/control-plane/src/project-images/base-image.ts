@@ -1,7 +1,7 @@
 import { arch } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
 import { digestOf } from '../registry/digest.ts';
 import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parseJson } from './image-content.ts';
@@ -29,7 +29,7 @@ const CONFIG_LIMIT_BYTES = 1024 * 1024;
  * Reads the base image's manifest and configuration, without fetching its layers.
  *
  * @param version a tag or a digest
- * @throws BuildFailure when the image cannot be read, or no project can be put on it
+ * @throws BuildError when the image cannot be read, or no project can be put on it
  */
 export async function openBaseImage(
   name: string,
@@ -39,32 +39,32 @@ export async function openBaseImage(
 ): Promise<BaseImage> {
   const { digest, manifest } = await fetchManifest(name, source, version, signal);
   const { size } = manifest.config;
-  if (size > CONFIG_LIMIT_BYTES) throw new BuildFailure(`The configuration of ${name} is larger than any image's`);
+  if (size > CONFIG_LIMIT_BYTES) throw new BuildError(`The configuration of ${name} is larger than any image's`);
   const content = await buffer(await source.blob(manifest.config.digest, signal));
   checkDigest(content, manifest.config.digest, name);
   const config = parseJson(ImageConfig, content, `The configuration of ${name}`);
   const architecture = ARCHITECTURES[arch()] ?? arch();
   if (config.os !== 'linux' || config.architecture !== architecture) {
     const machine = `${config.os}/${config.architecture}`;
-    throw new BuildFailure(`${name} is for ${machine}, and what is built here runs on linux/${architecture}`);
+    throw new BuildError(`${name} is for ${machine}, and what is built here runs on linux/${architecture}`);
   }
   if (config.config?.Labels?.[AGENT_SERVER_LABEL] !== AGENT_SERVER_VERSION) {
     const label = `${AGENT_SERVER_LABEL}=${AGENT_SERVER_VERSION}`;
-    throw new BuildFailure(`PROJECT_BASE_IMAGE ${name} is not runyard/agent-server: it has no label ${label}`);
+    throw new BuildError(`PROJECT_BASE_IMAGE ${name} is not runyard/agent-server: it has no label ${label}`);
   }
   checkNode(name, config);
   if (config.rootfs.diff_ids.length !== manifest.layers.length) {
-    throw new BuildFailure(`${name} has other layers than its configuration says`);
+    throw new BuildError(`${name} has other layers than its configuration says`);
   }
   return { name, digest, config, layers: manifest.layers, source };
 }
 
-/** Checks the major version of Node.js, for which packages with native code are installed. @throws BuildFailure */
+/** Checks the major version of Node.js, for which packages with native code are installed. @throws BuildError */
 function checkNode(name: string, { config }: ImageConfig): void {
   const [, major] = config?.Env?.map((variable) => /^NODE_VERSION=v?(\d+)\./.exec(variable)).find(Boolean) ?? [];
   const [own] = process.versions.node.split('.');
   if (major === undefined || major === own) return;
-  throw new BuildFailure(`${name} has Node.js ${major}, and packages are installed here for Node.js ${own}`);
+  throw new BuildError(`${name} has Node.js ${major}, and packages are installed here for Node.js ${own}`);
 }
 
 /** Returns the manifest of an image. Of a list for several architectures, it returns the one for this machine's. */
@@ -81,7 +81,7 @@ async function fetchManifest(
   const { manifests } = parseJson(ImageIndex, content, `The manifest of ${name}`);
   const architecture = ARCHITECTURES[arch()] ?? arch();
   const found = manifests.find(({ platform }) => platform?.os === 'linux' && platform.architecture === architecture);
-  if (!found) throw new BuildFailure(`${name} is not there for linux/${architecture}`);
+  if (!found) throw new BuildError(`${name} is not there for linux/${architecture}`);
   const chosen = await source.manifest(found.digest, signal);
   checkDigest(chosen, found.digest, name);
   return { digest: found.digest, manifest: parseJson(ImageManifest, chosen, `The manifest of ${name}`) };
@@ -91,8 +91,8 @@ function isIndex(content: Buffer): boolean {
   return 'manifests' in parseJson(Type.Object({}), content, 'What the registry gives');
 }
 
-/** @throws BuildFailure when the content does not have the digest */
+/** @throws BuildError when the content does not have the digest */
 function checkDigest(content: Buffer, digest: string, name: string): void {
   if (digestOf(content, digest) !== digest)
-    throw new BuildFailure(`A part of ${name} is not what its digest says: ${digest}`);
+    throw new BuildError(`A part of ${name} is not what its digest says: ${digest}`);
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pRetry from 'p-retry';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';
@@ -29,7 +29,7 @@ export class BaseLayers {
    * Fetches the layers of the base image that are not stored yet.
    *
    * @returns the digests of all layers
-   * @throws BuildFailure when a layer cannot be fetched; ObjectStorageUnavailableError when the object storage is
+   * @throws BuildError when a layer cannot be fetched; ObjectStorageUnavailableError when the object storage is
    * unavailable
    */
   async ensure(base: BaseImage, say: (line: string) => void, signal: AbortSignal): Promise<string[]> {
@@ -62,7 +62,7 @@ export class BaseLayers {
       });
       if (part && `sha256:${part.sha256}` === digest) return part;
       if (part) await this.#storage.removals.abandon([part.key]);
-      throw new BuildFailure(`A layer of ${base.name} is not what its digest says: ${digest}`);
+      throw new BuildError(`A layer of ${base.name} is not what its digest says: ${digest}`);
     };
     try {
       return await pRetry(fetchOnce, {
@@ -74,12 +74,12 @@ export class BaseLayers {
       signal.throwIfAborted();
       if (isFinal(error)) throw error;
       const reason = (error as Error).message;
-      throw new BuildFailure(`A layer of ${base.name} could not be fetched: ${reason}`, { cause: error });
+      throw new BuildError(`A layer of ${base.name} could not be fetched: ${reason}`, { cause: error });
     }
   }
 }
 
 /** Returns whether a retry is in vain. The caller waits for an unavailable object storage itself. */
 function isFinal(error: unknown): boolean {
-  return error instanceof BuildFailure || error instanceof ObjectStorageUnavailableError;
+  return error instanceof BuildError || error instanceof ObjectStorageUnavailableError;
 }

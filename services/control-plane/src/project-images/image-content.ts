@@ -1,6 +1,6 @@
 import { conforms, OptionalNullable } from '@runyard/contracts';
 import Type, { type Static, type TSchema } from 'typebox';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 
 /** A part of an image, identified by its digest. */
 export const Descriptor = Type.Object({
@@ -51,7 +51,7 @@ export function ociLayerType(mediaType: string): string {
   return mediaType === 'application/vnd.docker.image.rootfs.diff.tar.gzip' ? LAYER_TYPE : mediaType;
 }
 
-/** @throws BuildFailure when the value does not conform to the schema */
+/** @throws BuildError when the value does not conform to the schema */
 export function parseJson<S extends TSchema>(schema: S, bytes: Buffer, what: string): Static<S> {
   let value: unknown;
   try {
@@ -59,6 +59,6 @@ export function parseJson<S extends TSchema>(schema: S, bytes: Buffer, what: str
   } catch {
     // The check below reports invalid JSON.
   }
-  if (!conforms(schema, value)) throw new BuildFailure(`${what} is not that of an image`);
+  if (!conforms(schema, value)) throw new BuildError(`${what} is not that of an image`);
   return value;
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { readBlob } from '../registry/blob-parts.ts';
 import { REGISTRY_SEGMENT } from '../registry/registry-address.ts';
@@ -24,12 +24,12 @@ export class OwnRegistrySource implements ImageSource {
     const manifest = await this.#store.findManifest(this.#repository, version);
     if (manifest) return Buffer.from(manifest.content);
     const { deploymentId, name } = this.#repository;
-    throw new BuildFailure(`This platform's registry has no ${REGISTRY_SEGMENT}/${deploymentId}/${name} of ${version}`);
+    throw new BuildError(`This platform's registry has no ${REGISTRY_SEGMENT}/${deploymentId}/${name} of ${version}`);
   }
 
   async blob(digest: string): Promise<Readable> {
     const blob = await this.#store.findBlob(this.#repository.deploymentId, digest);
-    if (!blob) throw new BuildFailure(`This platform's registry has no blob ${digest} any more`);
+    if (!blob) throw new BuildError(`This platform's registry has no blob ${digest} any more`);
     return readBlob(this.#objects, blob.parts, { first: 0, last: blob.size - 1 });
   }
 }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { TUNABLE_VARIABLES } from '@runyard/contracts';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import type { ImageArtifact } from '../drivers/driver.ts';
 import { checkAvailable } from '../object-storage/object-storage.ts';
 import { type BlobPart, imagesPrefix, keysOf, type PartStorage, writePart } from '../registry/blob-parts.ts';
@@ -82,7 +82,7 @@ export class ProjectImages {
   /**
    * Makes an image. A repetition after an interruption at any point gives the same image.
    *
-   * @throws BuildFailure when the base cannot be read, or the project cannot be put on it;
+   * @throws BuildError when the base cannot be read, or the project cannot be put on it;
    * ObjectStorageUnavailableError when the object storage is unavailable
    */
   async make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
@@ -161,7 +161,7 @@ export class ProjectImages {
     try {
       return (await writePart(storage, deploymentId, bytes, bound, signal))!;
     } catch (error) {
-      throw error === bound.refusal ? new BuildFailure(why) : error;
+      throw error === bound.refusal ? new BuildError(why) : error;
     }
   }
 

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Parser, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import { projectLayer } from './project-layer.ts';
 
 let folder: string;
@@ -132,5 +132,5 @@ it('packing fails with the name of a file that was deleted meanwhile', async () 
   const rest = async () => {
     for await (const _ of layer);
   };
-  await expect(rest()).rejects.toThrow(new BuildFailure('b cannot be put into an image: ENOENT'));
+  await expect(rest()).rejects.toThrow(new BuildError('b cannot be put into an image: ENOENT'));
 });

@@ -2,7 +2,7 @@ import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Header, type HeaderData, Pax } from 'tar';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 
 /** The folder of projects in their images, the same as in images built by the CLI. */
 export const PROJECT_FOLDER = '/deps/project';
@@ -23,7 +23,7 @@ const WHITEOUT = '.wh.';
  * left out.
  *
  * @param note gets a sentence about each entry that the image lacks or changes
- * @throws BuildFailure when a file cannot be read, or changes meanwhile
+ * @throws BuildError when a file cannot be read, or changes meanwhile
  */
 export async function* projectLayer(directory: string, note: (line: string) => void): AsyncGenerator<Buffer> {
   const roots = [directory, await readOrFail('', () => realpath(directory))];
@@ -91,7 +91,7 @@ async function* fileAt(directory: string, path: string, place: string): AsyncGen
       bytes += chunk.length;
       yield chunk;
     }
-    if (bytes !== size) throw new BuildFailure(`${path} has changed while it was put into an image`);
+    if (bytes !== size) throw new BuildError(`${path} has changed while it was put into an image`);
     if (size % BLOCK_BYTES > 0) yield Buffer.alloc(BLOCK_BYTES - (size % BLOCK_BYTES));
   } finally {
     await handle.close();
@@ -113,12 +113,12 @@ function headerOf(described: HeaderData & { path: string }): Buffer {
   return Buffer.concat([new Pax({ path, ...(linkpath !== undefined && { linkpath }) }).encode(), header.block!]);
 }
 
-/** @throws BuildFailure with the path in place of the file system's error */
+/** @throws BuildError with the path in place of the file system's error */
 async function readOrFail<Read>(path: string, read: () => Promise<Read>): Promise<Read> {
   try {
     return await read();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new BuildFailure(`${path || 'The project'} cannot be put into an image: ${code}`, { cause: error });
+    throw new BuildError(`${path || 'The project'} cannot be put into an image: ${code}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type OutboundClient, OutboundRefusedError, type OutboundStreamResponse } from '@runyard/outbound';
 import pRetry from 'p-retry';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
 import { MANIFEST_TYPES } from './image-content.ts';
 import { type ImageReference, originOf } from './image-reference.ts';
@@ -24,8 +24,8 @@ const RETRIES = 4;
 const FIRST_RETRY_MS = 500;
 
 /** A failure after which a retry may succeed. */
-class PassingFailure extends Error {
-  override readonly name = 'PassingFailure';
+class TransientRegistryError extends Error {
+  override readonly name = 'TransientRegistryError';
 }
 
 /** Reads one repository of a registry by the distribution specification, as container engines do. */
@@ -57,13 +57,13 @@ export class RegistryClient implements ImageSource {
         retries: RETRIES,
         minTimeout: FIRST_RETRY_MS,
         signal,
-        shouldRetry: ({ error }) => !(error instanceof BuildFailure || error instanceof OutboundRefusedError),
+        shouldRetry: ({ error }) => !(error instanceof BuildError || error instanceof OutboundRefusedError),
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof BuildFailure) throw error;
+      if (error instanceof BuildError) throw error;
       const { host } = this.#options.reference;
-      throw new BuildFailure(`The registry ${host} could not be asked: ${(error as Error).message}`, { cause: error });
+      throw new BuildError(`The registry ${host} could not be asked: ${(error as Error).message}`, { cause: error });
     }
   }
 
@@ -87,11 +87,11 @@ export class RegistryClient implements ImageSource {
     }
     if (answer.status === 200) return answer;
     answer.discard();
-    if (answer.status === 429 || answer.status >= 500) throw new PassingFailure(`it answers ${answer.status}`);
+    if (answer.status === 429 || answer.status >= 500) throw new TransientRegistryError(`it answers ${answer.status}`);
     const { host } = this.#options.reference;
-    if (answer.status === 404) throw new BuildFailure(`The registry ${host} has no ${path} of ${repository}`);
+    if (answer.status === 404) throw new BuildError(`The registry ${host} has no ${path} of ${repository}`);
     const hint = answer.status === 401 || answer.status === 403 ? ' (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)' : '';
-    throw new BuildFailure(`The registry ${host} answers ${answer.status} for ${repository}${hint}`);
+    throw new BuildError(`The registry ${host} answers ${answer.status} for ${repository}${hint}`);
   }
 
   /** Follows redirects. Only the registry itself gets the credential. */
@@ -107,16 +107,16 @@ export class RegistryClient implements ImageSource {
       answer.discard();
       target = new URL(location, target).href;
     }
-    throw new BuildFailure(`The registry ${this.#options.reference.host} leads from one place to the next`);
+    throw new BuildError(`The registry ${this.#options.reference.host} leads from one place to the next`);
   }
 }
 
-/** @throws BuildFailure when the content is longer than the limit */
+/** @throws BuildError when the content is longer than the limit */
 async function* limitBytes(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > limitBytes) throw new BuildFailure('A manifest is larger than any registry has to take');
+    if (bytes > limitBytes) throw new BuildError('A manifest is larger than any registry has to take');
     yield chunk;
   }
 }

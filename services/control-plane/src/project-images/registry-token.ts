@@ -1,6 +1,6 @@
 import { conforms } from '@runyard/contracts';
 import Type from 'typebox';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import { originOf } from './image-reference.ts';
 import type { RegistryClientOptions } from './registry-client.ts';
 
@@ -16,7 +16,7 @@ const ANSWER_LIMIT_BYTES = 256 * 1024;
  * that it names, or the password itself.
  *
  * @returns the value of the header `authorization`
- * @throws BuildFailure when no credential can be obtained
+ * @throws BuildError when no credential can be obtained
  */
 export async function requestToken(
   challenge: string,
@@ -30,7 +30,7 @@ export async function requestToken(
   const fields = Object.fromEntries([...rest.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
   const { realm = '', service, scope = `repository:${repository}:pull` } = fields;
   if (scheme.toLowerCase() !== 'bearer' || !URL.canParse(realm)) {
-    throw new BuildFailure(
+    throw new BuildError(
       `The registry ${host} wants a login for ${repository} (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)`,
     );
   }
@@ -49,7 +49,7 @@ export async function requestToken(
   const token = answer.status === 200 ? parseToken(answer.body) : undefined;
   if (token === undefined) {
     const hint = login ? '' : ' without a login (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)';
-    throw new BuildFailure(`The registry ${host} gives no token for ${repository}${hint}: ${answer.status}`);
+    throw new BuildError(`The registry ${host} gives no token for ${repository}${hint}: ${answer.status}`);
   }
   return `Bearer ${token}`;
 }

@@ -1,4 +1,4 @@
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import type { ImageArtifact } from '../drivers/driver.ts';
 import type { LocalProject } from '../sources/local-directory.ts';
 import type { BaseImage } from './base-image.ts';
@@ -10,7 +10,7 @@ export interface ImageRevision {
   deploymentId: string;
 }
 
-/** Opens the current base image. @throws BuildFailure */
+/** Opens the current base image. @throws BuildError */
 export type OpenBase = (signal: AbortSignal) => Promise<BaseImage>;
 
 /** Digits of a digest that suffice in a tag. */
@@ -39,7 +39,7 @@ export class RevisionImages {
    *
    * @param build identifies the build within the deployment
    * @returns null when the revision has an image, its own or a shared one; otherwise the function that makes it
-   * @throws BuildFailure when there is no base
+   * @throws BuildError when there is no base
    */
   async begin(
     { deploymentId, id }: ImageRevision,
@@ -76,7 +76,7 @@ export class RevisionImages {
 
   async #base(signal: AbortSignal): Promise<BaseImage> {
     if (this.#openBase) return this.#openBase(signal);
-    throw new BuildFailure(
+    throw new BuildError(
       'The project is to run as an image, and PROJECT_BASE_IMAGE, the image that projects are put on, is not set: ' +
         'ask whoever runs this platform, or deploy an image',
     );

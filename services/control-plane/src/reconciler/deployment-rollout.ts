@@ -6,7 +6,7 @@ import {
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
-import { BuildFailure } from '../builds/build-failure.ts';
+import { BuildError } from '../builds/build-error.ts';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
@@ -15,7 +15,13 @@ import { isImageSource } from '../sources/image-sources.ts';
 import { ActiveRevision, SHORT_GRACE_MS, type StopOptions } from './active-revision.ts';
 import { readMountPrefix } from './mount-prefix.ts';
 import { ensureStorage, makeSpec, type StorageAccess } from './revision-specs.ts';
-import { ensureStorageOrFail, failRevision, RevisionEnded, reachStatus, skipSuperseded } from './revision-steps.ts';
+import {
+  ensureStorageOrFail,
+  failRevision,
+  RevisionEndedError,
+  reachStatus,
+  skipSuperseded,
+} from './revision-steps.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
@@ -160,10 +166,10 @@ export class DeploymentRollout {
       running = await this.#start(revision, access, { isFirst, onBegin: () => reached('DEPLOYING') });
     } catch (error) {
       // The revision stays as it is: the next owner of the deployment continues, skips or deletes it.
-      if (interrupted.aborted || this.#activeRevision.isStopped || error instanceof RevisionEnded) return true;
+      if (interrupted.aborted || this.#activeRevision.isStopped || error instanceof RevisionEndedError) return true;
       // A build reports an unavailable storage itself, after it has waited for it.
       const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
-      if (!(error instanceof BuildFailure) && isAway) {
+      if (!(error instanceof BuildError) && isAway) {
         this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;
       }

@@ -45,7 +45,7 @@ async function ensureDatabase(
 /**
  * Makes the specification for running a revision from its stored configuration and its project.
  *
- * @throws BadRequestError when the project cannot be used; StartFailure when a referenced secret cannot be read
+ * @throws BadRequestError when the project cannot be used; RevisionStartError when a referenced secret cannot be read
  */
 export async function makeSpec(
   dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'referenced' | 'builds'>,

@@ -1,8 +1,8 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
-import { BuildFailure } from '../builds/build-failure.ts';
-import { StartFailure } from '../drivers/driver.ts';
+import { BuildError } from '../builds/build-error.ts';
+import { RevisionStartError } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { ensureStorage, type StorageAccess } from './revision-specs.ts';
@@ -10,8 +10,8 @@ import type { RolloutDependencies } from './rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 /** The revision was interrupted, skipped or finished meanwhile, so its roll-out stops. */
-export class RevisionEnded extends Error {
-  override readonly name = 'RevisionEnded';
+export class RevisionEndedError extends Error {
+  override readonly name = 'RevisionEndedError';
 }
 
 /**
@@ -34,7 +34,7 @@ export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[
   return remaining;
 }
 
-/** Moves the revision to the status, unless it has reached it already in another process. @throws RevisionEnded */
+/** Moves the revision to the status, unless it has reached it already in another process. @throws RevisionEndedError */
 export async function reachStatus(
   store: RolloutStore,
   revision: RolloutRevision,
@@ -42,13 +42,13 @@ export async function reachStatus(
 ): Promise<void> {
   if (await store.moveRevision(revision, status)) return;
   const now = await store.findRevision(revision.id);
-  if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
+  if (!now || !hasReached(now.status, status)) throw new RevisionEndedError();
 }
 
 /**
  * Creates the deployment's database if it does not exist.
  *
- * @throws RevisionEnded when it cannot be created, and never existed
+ * @throws RevisionEndedError when it cannot be created, and never existed
  */
 export async function ensureStorageOrFail(
   dependencies: RolloutDependencies,
@@ -67,7 +67,7 @@ export async function ensureStorageOrFail(
       'CREATE_FAILED',
       `Its database or Redis user could not be made: ${reason}`,
     );
-    throw new RevisionEnded();
+    throw new RevisionEndedError();
   }
 }
 
@@ -78,7 +78,7 @@ export async function failRevision(
   error: unknown,
   logger: Logger,
 ): Promise<void> {
-  const isItsFault = error instanceof StartFailure || error instanceof BuildFailure || error instanceof AppError;
+  const isItsFault = error instanceof RevisionStartError || error instanceof BuildError || error instanceof AppError;
   if (!isItsFault) logger.error('revision start failed', { revisionId: revision.id, error });
   const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
   logger.warn('revision failed', { revisionId: revision.id, reason });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Artifact } from '../drivers/driver.ts';
-import { RevisionEnded } from '../reconciler/revision-steps.ts';
+import { RevisionEndedError } from '../reconciler/revision-steps.ts';
 import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
@@ -37,13 +37,13 @@ export class PlatformBuilds implements RolloutBuilds {
   /**
    * Waits until the platform has built the revision. The revision's status tells the platform to build it.
    *
-   * @throws RevisionEnded when it will never be built; an AbortError when the signal aborts
+   * @throws RevisionEndedError when it will never be built; an AbortError when the signal aborts
    */
   async build(_: RolloutDeployment, { id }: RolloutRevision, { signal }: { signal: AbortSignal }): Promise<void> {
     for (;;) {
       const now = this.#store.currentRevision(id);
       if (now?.image) return;
-      if (!now || TERMINAL.includes(now.status)) throw new RevisionEnded();
+      if (!now || TERMINAL.includes(now.status)) throw new RevisionEndedError();
       await once(this.#store.changes, 'change', { signal });
     }
   }

@@ -3,8 +3,8 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import {
   type Driver,
   type RevisionSpec,
+  RevisionStartError,
   type RunningRevision,
-  StartFailure,
   type StartOptions,
 } from '../drivers/driver.ts';
 
@@ -27,11 +27,11 @@ export class ProjectFolderDriver implements Driver {
   /** Follows links, since the location of the code counts. */
   async #checkFolder(directory: string): Promise<void> {
     if (this.#folder === undefined) {
-      throw new StartFailure('This data plane runs no projects of its machine: PROJECTS_DIR is not set.');
+      throw new RevisionStartError('This data plane runs no projects of its machine: PROJECTS_DIR is not set.');
     }
     const path = relative(await realpath(resolve(this.#folder)), await realpath(directory));
     if (path.startsWith('..') || isAbsolute(path)) {
-      throw new StartFailure(`This data plane runs no project outside of its PROJECTS_DIR: ${directory} is.`);
+      throw new RevisionStartError(`This data plane runs no project outside of its PROJECTS_DIR: ${directory} is.`);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { DesiredDeployment, PullTokenRequest } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StartFailure } from '../drivers/driver.ts';
+import { RevisionStartError } from '../drivers/driver.ts';
 import { ControlPlaneRefusedError } from './control-plane-client.ts';
 import { PullTokenClient } from './pull-token-client.ts';
 import { StateFile } from './state-file.ts';
@@ -89,7 +89,7 @@ describe("an image of the platform's registry", () => {
     await (await opened())(ACTIVE, IMAGE, signal);
     const credentialFor = await opened();
     failures = [new ControlPlaneRefusedError(404, 'Image not found.')];
-    await expect(credentialFor(ACTIVE, IMAGE, signal)).rejects.toThrow(StartFailure);
+    await expect(credentialFor(ACTIVE, IMAGE, signal)).rejects.toThrow(RevisionStartError);
     expect(asked).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 import { type DesiredRevision, PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
-import { StartFailure } from '../drivers/driver.ts';
+import { RevisionStartError } from '../drivers/driver.ts';
 import type { FindPullCredential, PullCredential, PullCredentialFactory } from '../drivers/pull-credential.ts';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
@@ -70,7 +70,9 @@ export class PullTokenClient {
     } catch (error) {
       if (isFinal(error)) throw toStartFailure(wanted, error);
       if (!signal.aborted) throw error;
-      throw new StartFailure(`the platform gave no token for the image ${wanted.imageUri} in time`, { cause: error });
+      throw new RevisionStartError(`the platform gave no token for the image ${wanted.imageUri} in time`, {
+        cause: error,
+      });
     }
   }
 
@@ -111,6 +113,6 @@ function isFinal(error: unknown): error is ControlPlaneRefusedError {
   return error instanceof ControlPlaneRefusedError && error.status === 404;
 }
 
-function toStartFailure({ imageUri }: TokenRequest, cause: ControlPlaneRefusedError): StartFailure {
-  return new StartFailure(`the platform gives no token for the image ${imageUri}: ${cause.message}`, { cause });
+function toStartFailure({ imageUri }: TokenRequest, cause: ControlPlaneRefusedError): RevisionStartError {
+  return new RevisionStartError(`the platform gives no token for the image ${imageUri}: ${cause.message}`, { cause });
 }

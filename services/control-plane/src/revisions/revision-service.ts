@@ -61,7 +61,7 @@ export class RevisionService {
     const tenant = tenantOf(caller, 'deployments:update');
     const changes = planPatch(this.#dependencies, patch, { makesRevision: true });
     const decide: PlanChange = async (current, latest, transaction) => {
-      if (!(await claim(transaction))) throw new MadeBefore();
+      if (!(await claim(transaction))) throw new CreatedBeforeError();
       return changes(current, latest, transaction);
     };
     try {
@@ -69,7 +69,7 @@ export class RevisionService {
         this.#dependencies.view.revision(revision!),
       );
     } catch (error) {
-      if (error instanceof MadeBefore) return null;
+      if (error instanceof CreatedBeforeError) return null;
       throw error;
     }
   }
@@ -116,7 +116,7 @@ export class RevisionService {
   }
 }
 
-class MadeBefore extends Error {}
+class CreatedBeforeError extends Error {}
 
 function requireRevision(row: RevisionRow | null, id: string): RevisionRow {
   if (!row) throw new NotFoundError(`Revision ID ${id} not found.`);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { StartFailure } from '../drivers/driver.ts';
+import { RevisionStartError } from '../drivers/driver.ts';
 import { checkReferences, ReferencedSecrets } from './secret-references.ts';
 
 const reference = { name: 'MODEL_KEY', secret_name: 'models', secret_key: 'key.txt' };
@@ -29,7 +29,7 @@ describe('references to secrets', () => {
     const secrets = new ReferencedSecrets(folder);
     expect(await secrets.read('w1', [reference])).toEqual([{ name: 'MODEL_KEY', value: 'canary' }]);
     const failure = await secrets.read('w2', [reference]).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(StartFailure);
+    expect(failure).toBeInstanceOf(RevisionStartError);
     expect((failure as Error).message).toMatch(/models has no key key.txt/);
   });
 

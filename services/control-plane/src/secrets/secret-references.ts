@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Secret, SecretReference } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
-import { StartFailure } from '../drivers/driver.ts';
+import { RevisionStartError } from '../drivers/driver.ts';
 import { checkNames } from './secret-set.ts';
 
 /** @throws BadRequestError when the references are invalid variables, or conflict with the secrets */
@@ -32,18 +32,20 @@ export class ReferencedSecrets {
     });
   }
 
-  /** @throws StartFailure that names the missing reference, never a value */
+  /** @throws RevisionStartError that names the missing reference, never a value */
   read(workspaceId: string, references: readonly SecretReference[]): Promise<Secret[]> {
     return Promise.all(
       references.map(async ({ name, secret_name: secret, secret_key: key }) => {
         if (this.#folder === undefined) {
-          throw new StartFailure(
+          throw new RevisionStartError(
             `Secret ${secret} of variable ${name} cannot be read: SECRET_REFERENCES_DIR is not set.`,
           );
         }
         const path = join(this.#folder, workspaceId, secret, key);
         const value = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-          throw new StartFailure(`Secret ${secret} has no key ${key} for variable ${name} (${cause.code}).`, { cause });
+          throw new RevisionStartError(`Secret ${secret} has no key ${key} for variable ${name} (${cause.code}).`, {
+            cause,
+          });
         });
         return { name, value };
       }),

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-ki
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
 import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
-import { StartFailure } from '../../src/drivers/driver.ts';
+import { RevisionStartError } from '../../src/drivers/driver.ts';
 import type { SupervisionOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { makeLogOpener } from '../../src/logs/revision-log.ts';
@@ -113,7 +113,7 @@ export function itConforms(name: string, make: (options: DriverTestOptions) => P
     it('reports why a revision does not start, with its log and without its secrets, and leaves nothing', async () => {
       const spec = specOf({ FAIL_WITH: SECRET });
       const failure = await start(spec).catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(StartFailure);
+      expect(failure).toBeInstanceOf(RevisionStartError);
       expect((failure as Error).message).toMatch(/ended with code 3 before it was healthy/);
       expect((failure as Error).message).toContain('cannot load the graph: ***');
       expect(await commandLines(spec.revisionId)).toEqual([]);

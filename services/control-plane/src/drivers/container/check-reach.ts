@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import { lastLine, QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 
@@ -14,7 +14,7 @@ const CONNECT_MS = 5_000;
  *
  * @param args of the engine's `run`, for the checking container
  * @param database as this machine reaches it: when it does not reach it either, the network is not at fault
- * @throws StartFailure when this machine reaches the database and the container does not
+ * @throws RevisionStartError when this machine reaches the database and the container does not
  */
 export async function checkReach(
   command: string,
@@ -23,7 +23,7 @@ export async function checkReach(
 ): Promise<void> {
   const { code, stdout, stderr } = await runEngine(command, args, { signal: AbortSignal.timeout(QUICK_MS) });
   if (code === 0 || code === UNKNOWN_COMMAND || !(await isReachable(database))) return;
-  throw new StartFailure(
+  throw new RevisionStartError(
     `its containers cannot reach the database, which this machine can: ${lastLine(stdout || stderr)} (${name}; docs/images.md, the network of containers)`,
   );
 }

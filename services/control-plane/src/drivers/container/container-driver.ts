@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { freePort } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
-import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import {
+  type Driver,
+  type RevisionSpec,
+  RevisionStartError,
+  type RunningRevision,
+  type StartOptions,
+} from '../driver.ts';
 import type { Launcher, Replica, SupervisionOptions } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
 import type { ServiceAddress } from '../process/supervised-service.ts';
@@ -50,7 +56,9 @@ export class ContainerDriver implements Driver {
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as containers');
     if (spec.namespace !== undefined) {
-      throw new StartFailure('It is to run in a cluster, and KUBERNETES_NAMESPACE, which names one, is not set here.');
+      throw new RevisionStartError(
+        'It is to run in a cluster, and KUBERNETES_NAMESPACE, which names one, is not set here.',
+      );
     }
     const { imageUri, settings } = spec.artifact;
     return startRevision(spec, options, this.#options, async (log, signal) => {
@@ -150,7 +158,7 @@ class ContainerLauncher implements Launcher {
     return new Container({ command: this.#options.command, name, args, env: variables, secrets, onLine });
   };
 
-  /** @param database as this machine reaches it @throws StartFailure when containers do not reach it */
+  /** @param database as this machine reaches it @throws RevisionStartError when containers do not reach it */
   async checkReach(database: Endpoint): Promise<void> {
     const { spec, networkAt } = this.#context;
     const inside = endpointOf(spec.databaseUri);

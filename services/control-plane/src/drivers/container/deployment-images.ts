@@ -1,5 +1,5 @@
 import { REGISTRY_SEGMENT } from '../../registry/registry-address.ts';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function removeDeploymentImages(command: string, deploymentId: stri
   const format = ['--digests', '--format={{.Repository}} {{.Tag}} {{.Digest}}'];
   const signal = AbortSignal.timeout(QUICK_MS);
   const listed = await runEngine(command, [...list, ...format], { signal }).catch((error: unknown) => {
-    if (error instanceof StartFailure) return null;
+    if (error instanceof RevisionStartError) return null;
     throw error;
   });
   if (listed?.code !== 0) return;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 
 export interface CommandResult {
   code: number | null;
@@ -22,7 +22,7 @@ export const QUICK_MS = 30_000;
 /**
  * Runs the engine's command to its end. It does not inherit this service's environment, which has secrets.
  *
- * @throws StartFailure when there is no such command, or the signal aborts
+ * @throws RevisionStartError when there is no such command, or the signal aborts
  */
 export async function runEngine(
   command: string,
@@ -45,9 +45,9 @@ export async function runEngine(
     return { code, stdout, stderr };
   } catch (error) {
     if (signal.aborted)
-      throw new StartFailure(`\`${command} ${args.find((arg) => !arg.startsWith('-'))}\` was not done in time`);
+      throw new RevisionStartError(`\`${command} ${args.find((arg) => !arg.startsWith('-'))}\` was not done in time`);
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new StartFailure(describeMissingEngine(command, 'not found'));
+      throw new RevisionStartError(describeMissingEngine(command, 'not found'));
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { conforms } from '@runyard/contracts';
 import Type from 'typebox';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import type { PullCredential } from '../pull-credential.ts';
 import { describeMissingEngine, lastLine, runEngine } from './engine-command.ts';
 
@@ -25,7 +25,7 @@ export interface ImageInspection {
 /**
  * Pulls an image and checks that it is built from the base image.
  *
- * @throws StartFailure without an engine, without such an image, or when it is not built from the base image
+ * @throws RevisionStartError without an engine, without such an image, or when it is not built from the base image
  */
 export async function fetchImage(
   command: string,
@@ -34,7 +34,7 @@ export async function fetchImage(
 ): Promise<ImageInspection> {
   const { log, signal, credential, configDir } = options;
   const version = await runEngine(command, ['version', '--format', '{{.Server.Version}}'], { signal });
-  if (version.code !== 0) throw new StartFailure(describeMissingEngine(command, version.stderr));
+  if (version.code !== 0) throw new RevisionStartError(describeMissingEngine(command, version.stderr));
   if (credential?.isEarlier) {
     log.write(`${credential.host} cannot be asked for ${imageUri}: what this machine has of it is run`, {
       source: 'engine',
@@ -46,24 +46,25 @@ export async function fetchImage(
     const { host, username, password } = credential;
     const login = ['login', '--username', username, '--password-stdin', host];
     const { code, stderr } = await runEngine(command, [...config, ...login], { signal, input: password });
-    if (code !== 0) throw new StartFailure(`the registry ${host} does not let the engine in: ${lastLine(stderr)}`);
+    if (code !== 0)
+      throw new RevisionStartError(`the registry ${host} does not let the engine in: ${lastLine(stderr)}`);
   }
   // The image is pulled even if the machine has it, because the registry decides whether it may still be used.
   const pull = await runEngine(command, [...config, 'pull', '--quiet', imageUri], { signal });
   for (const line of pull.stderr.split('\n').filter(Boolean)) log.write(line, { source: 'engine', level: 'ERROR' });
-  if (pull.code !== 0) throw new StartFailure(`the image ${imageUri} cannot be pulled: ${lastLine(pull.stderr)}`);
+  if (pull.code !== 0) throw new RevisionStartError(`the image ${imageUri} cannot be pulled: ${lastLine(pull.stderr)}`);
   return inspect(command, imageUri, signal);
 }
 
 async function inspect(command: string, imageUri: string, signal: AbortSignal): Promise<ImageInspection> {
   const args = ['image', 'inspect', '--format', '{{.Id}} {{json .Config}}', imageUri];
   const { code, stdout, stderr } = await runEngine(command, args, { signal });
-  if (code !== 0) throw new StartFailure(`the image ${imageUri} cannot be looked at: ${lastLine(stderr)}`);
+  if (code !== 0) throw new RevisionStartError(`the image ${imageUri} cannot be looked at: ${lastLine(stderr)}`);
   const [, id = '', json = ''] = /^(\S+) (.*)$/s.exec(stdout.trim()) ?? [];
   const config: unknown = JSON.parse(json || '{}');
-  if (!conforms(ImageConfig, config)) throw new StartFailure(`the image ${imageUri} cannot be looked at`);
+  if (!conforms(ImageConfig, config)) throw new RevisionStartError(`the image ${imageUri} cannot be looked at`);
   if (config.Labels?.[AGENT_SERVER_LABEL] !== AGENT_SERVER_VERSION) {
-    throw new StartFailure(
+    throw new RevisionStartError(
       `the image ${imageUri} is not built from runyard/agent-server: it has no label ${AGENT_SERVER_LABEL}=${AGENT_SERVER_VERSION}. ` +
         'Build it with `--base-image runyard/agent-server:20`',
     );

@@ -2,7 +2,7 @@ import { BlockList, connect, createServer, type Server, type Socket } from 'node
 import { conforms } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import Type from 'typebox';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 
@@ -88,7 +88,8 @@ export class LoopbackRelay {
         }
         this.#servers.delete(place);
         if (error.code === 'EADDRNOTAVAIL') resolve(false);
-        else reject(new StartFailure(`port ${endpoint.port} of this machine cannot be relayed: ${error.message}`));
+        else
+          reject(new RevisionStartError(`port ${endpoint.port} of this machine cannot be relayed: ${error.message}`));
       });
       listen();
     });

@@ -1,4 +1,4 @@
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import { LABELS } from './run-arguments.ts';
 
@@ -16,7 +16,7 @@ export async function removeOrphans(command: string, deploymentId: string, lease
     `--format=${format}`,
   ];
   const listed = await runEngine(command, list, { signal: AbortSignal.timeout(QUICK_MS) }).catch((error: unknown) => {
-    if (error instanceof StartFailure) return null;
+    if (error instanceof RevisionStartError) return null;
     throw error;
   });
   if (listed?.code !== 0) return;

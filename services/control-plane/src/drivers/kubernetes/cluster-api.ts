@@ -37,8 +37,8 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 
 /** The API server refused a request. The message is the server's. */
-export class ClusterRefusal extends Error {
-  override readonly name = 'ClusterRefusal';
+export class ClusterRefusedError extends Error {
+  override readonly name = 'ClusterRefusedError';
   readonly status: number;
   /** Milliseconds of the server's `Retry-After`, if it sent one. */
   readonly retryAfterMs: number | undefined;
@@ -106,7 +106,7 @@ export class ClusterApi {
     try {
       return await this.callWithRetries<Found>(signal, { method: 'GET', path: this.pathOf(kind, name) });
     } catch (error) {
-      if (error instanceof ClusterRefusal && error.status === 404) return null;
+      if (error instanceof ClusterRefusedError && error.status === 404) return null;
       throw error;
     }
   }
@@ -126,21 +126,21 @@ export class ClusterApi {
     await this.callWithRetries(signal, { method: 'DELETE', path: this.pathOf(kind), query });
   }
 
-  /** Retries until the answer is final or the signal aborts. @throws ClusterRefusal */
+  /** Retries until the answer is final or the signal aborts. @throws ClusterRefusedError */
   async callWithRetries<Answer>(signal: AbortSignal, call: ApiCall): Promise<Answer> {
     for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_RETRY_MS)) {
       try {
         return await this.callOnce<Answer>(call, signal);
       } catch (error) {
         signal.throwIfAborted();
-        const refusal = error instanceof ClusterRefusal ? error : undefined;
+        const refusal = error instanceof ClusterRefusedError ? error : undefined;
         if (refusal && !refusal.isPassing) throw refusal;
         await pause(Math.max(pauseMs, refusal?.retryAfterMs ?? 0), undefined, { signal });
       }
     }
   }
 
-  /** Sends one request. @throws ClusterRefusal for every answer but a success; another error without an answer */
+  /** Sends one request. @throws ClusterRefusedError for every answer but a success; another error without an answer */
   callOnce<Answer>({ method, path, query = {}, body, contentType }: ApiCall, signal: AbortSignal): Promise<Answer> {
     const { RequestContext, HttpMethod, createConfiguration } = this.client;
     const request = new RequestContext(this.#server + path, HttpMethod[method]);
@@ -158,11 +158,11 @@ export class ClusterApi {
       if (answer.httpStatusCode < 300) return JSON.parse(content) as Answer;
       const retryAfterSeconds = Number(answer.headers['retry-after']);
       const retryAfterMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : undefined;
-      throw new ClusterRefusal(answer.httpStatusCode, messageOf(content), retryAfterMs);
+      throw new ClusterRefusedError(answer.httpStatusCode, messageOf(content), retryAfterMs);
     });
   }
 
-  /** Opens a streamed answer. @throws ClusterRefusal */
+  /** Opens a streamed answer. @throws ClusterRefusedError */
   async open(path: string, query: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage> {
     const url = new URL(`${this.#server}${path}?${new URLSearchParams(query)}`);
     const options: RequestOptions = { signal };
@@ -172,7 +172,7 @@ export class ClusterApi {
       get(url, options, resolve).once('error', reject);
     });
     if (answer.statusCode === 200) return answer;
-    throw new ClusterRefusal(answer.statusCode ?? 0, messageOf(await text(answer)));
+    throw new ClusterRefusedError(answer.statusCode ?? 0, messageOf(await text(answer)));
   }
 }
 

@@ -4,11 +4,17 @@ import type { Logger } from '@runyard/service-kit';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
-import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import {
+  type Driver,
+  type RevisionSpec,
+  RevisionStartError,
+  type RunningRevision,
+  type StartOptions,
+} from '../driver.ts';
 import type { FindPullCredential } from '../pull-credential.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
-import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
+import { type ClusterApi, ClusterRefusedError } from './cluster-api.ts';
 import { KubernetesRevision, type RevisionDependencies } from './kubernetes-revision.ts';
 import { nameOf } from './labels.ts';
 import { findPodOverrideFault, type PodRules } from './pod-overrides.ts';
@@ -111,7 +117,7 @@ export class KubernetesDriver implements Driver {
         return revision;
       });
     } catch (error) {
-      const isOurs = outer.aborted || !(error instanceof StartFailure);
+      const isOurs = outer.aborted || !(error instanceof RevisionStartError);
       await this.#giveUp(revision, log, wasReady && isOurs);
       throw outer.aborted ? error : toStartFailure(error, log);
     } finally {
@@ -175,12 +181,13 @@ export class KubernetesDriver implements Driver {
  */
 const UNSUPPORTED = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
 
-/** @throws StartFailure when the specification asks for something that pods do not get here */
+/** @throws RevisionStartError when the specification asks for something that pods do not get here */
 function checkRunnable({ resources }: RevisionSpec, rules: PodRules): void {
   const foreign = Object.entries(resources).find(([name, value]) => value != null && UNSUPPORTED.test(name));
-  if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
+  if (foreign)
+    throw new RevisionStartError(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
   const fault = findPodOverrideFault(resources, rules);
-  if (fault) throw new StartFailure(`'resource_spec.${fault.field}' is refused: ${fault.message}`);
+  if (fault) throw new RevisionStartError(`'resource_spec.${fault.field}' is refused: ${fault.message}`);
 }
 
 function isScaled({ resources }: RevisionSpec): boolean {
@@ -191,10 +198,11 @@ function isScaled({ resources }: RevisionSpec): boolean {
 }
 
 /** Returns the error for the revision's owner, with the last lines of the log. */
-function toStartFailure(error: unknown, log: Parameters<typeof withLastLines>[1]): StartFailure {
-  if (error instanceof StartFailure) return new StartFailure(withLastLines(error.message, log), { cause: error });
-  if (error instanceof ClusterRefusal) {
-    return new StartFailure(`the cluster refuses what it takes to run it: ${error.message}`, { cause: error });
+function toStartFailure(error: unknown, log: Parameters<typeof withLastLines>[1]): RevisionStartError {
+  if (error instanceof RevisionStartError)
+    return new RevisionStartError(withLastLines(error.message, log), { cause: error });
+  if (error instanceof ClusterRefusedError) {
+    return new RevisionStartError(`the cluster refuses what it takes to run it: ${error.message}`, { cause: error });
   }
-  return new StartFailure('the cluster did not answer in time', { cause: error });
+  return new RevisionStartError('the cluster did not answer in time', { cause: error });
 }

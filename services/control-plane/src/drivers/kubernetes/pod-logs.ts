@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import { eachLine } from '../process/child.ts';
-import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
+import { type ClusterApi, ClusterRefusedError } from './cluster-api.ts';
 import { serviceStatus } from './pod-state.ts';
 
 const RETRY_MS = 1_000;
@@ -100,7 +100,7 @@ export class PodLogs {
         if (!this.#isRunning(run)) return;
       } catch (error) {
         // The output was deleted with its pod, or can never be read.
-        if (error instanceof ClusterRefusal && !error.isPassing) return;
+        if (error instanceof ClusterRefusedError && !error.isPassing) return;
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }

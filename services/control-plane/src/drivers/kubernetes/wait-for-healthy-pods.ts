@@ -1,6 +1,6 @@
 import { type EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import type { Role } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { nameOf } from './labels.ts';
@@ -24,7 +24,7 @@ export interface HealthOptions {
 
 const ANSWER_MS = 3_000;
 
-/** @throws StartFailure when a pod of the role fails, or too few are ready when the signal aborts */
+/** @throws RevisionStartError when a pod of the role fails, or too few are ready when the signal aborts */
 export async function waitForHealthyPods(options: HealthOptions, signal: AbortSignal): Promise<void> {
   const { role, changes, needed, isNew } = options;
   for (;;) {
@@ -42,9 +42,9 @@ export async function waitForHealthyPods(options: HealthOptions, signal: AbortSi
   }
 }
 
-async function makeFailure({ logsSettled }: HealthOptions, message: string): Promise<StartFailure> {
+async function makeFailure({ logsSettled }: HealthOptions, message: string): Promise<RevisionStartError> {
   await logsSettled();
-  return new StartFailure(message);
+  return new RevisionStartError(message);
 }
 
 /** Returns why there are no pods: a quota is exhausted, for example, or a policy of the namespace forbids them. */

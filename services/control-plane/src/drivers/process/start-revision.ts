@@ -1,14 +1,14 @@
 import { withDeadline } from '@runyard/deadline';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import { type RevisionSpec, RevisionStartError, type RunningRevision, type StartOptions } from '../driver.ts';
 import type { Launcher, SupervisionOptions } from './launcher.ts';
 import { SupervisedRevision } from './supervised-revision.ts';
 
 /**
  * Starts all replicas of a revision and supervises them. `prepare` is a part of the start and shares its time limit.
  *
- * @throws StartFailure with the last lines of the revision's log
+ * @throws RevisionStartError with the last lines of the revision's log
  */
 export async function startRevision(
   spec: RevisionSpec,
@@ -31,6 +31,8 @@ export async function startRevision(
     });
   } catch (error) {
     await (revision ? revision.stop(0) : log.close());
-    throw error instanceof StartFailure ? new StartFailure(withLastLines(error.message, log), { cause: error }) : error;
+    throw error instanceof RevisionStartError
+      ? new RevisionStartError(withLastLines(error.message, log), { cause: error })
+      : error;
   }
 }

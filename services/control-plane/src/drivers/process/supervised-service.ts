@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
-import { StartFailure } from '../driver.ts';
+import { RevisionStartError } from '../driver.ts';
 import { type ChildExit, describeExit, type Launched } from './child.ts';
 import { checkHealth, waitUntilHealthy } from './health-check.ts';
 
@@ -79,7 +79,7 @@ export class SupervisedService {
   /**
    * Starts the service and resolves when it is healthy. After a rejection it is not running.
    *
-   * @throws StartFailure when the process ends, or is not healthy when the signal aborts
+   * @throws RevisionStartError when the process ends, or is not healthy when the signal aborts
    */
   async start(signal: AbortSignal): Promise<void> {
     const { name } = this.#options;
@@ -89,8 +89,8 @@ export class SupervisedService {
       return;
     }
     await outcome.child.stop(0);
-    if (outcome.exit) throw new StartFailure(`${name} ${describeExit(outcome.exit)} before it was healthy`);
-    throw new StartFailure(`${name} was not healthy in time: ${outcome.finding}`);
+    if (outcome.exit) throw new RevisionStartError(`${name} ${describeExit(outcome.exit)} before it was healthy`);
+    throw new RevisionStartError(`${name} was not healthy in time: ${outcome.finding}`);
   }
 
   /** Ends the service for good, by force after `graceMs`. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { BuildFailure } from '../../builds/build-failure.ts';
+import { BuildError } from '../../builds/build-error.ts';
 import { secretMask } from '../../logs/secret-mask.ts';
 import type { RepositoryAddress } from './repository-url.ts';
 
@@ -31,7 +31,7 @@ const STDERR_LENGTH_MAX = 64 * 1024;
  * Fetches one commit without its history and checks its files out, without submodules and symbolic links.
  *
  * @returns the hash of the commit
- * @throws BuildFailure with git's own message
+ * @throws BuildError with git's own message
  */
 export async function fetchCommit(request: CommitRequest): Promise<string> {
   const { temporaryFolder, repository, ref, folder } = request;
@@ -100,19 +100,19 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     signal.throwIfAborted();
     if (stdout === null) throw tooManyFiles();
     if (code === 0) return stdout;
-    if (code === 127) throw new BuildFailure('git is not installed on this machine');
+    if (code === 127) throw new BuildError('git is not installed on this machine');
     if (LOGIN_FAILURE.test(stderr)) throw makeLoginFailure(repository, token);
     // A server may repeat the token in its message.
     const reason = secretMask(token === null ? [] : [token, basicOf(token)])(reasonOf(stderr));
-    throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
+    throw new BuildError(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
   };
 }
 
 /** Matches git's messages for missing or refused credentials. */
 const LOGIN_FAILURE = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
 
-function makeLoginFailure({ url }: RepositoryAddress, token: string | null): BuildFailure {
-  return new BuildFailure(
+function makeLoginFailure({ url }: RepositoryAddress, token: string | null): BuildError {
+  return new BuildError(
     token === null
       ? `${url} cannot be read without a token; name an integration that has one for its server`
       : `The server of ${url} does not take the token of the integration`,
@@ -180,12 +180,12 @@ function checkCount(names: string): void {
   if (names.split('\0').length - 1 > FILES_MAX) throw tooManyFiles();
 }
 
-function tooManyFiles(): BuildFailure {
-  return new BuildFailure(`The commit holds more than ${FILES_MAX} files`);
+function tooManyFiles(): BuildError {
+  return new BuildError(`The commit holds more than ${FILES_MAX} files`);
 }
 
 function checkSize(listing: string): void {
   let bytes = 0;
   for (const entry of listing.split('\0')) bytes += Number(/^\S+ \S+ \S+ +(\d+|-)\t/.exec(entry)?.[1]) || 0;
-  if (bytes > BYTES_MAX) throw new BuildFailure(`The commit is larger than ${BYTES_MAX} bytes`);
+  if (bytes > BYTES_MAX) throw new BuildError(`The commit is larger than ${BYTES_MAX} bytes`);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
-import { BuildFailure } from '../../builds/build-failure.ts';
+import { BuildError } from '../../builds/build-error.ts';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import type { PrismaClient } from '../../generated/client.ts';
@@ -36,7 +36,7 @@ function githubSource(
       const wanted = sha ?? fullRef(ref);
       say(`Fetching ${wanted} of ${repoUrl}`);
       const repository = await resolveRepository(repoUrl, rules).catch((error: unknown) => {
-        throw error instanceof BadRequestError ? new BuildFailure(error.message, { cause: error }) : error;
+        throw error instanceof BadRequestError ? new BuildError(error.message, { cause: error }) : error;
       });
       const temporaryFolder = join(dataDir, 'git');
       const token = await tokenOf(revision);

@@ -1,5 +1,5 @@
 import type { SourceRevisionConfig } from '@runyard/contracts';
-import { BuildFailure } from '../../builds/build-failure.ts';
+import { BuildError } from '../../builds/build-error.ts';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
@@ -26,7 +26,7 @@ function uploadedSource(storage: Pick<ObjectStorage, 'open'>, objectPath: string
     check: (signal) => checkAvailable(storage, objectPath, signal),
     async fetch(folder, { signal, say }) {
       const archive = await storage.open(objectPath, signal);
-      if (!archive) throw new BuildFailure(`The uploaded archive ${objectPath} is not there any more: upload it again`);
+      if (!archive) throw new BuildError(`The uploaded archive ${objectPath} is not there any more: upload it again`);
       say('Unpacking the uploaded archive');
       await unpackArchive(archive, folder, { signal });
     },

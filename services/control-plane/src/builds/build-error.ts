@@ -1,4 +1,4 @@
 /** The source cannot be built, and another attempt would not help. The message is for the source's owner. */
-export class BuildFailure extends Error {
-  override readonly name = 'BuildFailure';
+export class BuildError extends Error {
+  override readonly name = 'BuildError';
 }
