@@ -47,6 +47,14 @@ export const DEPLOYMENT_ERRORS = {
     meaning: '`secret_references` are sent, and `SECRET_REFERENCES_DIR` is not set.',
     remedy: 'Set it, or send secrets.',
   },
+  build_failed: {
+    meaning: 'A revision cannot be built, and another attempt would not help. Its `status_message` says why.',
+    remedy: 'Correct what the message names, and redeploy.',
+  },
+  revision_start_failed: {
+    meaning: 'A revision was built and cannot be started. Its `status_message` says why; the former revision goes on.',
+    remedy: 'Correct what the message names, and redeploy.',
+  },
   webhook_signature_invalid: {
     status: 401,
     meaning: 'A delivery is not signed with the secret of its deployment, or there is no such deployment.',

@@ -1,4 +1,4 @@
-import type { ResourceSpec } from '@runyard/contracts';
+import type { ErrorCode, ResourceSpec } from '@runyard/contracts';
 import type { LocalProject } from '../sources/local-directory.ts';
 import type { Role } from './scale-bounds.ts';
 
@@ -110,4 +110,5 @@ export interface Driver {
 /** The revision cannot be started. The message is for its owner. */
 export class RevisionStartError extends Error {
   override readonly name = 'RevisionStartError';
+  readonly code = 'revision_start_failed' satisfies ErrorCode;
 }

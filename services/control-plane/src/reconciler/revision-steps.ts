@@ -1,6 +1,6 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
-import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import { AppError, errorCodeOf, type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import { BuildError } from '../builds/build-error.ts';
 import { RevisionStartError } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
@@ -79,9 +79,10 @@ export async function failRevision(
   logger: Logger,
 ): Promise<void> {
   const isItsFault = error instanceof RevisionStartError || error instanceof BuildError || error instanceof AppError;
-  if (!isItsFault) logger.error('revision start failed', { revisionId: revision.id, error });
+  const code = errorCodeOf(error);
+  if (!isItsFault) logger.error('revision start failed', { revisionId: revision.id, code, error });
   const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
-  logger.warn('revision failed', { revisionId: revision.id, reason });
+  logger.warn('revision failed', { revisionId: revision.id, code, reason });
   if (await store.moveRevision(revision, 'BUILD_FAILED', reason)) return;
   // A revision that was to start is past its build, although it was built again here.
   await store.moveRevision(revision, 'DEPLOYING');
