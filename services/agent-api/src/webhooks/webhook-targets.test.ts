@@ -36,7 +36,7 @@ it('a run notifies the receiver it names, or else those the project names', asyn
 
 it('a receiver that may not be reached is refused, also by the address of its name', async () => {
   for (const url of ['http://localhost/', 'https://sly.test/']) {
-    await expect(targets().accept(url)).rejects.toThrow(new UnprocessableError(BLOCKED));
+    await expect(targets().accept(url)).rejects.toThrow(new UnprocessableError(BLOCKED, { code: 'webhook_refused' }));
   }
 });
 
