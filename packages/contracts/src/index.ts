@@ -17,6 +17,7 @@ export * from './idempotency.ts';
 export * from './machine-environment.ts';
 export * from './openapi.ts';
 export * from './operation.ts';
+export * from './permissions.ts';
 export * from './queues/index.ts';
 export * from './reserved-metadata.ts';
 export * from './reserved-variables.ts';

@@ -12,6 +12,7 @@ const operation = defineOperation({
   summary: 'Keep a thing.',
   tags: ['things'],
   access: 'principal',
+  permission: 'runs:update',
   params: Type.Object({ id: Type.String() }),
   query: Type.Object({ dry: Type.Optional(Type.Boolean({ description: 'Change nothing.' })) }),
   body: Type.Object({ thing: Thing, others: Type.Array(Thing) }),

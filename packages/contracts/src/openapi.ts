@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { type Edge, edgeResponses } from './edge-responses.ts';
 import type { Operation, OperationResponse } from './operation.ts';
+import { describePermission } from './permissions.ts';
 import { hoistSchemas } from './schema-components.ts';
 
 export interface OpenApiInfo {
@@ -26,6 +27,8 @@ export type OpenApiContent = Record<string, { schema?: unknown; example?: unknow
 export interface OpenApiOperation {
   operationId: string;
   summary: string;
+  /** Says which permission and plan callers need. */
+  description?: string;
   tags: string[];
   parameters?: OpenApiParameter[];
   requestBody?: { required: boolean; content: OpenApiContent };
@@ -88,6 +91,7 @@ function headersOf({ headers = {} }: Operation): OpenApiParameter[] {
 
 function describe(operation: Operation, { edge }: OpenApiInfo, schemas: Record<string, unknown>): OpenApiOperation {
   const responses = { ...(edge && edgeResponses(operation, edge)), ...operation.responses };
+  const description = describePermission(operation);
   const parameters = [
     ...parametersOf(operation, 'path', schemas),
     ...parametersOf(operation, 'query', schemas),
@@ -96,6 +100,7 @@ function describe(operation: Operation, { edge }: OpenApiInfo, schemas: Record<s
   return {
     operationId: operation.operationId,
     summary: operation.summary,
+    ...(description === undefined ? {} : { description }),
     tags: operation.tags,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(operation.body && { requestBody: bodyOf(operation, schemas) }),

@@ -1,17 +1,17 @@
 import type { Static, TObject, TSchema } from 'typebox';
-
-/** A permission of a workspace role on a deployment's agent server. */
-export type WorkspacePermission = 'runs:create' | 'runs:read' | 'runs:update' | 'runs:delete';
+import type { OperationAccess } from './permissions.ts';
 
 /**
- * One HTTP operation: the single source of its types, its validators, its routes and its OpenAPI entry.
- * `http/<service>/index.ts` lists the operations of a service.
+ * One HTTP operation: the single source of its types, its validators, its routes, who may call it and its OpenAPI
+ * entry. `http/<service>/index.ts` lists the operations of a service.
  */
-export interface Operation<
+export type Operation<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
-> {
+> = OperationShape<Params, Query, Body> & OperationAccess;
+
+interface OperationShape<Params extends TObject, Query extends TObject, Body extends TSchema> {
   /** Unique within its service; the OpenAPI operationId. */
   operationId: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -19,10 +19,6 @@ export interface Operation<
   path: string;
   summary: string;
   tags: string[];
-  /** The permitted callers: those with a principal token, anybody, or another service of the platform. */
-  access: 'principal' | 'public' | 'internal';
-  /** The workspace permission that a principal must have, where the service checks one per operation. */
-  permission?: WorkspacePermission;
   /**
    * Creates something once for each idempotency key of a caller; the operations of one group share their keys' names.
    */

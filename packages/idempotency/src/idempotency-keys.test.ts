@@ -16,6 +16,7 @@ const operation = defineCreation('things', {
   summary: '',
   tags: [],
   access: 'principal',
+  permission: 'any key',
   responses: {},
 });
 const caller: Principal = {

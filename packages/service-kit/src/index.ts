@@ -31,6 +31,7 @@ export * from './logger.ts';
 export * from './metrics.ts';
 export * from './open-connections.ts';
 export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
+export * from './permissions.ts';
 export { freePort } from './ports.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';

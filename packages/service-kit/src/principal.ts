@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { conforms, PRINCIPAL_HEADER, PrincipalClaims } from '@runyard/contracts';
+import { conforms, PRINCIPAL_HEADER, PrincipalClaims, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { ForbiddenError, UnauthorizedError, UnavailableError } from './errors.ts';
+import { UnauthorizedError, UnavailableError } from './errors.ts';
 
 /** The caller of a handler. */
 export interface Principal {
@@ -24,15 +24,6 @@ export interface Principal {
 export const ANONYMOUS: Principal = { kind: 'anonymous', identity: '', organizationId: '', permissions: [] };
 /** Another service of the platform. */
 export const INTERNAL: Principal = { kind: 'internal', identity: '', organizationId: '', permissions: [] };
-
-/**
- * Guards operations on the caller's own objects, which need no permission of a role.
- *
- * @throws ForbiddenError for a key that only reads
- */
-export function refuseReadOnlyKey({ isReadOnly }: Principal): void {
-  if (isReadOnly) throw new ForbiddenError('This key only reads', { code: 'key_read_only' });
-}
 
 export interface PrincipalVerifier {
   /** @throws UnauthorizedError when the request has no valid token; UnavailableError when it cannot be checked now */
@@ -99,7 +90,7 @@ export function allowAll(principal: Partial<Principal> = {}): PrincipalVerifier 
     identity: 'local',
     organizationId: '00000000-0000-0000-0000-000000000000',
     organizationRole: 'admin',
-    permissions: [],
+    permissions: WORKSPACE_PERMISSIONS,
     ...principal,
   };
   return { authenticate: async () => everybody };

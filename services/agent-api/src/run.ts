@@ -9,11 +9,11 @@ import {
   openEarlyListener,
   type ReadinessChecks,
   reportReady,
+  requireOperationPermission,
   type ServiceContext,
   withMiddleware,
 } from '@runyard/service-kit';
 import { createCallerVerifier } from './access/authentication.ts';
-import { requireOperationPermission } from './access/permissions.ts';
 import { openAssistants } from './assistants/open-assistants.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';

@@ -9,6 +9,7 @@ import {
   createApp,
   createPrincipalVerifier,
   openEarlyListener,
+  requireOperationPermission,
   type ServiceContext,
   toEventBusConfig,
   withMiddleware,
@@ -231,7 +232,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...integrationRoutes(integrations, keys),
         ...webhookRoutes(webhooks),
       ],
-      [mapDatabaseOutages],
+      [mapDatabaseOutages, requireOperationPermission],
     ),
   });
   earlyListener.serve(app);

@@ -8,6 +8,7 @@ import {
   createApp,
   createPrincipalVerifier,
   openEarlyListener,
+  requireOperationPermission,
   type ServiceContext,
   toEventBusConfig,
   withMiddleware,
@@ -94,7 +95,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           signingKeys,
         }),
       ],
-      [mapDatabaseOutages],
+      [mapDatabaseOutages, requireOperationPermission],
     ),
   });
   earlyListener.serve(app);

@@ -167,7 +167,7 @@ it('a client that disconnects during its authentication holds no room for its bo
           asked.push({ req, identified: () => resolve({ ...ANONYMOUS, identity: 'somebody' }) }),
         ),
     },
-    operations: [bind({ ...operation('/things'), access: 'principal' }, async () => ok({}))],
+    operations: [bind({ ...operation('/things'), access: 'principal', permission: 'any key' }, async () => ok({}))],
   });
   const { url } = await listen(app, { host: '127.0.0.1', port: 0, context });
   const client = connect(Number(new URL(url).port), '127.0.0.1');

@@ -36,6 +36,7 @@ const createThread = defineOperation({
   summary: 'A new thread.',
   tags: ['threads'],
   access: 'principal',
+  permission: 'any key',
   body: Type.Object({ name: Type.String(), size: Type.Optional(Type.Integer()) }),
   responses: { 201: { description: 'Made.' } },
 });

@@ -38,6 +38,7 @@ function renderOperation(method: string, path: string, operation: DocumentedOper
   );
   return `<details id="${escapeHtml(operation.operationId)}"><summary><b class="${method}">${method.toUpperCase()}</b>
 <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>
+${operation.description === undefined ? '' : `<p>${escapeHtml(operation.description)}</p>`}
 ${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}${body}${responses.join('')}</details>`;
 }
 

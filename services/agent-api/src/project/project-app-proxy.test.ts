@@ -10,11 +10,11 @@ import {
   ok,
   type Principal,
   type PrincipalVerifier,
+  requireOperationPermission,
   UnauthorizedError,
   withMiddleware,
 } from '@runyard/service-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { requireOperationPermission } from '../access/permissions.ts';
 import { ProjectAppProxy } from './project-app-proxy.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 

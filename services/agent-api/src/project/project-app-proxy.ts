@@ -1,10 +1,11 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { HANDOFF_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { HANDOFF_HEADER, type Operation, type OperationAccess, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import {
   abortResponse,
+  authorize,
   type BoundOperation,
   ClientDisconnectedError,
   excludeFromInFlight,
@@ -17,14 +18,13 @@ import {
   RouteTable,
   UnavailableError,
 } from '@runyard/service-kit';
-import { requirePermission } from '../access/permissions.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { pathFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
 import { sendToApp } from './send-to-app.ts';
 import type { AppHostProvider } from './supervised-graph-host.ts';
 
-type GuardedRoute = Pick<Operation, 'method' | 'path' | 'access' | 'permission'>;
+type GuardedRoute = Pick<Operation, 'method' | 'path'> & OperationAccess;
 
 export interface ProjectAppProxyOptions {
   source: ProjectExport;
@@ -112,7 +112,7 @@ export class ProjectAppProxy {
     const operation = match.kind === 'found' ? match.target : undefined;
     const caller = await this.#callerOf(req, operation);
     if (caller === undefined) return false;
-    if (permissionFirst && operation?.permission) requirePermission(caller, operation.permission);
+    if (permissionFirst && operation) authorize(caller, operation);
     res.locals.route = ROUTE;
     const socketPath = await this.#socketPath().catch((cause) => {
       throw new UnavailableError('The project cannot be loaded at the moment', {

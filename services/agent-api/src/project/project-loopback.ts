@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import {
   EXCHANGE_HEADER,
   type HostUser,
@@ -20,7 +21,7 @@ import {
 } from '@runyard/service-kit';
 
 /** The project's own code: it has the deployment's rights inside the deployment, and is known nowhere else. */
-const PROJECT: Principal = { ...INTERNAL, organizationRole: 'admin' };
+const PROJECT: Principal = { ...INTERNAL, permissions: WORKSPACE_PERMISSIONS };
 
 /** An outside request that the project's app is handling. */
 interface Exchange {

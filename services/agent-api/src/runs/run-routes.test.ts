@@ -13,7 +13,7 @@ const routes = runRoutes({ cancel } as unknown as RunService, answers as unknown
 
 function call(operationId: string, request: object): ReturnType<BoundOperation['handler']> {
   const { handler } = routes.find(({ operation }) => operation.operationId === operationId)!;
-  const caller = { organizationRole: 'member', permissions: ['runs:update'] };
+  const caller = { workspaceId: 'w', permissions: ['runs:update'] };
   return handler({ params: {}, query: {}, caller, ...request } as unknown as HandlerRequest);
 }
 
@@ -22,7 +22,7 @@ it.each(['cancelRun', 'cancelRuns'])(
   async (operationId) => {
     const request = { params: { thread_id: 't', run_id: 'r' }, body: { status: 'all' } };
     await expect(call(operationId, { ...request, query: { action: 'rollback' } })).rejects.toThrow(ForbiddenError);
-    const mayDelete = { organizationRole: 'member', permissions: ['runs:update', 'runs:delete'] };
+    const mayDelete = { workspaceId: 'w', permissions: ['runs:update', 'runs:delete'] };
     await call(operationId, { ...request, query: { action: 'rollback' }, caller: mayDelete });
     await call(operationId, request);
     expect(cancel).toHaveBeenCalledTimes(2);
@@ -33,7 +33,7 @@ it.each(['cancelRun', 'cancelRuns'])(
 it.each(['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'])(
   '%s that ends the run when its client leaves requires the permission to change it',
   async (operationId) => {
-    const caller = { organizationRole: 'member', permissions: ['runs:read'] };
+    const caller = { workspaceId: 'w', permissions: ['runs:read'] };
     const leaving = { query: { cancel_on_disconnect: '1' } };
     await expect(call(operationId, { ...leaving, caller })).rejects.toThrow(ForbiddenError);
     await call(operationId, leaving);

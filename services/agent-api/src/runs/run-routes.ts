@@ -7,9 +7,9 @@ import {
   type HandlerRequest,
   noContent,
   ok,
+  requirePermission,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { requirePermission } from '../access/permissions.ts';
 import { UNRESTRICTED } from '../access/scope.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';

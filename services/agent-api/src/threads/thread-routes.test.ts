@@ -9,7 +9,7 @@ it('a ttl deletes in the end, and changing it requires the permission to', async
   const routes = threadRoutes(threads as unknown as ThreadService, {} as IdempotencyKeys);
   const { handler } = routes.find(({ operation }) => operation.operationId === 'patchThread')!;
   const patch = (permissions: string[], body: object) => {
-    const caller = { organizationRole: 'member', permissions };
+    const caller = { workspaceId: 'w', permissions };
     return handler({ params: { thread_id: 't' }, body, headers: {}, caller } as unknown as HandlerRequest);
   };
   await expect(patch(['runs:update'], { ttl: { ttl: 0.001 } })).rejects.toThrow(ForbiddenError);

@@ -1,7 +1,6 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
-import { requirePermission } from '../access/permissions.ts';
+import { type BoundOperation, bind, noContent, ok, requirePermission } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import type { ThreadService } from './thread-service.ts';

@@ -15,6 +15,8 @@ import {
   InvalidFieldError,
   NotFoundError,
   type Principal,
+  type Tenant,
+  tenantOf,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
@@ -24,7 +26,6 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
-import { type Tenant, tenantOf } from './caller-scope.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import {
   checkCommit,
@@ -50,7 +51,7 @@ export class DeploymentService {
   }
 
   async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, filter, page);
     return {
       resources: rows.map((row) => this.#dependencies.view.deployment(row, caller)),
@@ -59,7 +60,7 @@ export class DeploymentService {
   }
 
   async get(caller: Principal, id: string): Promise<Deployment> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     return this.#dependencies.view.deployment(
       requireDeployment(await deploymentStore.find(this.#dependencies.database.prisma, tenant, id), id),
       caller,
@@ -67,7 +68,7 @@ export class DeploymentService {
   }
 
   async create(caller: Principal, body: DeploymentCreate, keyed?: KeyedRequest): Promise<Deployment> {
-    const tenant = tenantOf(caller, 'deployments:create');
+    const tenant = tenantOf(caller);
     if (body.name == null && body.agent == null) throw nameMissing();
     const id = uuidv7();
     const described = this.#makeFirstSpec(id, body);
@@ -105,7 +106,7 @@ export class DeploymentService {
   }
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     const decide = planPatch(this.#dependencies, patch);
     return this.#dependencies.desired.change(tenant, id, decide, ({ deployment }) =>
       this.#dependencies.view.deployment(deployment, caller),
@@ -113,7 +114,32 @@ export class DeploymentService {
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
-    const tenant = tenantOf(caller, 'deployments:delete');
+    await this.#delete(tenantOf(caller), id);
+  }
+
+  /**
+   * Deletes each deployment separately: one that cannot be deleted does not keep the others.
+   *
+   * @throws NotFoundError when none of them exists
+   */
+  async deleteAll(caller: Principal, ids: readonly string[]): Promise<DeploymentDeletions> {
+    const tenant = tenantOf(caller);
+    const distinct = [...new Set(ids)];
+    const outcomes = await Promise.allSettled(distinct.map((id) => this.#delete(tenant, id)));
+    const deleted = distinct.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    const failures = outcomes.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ id: distinct[index] as string, reason: outcome.reason as unknown }] : [],
+    );
+    // An error without a public message is reported as the server's failure.
+    const unexpected = failures.find(({ reason }) => !(reason instanceof AppError));
+    if (unexpected) throw unexpected.reason;
+    if (failures.length === distinct.length && failures.every(({ reason }) => reason instanceof NotFoundError)) {
+      throw new NotFoundError(failures.map(({ reason }) => (reason as AppError).message).join(' '));
+    }
+    return { deleted, failed: failures.map(({ id, reason }) => ({ id, detail: (reason as AppError).message })) };
+  }
+
+  async #delete(tenant: Tenant, id: string): Promise<void> {
     await this.#dependencies.database.transact(async (transaction) => {
       const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) return;
@@ -130,28 +156,6 @@ export class DeploymentService {
     });
     this.#dependencies.rollouts.wake(id);
     await this.#dependencies.rollouts.waitUntilRemoved(id, DELETE_WAIT_MS);
-  }
-
-  /**
-   * Deletes each deployment separately: one that cannot be deleted does not keep the others.
-   *
-   * @throws NotFoundError when none of them exists
-   */
-  async deleteAll(caller: Principal, ids: readonly string[]): Promise<DeploymentDeletions> {
-    tenantOf(caller, 'deployments:delete');
-    const distinct = [...new Set(ids)];
-    const outcomes = await Promise.allSettled(distinct.map((id) => this.delete(caller, id)));
-    const deleted = distinct.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-    const failures = outcomes.flatMap((outcome, index) =>
-      outcome.status === 'rejected' ? [{ id: distinct[index] as string, reason: outcome.reason as unknown }] : [],
-    );
-    // An error without a public message is reported as the server's failure.
-    const unexpected = failures.find(({ reason }) => !(reason instanceof AppError));
-    if (unexpected) throw unexpected.reason;
-    if (failures.length === distinct.length && failures.every(({ reason }) => reason instanceof NotFoundError)) {
-      throw new NotFoundError(failures.map(({ reason }) => (reason as AppError).message).join(' '));
-    }
-    return { deleted, failed: failures.map(({ id, reason }) => ({ id, detail: (reason as AppError).message })) };
   }
 
   #makeFirstSpec(id: string, body: DeploymentCreate): DesiredSpec {

@@ -1,8 +1,8 @@
 import type { Agent, DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
+import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import type { Tenant } from './caller-scope.ts';
 
 /** Prisma's offsets have 32 bits. */
 const OFFSET_MAX = 2 ** 31 - 1;

@@ -8,7 +8,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
-import type { Principal } from '@runyard/service-kit';
+import { hasPermission, type Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type HostNames, isRoot } from './host-names.ts';
@@ -26,7 +26,7 @@ export class DeploymentView {
   /** Shows the values of secrets only to readers who may update the deployment. */
   deployment(row: Deployment, reader: Pick<Principal, 'permissions'>): DeploymentBody {
     const config = row.sourceConfig as SourceConfig;
-    const mayUpdate = reader.permissions.includes('deployments:update');
+    const mayUpdate = hasPermission(reader, 'deployments:update');
     return {
       id: row.id,
       tenant_id: row.workspaceId,

@@ -1,7 +1,7 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { BadRequestError, NotFoundError } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, type Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
@@ -11,7 +11,6 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
-import type { Tenant } from './caller-scope.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 import { deploymentStore } from './deployment-store.ts';
 import type { HostNames } from './host-names.ts';

@@ -1,10 +1,9 @@
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import { tenantOf } from './caller-scope.ts';
 import { deploymentStore } from './deployment-store.ts';
 
 /**
- * Checks that the caller may read this deployment, and that the revision, if one is named, belongs to it.
+ * Checks that this deployment is in the caller's workspace, and that the revision, if one is named, belongs to it.
  *
  * @throws NotFoundError alike for what does not exist and for what belongs to another workspace
  */
@@ -13,7 +12,7 @@ export async function mustBeReadable(
   caller: Principal,
   { deploymentId, revisionId }: { deploymentId: string; revisionId?: string | undefined },
 ): Promise<void> {
-  const tenant = tenantOf(caller, 'deployments:read');
+  const tenant = tenantOf(caller);
   if (!(await deploymentStore.find(queries, tenant, deploymentId))) {
     throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
   }

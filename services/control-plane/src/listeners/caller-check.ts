@@ -6,9 +6,8 @@ import {
   JsonWebKeySet,
   VerifyKeyResponse,
 } from '@runyard/contracts';
-import { NotFoundError, type Principal, UnavailableError } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf, UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
-import { requireDataPlane } from './data-plane-principal.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { requireListener } from './listener-service.ts';
 
@@ -38,7 +37,7 @@ export class CallerCheck {
 
   /** @throws NotFoundError for a deployment of another listener; UnavailableError when org-access cannot be reached */
   async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
-    const tenant = requireDataPlane(caller);
+    const tenant = tenantOf(caller);
     const [, deploymentId] = question.audience.split(':');
     await this.#leases.runAsOwner(tenant, { id, epoch }, async (transaction) => {
       if (deploymentId === undefined) return;
@@ -61,7 +60,7 @@ export class CallerCheck {
   }
 
   async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
-    const tenant = requireDataPlane(caller);
+    const tenant = tenantOf(caller);
     requireListener(await this.#leases.find(tenant, id), id);
     const { status, body } = await this.#request('GET', '/.well-known/jwks.json');
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));

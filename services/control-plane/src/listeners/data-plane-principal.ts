@@ -1,24 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { toUnavailableError } from '@runyard/database';
-import { ForbiddenError, type Principal, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
-import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
+import { ForbiddenError, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
 import { ListenerKeys } from './listener-keys.ts';
 
-/** The only permission of a caller with a listener key. */
-const DATA_PLANE_PERMISSION = 'listener:speak';
 const BEARER = /^Bearer +(\S+) *$/i;
-
-/**
- * Returns the workspace of a data plane. It authenticates with a key of its listener, or with a key of the workspace
- * that may change deployments, because it gets their secrets.
- *
- * @throws ForbiddenError
- */
-export function requireDataPlane(caller: Principal): Tenant {
-  const { organizationId, workspaceId, permissions } = caller;
-  if (workspaceId !== undefined && permissions.includes(DATA_PLANE_PERMISSION)) return { organizationId, workspaceId };
-  return tenantOf(caller, 'deployments:update');
-}
 
 /**
  * Authenticates listener keys, each only on paths below its own listener. All other requests are passed to `others`.
@@ -42,7 +27,7 @@ export function acceptListenerKeys(keys: ListenerKeys, others: PrincipalVerifier
         identity: listenerId,
         organizationId,
         workspaceId,
-        permissions: [DATA_PLANE_PERMISSION],
+        permissions: ['listener:speak'],
       };
     },
   };

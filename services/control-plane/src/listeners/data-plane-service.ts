@@ -8,7 +8,7 @@ import type {
   RevisionReportAnswer,
   RevisionStatus,
 } from '@runyard/contracts';
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
@@ -17,7 +17,6 @@ import type { Registry } from '../registry/registry.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import type { Signals } from '../signals.ts';
-import { requireDataPlane } from './data-plane-principal.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { signalOf } from './rollout-dispatcher.ts';
@@ -62,7 +61,7 @@ export class DataPlaneService {
   }
 
   async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
-    return this.#leases.take(requireDataPlane(caller), id, request);
+    return this.#leases.take(tenantOf(caller), id, request);
   }
 
   /** Returns undefined when the wait has ended without a change. */
@@ -72,7 +71,7 @@ export class DataPlaneService {
     { epoch, since, waitMs }: DesiredStateRequest,
     signal: AbortSignal,
   ): Promise<ListenerDesiredState | undefined> {
-    const tenant = requireDataPlane(caller);
+    const tenant = tenantOf(caller);
     const until = performance.now() + waitMs;
     const listening = this.#signals.listen(signalOf(id));
     try {
@@ -94,7 +93,7 @@ export class DataPlaneService {
   async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
     const { epoch, revision_id: revisionId, status } = report;
     const { deploymentId, ...answer } = await this.#leases.runAsOwner(
-      requireDataPlane(caller),
+      tenantOf(caller),
       { id, epoch },
       async (transaction) => {
         const find = () =>
@@ -123,7 +122,7 @@ export class DataPlaneService {
     { epoch, status }: DeploymentReport,
   ): Promise<void> {
     const { listenerId, deploymentId } = ids;
-    const tenant = requireDataPlane(caller);
+    const tenant = tenantOf(caller);
     const speaker = { id: listenerId, epoch };
     const where = { id: deploymentId, listenerId };
     if (status === 'DELETED') {
@@ -140,7 +139,7 @@ export class DataPlaneService {
   }
 
   async reportMetrics(caller: Principal, id: string, { epoch, samples }: MetricsReport): Promise<void> {
-    const own = await this.#leases.runAsOwner(requireDataPlane(caller), { id, epoch }, (transaction) =>
+    const own = await this.#leases.runAsOwner(tenantOf(caller), { id, epoch }, (transaction) =>
       transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } }),
     );
     const ids = new Set(own.map((each) => each.id));

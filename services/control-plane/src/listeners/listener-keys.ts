@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ListenerKey, ListenerKeyCreate, ListenerKeyCreated } from '@runyard/contracts';
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
-import { tenantOf } from '../deployments/caller-scope.ts';
 import { requireListener } from './listener-service.ts';
 import { listenerStore } from './listener-store.ts';
 
@@ -49,7 +48,7 @@ export class ListenerKeys {
     listenerId: string,
     { keep_former_seconds }: ListenerKeyCreate,
   ): Promise<ListenerKeyCreated> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     const key = PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
     const id = uuidv7();
     const createdAt = await this.#database.transact(async (transaction) => {
@@ -68,7 +67,7 @@ export class ListenerKeys {
   }
 
   async list(caller: Principal, listenerId: string): Promise<ListenerKey[]> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     requireListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
     const { rows } = await this.#pool.query<KeyRow>(
       `SELECT id, created_at AS "createdAt", expires_at AS "expiresAt" FROM listener_key
@@ -80,7 +79,7 @@ export class ListenerKeys {
   }
 
   async revoke(caller: Principal, { listenerId, keyId }: { listenerId: string; keyId: string }): Promise<void> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     requireListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
     const { rowCount } = await this.#pool.query('DELETE FROM listener_key WHERE id = $1 AND listener_id = $2', [
       keyId,

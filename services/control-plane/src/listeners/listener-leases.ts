@@ -1,7 +1,6 @@
 import type { Lease, LeaseRequest } from '@runyard/contracts';
-import { ConflictError } from '@runyard/service-kit';
+import { ConflictError, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import type { Tenant } from '../deployments/caller-scope.ts';
 import { type Listener, Prisma } from '../generated/client.ts';
 import { restoreStatuses } from './lease-expiry-watch.ts';
 import { requireListener } from './listener-service.ts';

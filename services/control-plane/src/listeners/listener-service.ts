@@ -8,10 +8,16 @@ import type {
 } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
+import {
+  BadRequestError,
+  ConflictError,
+  NotFoundError,
+  type Principal,
+  type Tenant,
+  tenantOf,
+} from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
-import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import type { Page } from '../deployments/deployment-store.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
@@ -35,19 +41,19 @@ export class ListenerService {
   }
 
   async list(caller: Principal, page: Page): Promise<ListenerList> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     const rows = await listenerStore.list(this.#database.prisma, tenant, page);
     return { resources: rows.map(viewOf), offset: page.offset + rows.length };
   }
 
   async get(caller: Principal, id: string): Promise<Listener> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     return viewOf(requireListener(await listenerStore.find(this.#database.prisma, tenant, id), id));
   }
 
   /** @throws ConflictError when the workspace has a listener for this cluster or machine */
   async create(caller: Principal, body: ListenerCreate, keyed?: KeyedRequest): Promise<Listener> {
-    const tenant = tenantOf(caller, 'deployments:create');
+    const tenant = tenantOf(caller);
     const computeConfig = parseConfig(body.compute_type, body.compute_config);
     const computeId = toSqlText(body.compute_id);
     return this.#database.transact(
@@ -70,7 +76,7 @@ export class ListenerService {
   }
 
   async patch(caller: Principal, id: string, patch: ListenerPatch): Promise<Listener> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     return this.#database.transact(async (transaction) => {
       const current = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const computeType = current.computeType as ComputeType;
@@ -88,7 +94,7 @@ export class ListenerService {
 
   /** @throws ConflictError while the listener has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
-    const tenant = tenantOf(caller, 'deployments:delete');
+    const tenant = tenantOf(caller);
     const deleted = await this.#database.transact((transaction) => this.#lockForDeletion(transaction, tenant, id));
     // The removal may be slow, so no lock is held meanwhile.
     for (const deploymentId of deleted) await this.#removeContent(deploymentId);

@@ -1,6 +1,6 @@
 import type { ComputeConfig } from '@runyard/contracts';
+import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { Tenant } from '../deployments/caller-scope.ts';
 import type { Page } from '../deployments/deployment-store.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
 

@@ -1,6 +1,6 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
+import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { Tenant } from '../deployments/caller-scope.ts';
 import { invalidSource } from '../deployments/source-fields.ts';
 import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import type { Listener } from '../generated/client.ts';

@@ -1,9 +1,8 @@
 import type { PullToken, PullTokenRequest } from '@runyard/contracts';
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import { parseImageReference } from '../project-images/image-reference.ts';
 import type { Registry } from '../registry/registry.ts';
 import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../registry/registry-address.ts';
-import { requireDataPlane } from './data-plane-principal.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 
 /** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */
@@ -22,7 +21,7 @@ export class PullTokenIssuer {
     { listenerId, deploymentId }: { listenerId: string; deploymentId: string },
     { epoch, image_uri: imageUri, lifetime_seconds: seconds }: PullTokenRequest,
   ): Promise<PullToken> {
-    await this.#leases.runAsOwner(requireDataPlane(caller), { id: listenerId, epoch }, async (transaction) => {
+    await this.#leases.runAsOwner(tenantOf(caller), { id: listenerId, epoch }, async (transaction) => {
       const where = { id: deploymentId, listenerId, deleteRequestedAt: null };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
       if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });

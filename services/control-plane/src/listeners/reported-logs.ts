@@ -1,9 +1,8 @@
 import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
-import { InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { InvalidFieldError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import { type CopiedLogs, LogFileFullError } from '../logs/copied-logs.ts';
 import { timeOfId } from '../logs/entry-ids.ts';
 import type { StoredEntry } from '../logs/log-entry.ts';
-import { requireDataPlane } from './data-plane-principal.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 
 /** Stores log lines that data planes report of their listener's revisions. They are read like all other logs. */
@@ -21,7 +20,7 @@ export class ReportedLogs {
    * or too many
    */
   async report(caller: Principal, id: string, report: LogReport): Promise<LogReportAnswer> {
-    const tenant = requireDataPlane(caller);
+    const tenant = tenantOf(caller);
     checkAscending(report);
     const { epoch, type: kind, first_id: firstId, after, entries } = report;
     const revisionId = report.revision_id.toLowerCase();

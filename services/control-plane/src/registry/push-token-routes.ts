@@ -1,8 +1,14 @@
 import { createPushToken, type PushToken, type PushTokenRequest } from '@runyard/contracts';
 import { bindCreation, boundFor, type IdempotencyKeys, withIdempotencyKey } from '@runyard/idempotency';
-import { BadRequestError, type BoundOperation, NotFoundError, ok, type Principal } from '@runyard/service-kit';
+import {
+  BadRequestError,
+  type BoundOperation,
+  NotFoundError,
+  ok,
+  type Principal,
+  tenantOf,
+} from '@runyard/service-kit';
 import type { Database, Queries } from '../database/database.ts';
-import { tenantOf } from '../deployments/caller-scope.ts';
 import { deploymentStore } from '../deployments/deployment-store.ts';
 import type { Registry } from './registry.ts';
 import { REGISTRY_USER } from './registry-address.ts';
@@ -30,7 +36,7 @@ async function issue(
   deploymentId: string,
   request: PushTokenRequest,
 ): Promise<PushToken> {
-  const tenant = tenantOf(caller, 'deployments:update');
+  const tenant = tenantOf(caller);
   const deployment = await deploymentStore.find(queries, tenant, deploymentId);
   if (!deployment)
     throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });

@@ -1,7 +1,6 @@
 import type { Deployment, DeploymentPatch, Revision, RevisionList, RevisionStatus } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
-import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
-import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
+import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import type { ChangeDependencies } from '../deployments/change-dependencies.ts';
 import { planPatch, redeploySpec } from '../deployments/deployment-changes.ts';
 import { deploymentStore, type Page, type RevisionFilter } from '../deployments/deployment-store.ts';
@@ -18,7 +17,7 @@ export class RevisionService {
   }
 
   async list(caller: Principal, id: string, filter: RevisionFilter, page: Page): Promise<RevisionList> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     const { prisma } = this.#dependencies.database;
     requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
     const rows = await deploymentStore.listRevisions(prisma, tenant, id, filter, page);
@@ -26,7 +25,7 @@ export class RevisionService {
   }
 
   async get(caller: Principal, id: string, revisionId: string): Promise<Revision> {
-    const tenant = tenantOf(caller, 'deployments:read');
+    const tenant = tenantOf(caller);
     const { prisma } = this.#dependencies.database;
     requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
     return this.#dependencies.view.revision(
@@ -36,7 +35,7 @@ export class RevisionService {
 
   /** Creates a revision, even with an empty patch. */
   async create(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     const decide = planPatch(this.#dependencies, patch, { makesRevision: true });
     return this.#dependencies.desired.change(
       tenant,
@@ -53,12 +52,11 @@ export class RevisionService {
    * @param claim returns whether this is the first time, in the transaction that creates the revision
    */
   async createOnce(
-    caller: Principal,
+    tenant: Tenant,
     id: string,
     patch: DeploymentPatch,
     claim: (transaction: Prisma.TransactionClient) => Promise<boolean>,
   ): Promise<Revision | null> {
-    const tenant = tenantOf(caller, 'deployments:update');
     const changes = planPatch(this.#dependencies, patch, { makesRevision: true });
     const decide: PlanChange = async (current, latest, transaction) => {
       if (!(await claim(transaction))) throw new CreatedBeforeError();
@@ -76,7 +74,7 @@ export class RevisionService {
 
   /** Creates a revision with the specification of an earlier one. */
   async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     return this.#dependencies.desired.change(
       tenant,
       id,
@@ -91,7 +89,7 @@ export class RevisionService {
 
   /** @throws BadRequestError when it has ended already */
   async interrupt(caller: Principal, id: string, revisionId: string): Promise<Revision> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     const interrupted = await this.#dependencies.database.transact(async (transaction) => {
       requireDeployment(await deploymentStore.find(transaction, tenant, id), id);
       const revision = requireRevision(

@@ -1,7 +1,6 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import { BadRequestError } from '@runyard/service-kit';
+import { BadRequestError, type Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { Tenant } from '../deployments/caller-scope.ts';
 import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import type { RegistryAddress } from '../registry/registry-address.ts';
 import { isBuiltSource } from './built-sources.ts';

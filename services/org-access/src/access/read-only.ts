@@ -7,7 +7,7 @@ import { PLATFORM_ROLES } from './platform-roles.ts';
 export function restrictToReading(access: Access): Access {
   return {
     ...access,
-    // Services permit everything to organization administrators, whatever their permissions.
+    // Organization administrators manage all keys, whatever their permissions.
     organizationRoleId: PLATFORM_ROLES.organizationViewer,
     organization: access.organization.filter(isReadPermission),
     workspace: access.workspace?.filter(isReadPermission) ?? null,

@@ -7,13 +7,7 @@ import type {
 } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import {
-  ForbiddenError,
-  InvalidFieldError,
-  NotFoundError,
-  type Principal,
-  refuseReadOnlyKey,
-} from '@runyard/service-kit';
+import { ForbiddenError, InvalidFieldError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -29,7 +23,7 @@ const DEFAULT_DESCRIPTION = 'Default API key';
  * Creates, lists and revokes keys. A service key has a service account of its own, which ends with the key. Only
  * organization administrators create keys of the whole organization. Others need the permission to manage keys in every
  * workspace of the key. Nobody can give a key more than a workspace administrator has, or more than their own role in
- * the organization.
+ * the organization. These permissions depend on the workspaces of a key, so they are checked here.
  */
 export class ApiKeyService {
   readonly #database: Database;
@@ -90,7 +84,7 @@ export class ApiKeyService {
   }
 
   async createWorkspaceKey(caller: Principal, body: WorkspaceKeyCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
-    const workspaceId = requireWorkspaceId(caller);
+    const { workspaceId } = tenantOf(caller);
     const inWorkspace = {
       ...body,
       workspaces: [workspaceId],
@@ -102,14 +96,14 @@ export class ApiKeyService {
 
   /** Returns the keys that work only in the caller's workspace. */
   async listWorkspaceKeys(caller: Principal): Promise<ApiKey[]> {
-    const workspaceId = requireWorkspaceId(caller);
+    const { workspaceId } = tenantOf(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
     const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
     return keys.filter((key) => worksOnlyIn(key, new Set([workspaceId]))).map(renderKey);
   }
 
   async deleteWorkspaceKey(caller: Principal, keyId: string): Promise<ApiKey> {
-    const workspaceId = requireWorkspaceId(caller);
+    const { workspaceId } = tenantOf(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
     const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
       id: keyId,
@@ -120,11 +114,6 @@ export class ApiKeyService {
   }
 
   async createPersonalToken(caller: Principal, body: PersonalTokenCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
-    if (!caller.permissions.includes('organization:pats:create')) {
-      throw new ForbiddenError('Your role does not allow personal access tokens', {
-        code: 'personal_tokens_forbidden',
-      });
-    }
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
     return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
@@ -154,7 +143,6 @@ export class ApiKeyService {
   }
 
   async deletePersonalToken(caller: Principal, keyId: string): Promise<ApiKey> {
-    refuseReadOnlyKey(caller);
     const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
       id: keyId,
       kind: 'personal_token',
@@ -207,15 +195,6 @@ export class ApiKeyService {
     const access = await accessOfCaller(this.#database.prisma, caller, workspaceId);
     return access?.workspace?.includes('workspaces:manage-keys') ?? false;
   }
-}
-
-function requireWorkspaceId(caller: Principal): string {
-  if (!caller.workspaceId) {
-    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
-      code: 'workspace_required',
-    });
-  }
-  return caller.workspaceId;
 }
 
 function parseKeyFields(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {

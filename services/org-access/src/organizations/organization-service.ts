@@ -1,5 +1,5 @@
 import type { OrganizationInfo, OrganizationUpdate, Role } from '@runyard/contracts';
-import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import type { Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
@@ -13,7 +13,6 @@ export class OrganizationService {
   }
 
   async info(caller: Principal): Promise<OrganizationInfo> {
-    mayRead(caller);
     return render(
       await this.#database.prisma.organization.findUniqueOrThrow({ where: { id: caller.organizationId } }),
       caller,
@@ -21,11 +20,6 @@ export class OrganizationService {
   }
 
   async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
-    if (!caller.permissions.includes('organization:manage')) {
-      throw new ForbiddenError('Only organization administrators change its settings', {
-        code: 'organization_admin_required',
-      });
-    }
     return this.#database.transact(async (transaction) => {
       const updated = await transaction.organization.update({
         where: { id: caller.organizationId },
@@ -41,10 +35,9 @@ export class OrganizationService {
     });
   }
 
-  async roles(caller: Principal): Promise<Role[]> {
-    mayRead(caller);
+  async roles({ organizationId }: Principal): Promise<Role[]> {
     const roles = await this.#database.prisma.role.findMany({
-      where: { OR: [{ organizationId: null }, { organizationId: caller.organizationId }] },
+      where: { OR: [{ organizationId: null }, { organizationId }] },
       orderBy: [{ position: 'asc' }, { id: 'asc' }],
     });
     return roles.map((role) => ({
@@ -57,11 +50,6 @@ export class OrganizationService {
       access_scope: role.accessScope as Role['access_scope'],
     }));
   }
-}
-
-function mayRead(caller: Principal): void {
-  if (!caller.permissions.includes('organization:read'))
-    throw new ForbiddenError('You may not read the organization', { code: 'permission_missing' });
 }
 
 function render(organization: Organization, caller: Principal): OrganizationInfo {

@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceCreate } from '@runyard/contracts';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import type { Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { listReachableWorkspaces } from '../access/access.ts';
 import { accessOfCaller } from '../access/read-only.ts';
@@ -20,11 +20,6 @@ export class WorkspaceService {
   }
 
   async create(caller: Principal, body: WorkspaceCreate, keyed?: KeyedRequest): Promise<Workspace> {
-    if (!caller.permissions.includes('organization:manage')) {
-      throw new ForbiddenError('Only organization administrators make workspaces', {
-        code: 'organization_admin_required',
-      });
-    }
     return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const row = await transaction.workspace.create({

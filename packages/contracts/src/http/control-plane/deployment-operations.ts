@@ -30,6 +30,7 @@ export const listDeployments = defineOperation({
   summary: 'The deployments of the workspace, newest first.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   query: Type.Object({
     ...deploymentPage,
     name: Type.Optional(Type.String({ description: 'Exactly this name.' })),
@@ -66,6 +67,8 @@ export const createDeployment = defineCreation('deployments', {
   summary: 'Make a deployment and its first revision.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:create',
+  plan: 'plus',
   body: DeploymentCreate,
   responses: {
     201: { description: 'The new deployment.', schema: Deployment, example: exampleDeployment },
@@ -93,6 +96,7 @@ export const getDeployment = defineOperation({
   summary: 'One deployment.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   params: DeploymentParams,
   responses: {
     200: { description: 'The deployment.', schema: Deployment, example: exampleDeployment },
@@ -110,6 +114,7 @@ export const patchDeployment = defineOperation({
   summary: 'Change a deployment; most changes make a new revision.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   body: DeploymentPatch,
   responses: {
@@ -137,6 +142,7 @@ export const deleteDeployment = defineOperation({
   summary: 'Delete a deployment with its database: threads, runs and all.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:delete',
   params: DeploymentParams,
   query: Type.Object(tracingProject),
   responses: {
@@ -155,6 +161,7 @@ export const deleteDeployments = defineOperation({
   summary: 'Delete several deployments.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:delete',
   query: Type.Object({
     deployment_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100 }),
     ...tracingProject,

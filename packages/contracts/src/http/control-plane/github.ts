@@ -80,6 +80,7 @@ export const getGithubWebhook = defineOperation({
   summary: 'What the repository needs to be told so that pushes are built, its secret included.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   responses: {
     200: { description: 'The settings of the webhook.', schema: GithubWebhook, example: exampleWebhook },
@@ -94,6 +95,7 @@ export const replaceGithubWebhookSecret = defineOperation({
   summary: 'Another secret; deliveries signed with the old one are refused from now on.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   responses: {
     200: { description: 'The settings of the webhook.', schema: GithubWebhook, example: exampleWebhook },

@@ -96,6 +96,7 @@ const listOfIntegrations = (operationId: string, path: string) =>
     summary: 'The integrations of the workspace, oldest first.',
     tags: ['integrations (v1)'],
     access: 'principal',
+    permission: 'deployments:read',
     responses: {
       200: {
         description: 'All of them.',
@@ -114,6 +115,9 @@ const listOfRepositories = (operationId: string, path: string) =>
     summary: 'The repositories that the token of an integration may read and that have a branch.',
     tags: ['integrations (v1)'],
     access: 'principal',
+    // The names of private repositories are for callers who may deploy them.
+    permission: 'deployments:create',
+    plan: 'plus',
     params: IntegrationParams,
     responses: {
       200: {
@@ -162,6 +166,8 @@ export const createGithubIntegration = defineCreation('deployments', {
   summary: 'Give the workspace access to private repositories, by a token.',
   tags: ['integrations (v1)'],
   access: 'principal',
+  permission: 'deployments:create',
+  plan: 'plus',
   body: GithubIntegrationCreate,
   bodyLimitBytes: 65_536,
   responses: {
@@ -179,6 +185,7 @@ export const deleteGithubIntegration = defineOperation({
   summary: 'Forget a token. Deployments that use it cannot be built any more; those that run go on.',
   tags: ['integrations (v1)'],
   access: 'principal',
+  permission: 'deployments:delete',
   params: IntegrationParams,
   responses: {
     204: { description: 'It is gone.' },

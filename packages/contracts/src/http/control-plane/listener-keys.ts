@@ -54,6 +54,7 @@ export const createListenerKey = defineOperation({
     'A key for the data plane of the listener, in place of those it has. It is good for the operations of data planes, of this listener alone.',
   tags,
   access: 'principal',
+  permission: 'deployments:update',
   params: ListenerParams,
   body: ListenerKeyCreate,
   bodyOptional: true,
@@ -76,6 +77,7 @@ export const listListenerKeys = defineOperation({
   summary: 'The keys of the listener that are good, newest first.',
   tags,
   access: 'principal',
+  permission: 'deployments:read',
   params: ListenerParams,
   responses: {
     200: {
@@ -94,6 +96,7 @@ export const deleteListenerKey = defineOperation({
   summary: 'Revoke a key. The data plane that shows it is refused from then on.',
   tags,
   access: 'principal',
+  permission: 'deployments:update',
   params: Type.Object({ listener_id: Uuid, key_id: Uuid }),
   responses: { 204: { description: 'It is good for nothing.' }, ...listenerErrorResponses },
 });

@@ -113,6 +113,7 @@ export const listListeners = defineOperation({
   summary: 'The listeners of the workspace, newest first.',
   tags,
   access: 'principal',
+  permission: 'deployments:read',
   query: Type.Object(deploymentPage),
   responses: {
     200: {
@@ -131,6 +132,8 @@ export const createListener = defineCreation('listeners', {
   summary: 'Make a data plane known that will run deployments of this workspace.',
   tags,
   access: 'principal',
+  permission: 'deployments:create',
+  plan: 'plus',
   body: ListenerCreate,
   bodyLimitBytes: 65_536,
   responses: {
@@ -162,6 +165,7 @@ export const getListener = defineOperation({
   summary: 'One listener, and whether it is heard of.',
   tags,
   access: 'principal',
+  permission: 'deployments:read',
   params: ListenerParams,
   responses: {
     200: { description: 'The listener.', schema: Listener, example: exampleListener },
@@ -176,6 +180,7 @@ export const patchListener = defineOperation({
   summary: 'Change where its deployments may be put. Those that are somewhere stay there.',
   tags,
   access: 'principal',
+  permission: 'deployments:update',
   params: ListenerParams,
   body: ListenerPatch,
   bodyLimitBytes: 65_536,
@@ -194,6 +199,7 @@ export const deleteListener = defineOperation({
   summary: 'Forget a listener that has no deployments left. Its data plane is refused from then on.',
   tags,
   access: 'principal',
+  permission: 'deployments:delete',
   params: ListenerParams,
   responses: {
     204: { description: 'It is gone, with those of its deployments that were being deleted.' },

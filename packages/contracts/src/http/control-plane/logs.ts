@@ -118,6 +118,7 @@ const reading = {
   method: 'post' as const,
   tags: ['logs (v1)'],
   access: 'principal' as const,
+  permission: 'deployments:read' as const,
   body: LogRequest,
   bodyOptional: true as const,
   responses,
@@ -157,6 +158,7 @@ export const getRevisionLogs = defineOperation({
   summary: 'The log of a revision.',
   tags: ['logs (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   params: Type.Object({ deployment_id: Uuid, revision_id: Uuid }),
   query: Type.Object({
     type: LogType,

@@ -91,6 +91,7 @@ export const getDeploymentMetrics = defineOperation({
   summary: 'What a deployment used and did, over time: the last fifteen minutes, unless told otherwise.',
   tags: ['metrics (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   params: DeploymentParams,
   query: Type.Object({ start_time: Type.Optional(LogTime), end_time: Type.Optional(LogTime) }),
   responses: {

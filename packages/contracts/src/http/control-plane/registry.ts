@@ -40,6 +40,7 @@ export const createPushToken = defineCreation('deployments', {
   summary: "A short-lived password for pushing the deployment's images to the platform's registry.",
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   body: PushTokenRequest,
   bodyOptional: true,

@@ -62,6 +62,7 @@ export const listRevisions = defineOperation({
   summary: 'The revisions of a deployment, newest first.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   params: DeploymentParams,
   query: Type.Object({
     ...deploymentPage,
@@ -87,6 +88,7 @@ export const createRevision = defineCreation('deployments', {
   summary: 'Make a new revision, whatever changes with it.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   body: DeploymentPatch,
   bodyOptional: true,
@@ -105,6 +107,7 @@ export const getRevision = defineOperation({
   summary: 'One revision; ask again until its status is `DEPLOYED` or tells of a failure.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:read',
   params: RevisionParams,
   responses: { 200: { description: 'The revision.', schema: Revision, example: exampleRevision }, ...refusals },
 });
@@ -116,6 +119,7 @@ export const redeployRevision = defineCreation('deployments', {
   summary: 'Make a new revision with the configuration of an earlier one, its secrets included.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: RevisionParams,
   responses: {
     200: {
@@ -135,6 +139,7 @@ export const interruptRevision = defineOperation({
   summary: 'End a revision that is not deployed yet. What serves goes on.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: RevisionParams,
   responses: {
     200: {

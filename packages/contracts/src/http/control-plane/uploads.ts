@@ -48,6 +48,7 @@ export const createUploadUrl = defineCreation('deployments', {
   summary: 'A URL to upload the source of a revision to.',
   tags: ['deployments (v2)'],
   access: 'principal',
+  permission: 'deployments:update',
   params: DeploymentParams,
   body: UploadUrlRequest,
   bodyOptional: true,

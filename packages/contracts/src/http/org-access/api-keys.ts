@@ -1,6 +1,7 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
+import type { OperationPermission, PermissionRefusal } from '../../permissions.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
 import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
@@ -103,6 +104,9 @@ function keyOperations<const Create extends TObject, const IdName extends string
   tag: string;
   create: Create;
   example: Static<Create>;
+  permissions: Record<'create' | 'list' | 'delete', OperationPermission>;
+  /** The refusal of callers without the permission to create one. */
+  refusal?: PermissionRefusal;
 }) {
   const params = Type.Object({ [kind.idName]: Uuid } as Record<IdName, typeof Uuid>);
   return {
@@ -113,6 +117,8 @@ function keyOperations<const Create extends TObject, const IdName extends string
       summary: `Make a ${kind.noun}. The answer is the only place where the key itself is ever shown.`,
       tags: [kind.tag],
       access: 'principal',
+      permission: kind.permissions.create,
+      ...(kind.refusal && { refusal: kind.refusal }),
       body: kind.create,
       bodyOptional: true,
       responses: {
@@ -130,6 +136,7 @@ function keyOperations<const Create extends TObject, const IdName extends string
       summary: `Every valid or expired ${kind.noun} the caller may manage, newest first.`,
       tags: [kind.tag],
       access: 'principal',
+      permission: kind.permissions.list,
       responses: {
         200: { description: 'The keys.', schema: ApiKeyList, example: [exampleKey] },
         401: UnauthorizedResponse,
@@ -143,6 +150,7 @@ function keyOperations<const Create extends TObject, const IdName extends string
       summary: `Revoke a ${kind.noun} for good.`,
       tags: [kind.tag],
       access: 'principal',
+      permission: kind.permissions.delete,
       params,
       responses: {
         200: { description: 'The key as it was.', schema: ApiKey, example: exampleKey },
@@ -155,6 +163,12 @@ function keyOperations<const Create extends TObject, const IdName extends string
   };
 }
 
+const managesKeys = (because: string): OperationPermission => ({
+  checkedByService: 'workspaces:manage-keys',
+  because,
+});
+const managesWorkspaceKeys = managesKeys('as the roles of the caller are now, which may have changed since its token');
+
 export const serviceKeyOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
   keyOperations({
     name: `ServiceKey${alias}`,
@@ -164,6 +178,11 @@ export const serviceKeyOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }
     tag: 'service keys',
     create: ServiceKeyCreate,
     example: { description: 'Continuous integration', expires_at: '2027-01-01T00:00:00Z' },
+    permissions: {
+      create: managesKeys('in each workspace of the key; only administrators make keys of the whole organization'),
+      list: managesKeys('other keys are left out'),
+      delete: managesKeys('other keys look as if they did not exist'),
+    },
   }),
 );
 
@@ -176,6 +195,8 @@ export const personalTokenOperations = ORGANIZATION_PREFIXES.map(({ prefix, alia
     tag: 'personal access tokens',
     create: PersonalTokenCreate,
     example: { description: 'My laptop' },
+    permissions: { create: 'organization:pats:create', list: 'any key', delete: 'any key that writes' },
+    refusal: { detail: 'Your role does not allow personal access tokens', code: 'personal_tokens_forbidden' },
   }),
 );
 
@@ -187,4 +208,5 @@ export const workspaceKeyOperations = keyOperations({
   tag: 'workspace keys',
   create: WorkspaceKeyCreate,
   example: { description: 'Nightly job', read_only: true },
+  permissions: { create: managesWorkspaceKeys, list: managesWorkspaceKeys, delete: managesWorkspaceKeys },
 });

@@ -60,6 +60,8 @@ export const getOrganizationInfo = ORGANIZATION_PREFIXES.map(({ prefix, alias })
     summary: "The caller's organization and its settings.",
     tags: ['organizations'],
     access: 'principal',
+    permission: 'organization:read',
+    refusal: { detail: 'You may not read the organization', code: 'permission_missing' },
     responses: {
       200: { description: 'The organization.', schema: OrganizationInfo, example: exampleInfo },
       401: UnauthorizedResponse,
@@ -76,6 +78,8 @@ export const updateOrganizationInfo = ORGANIZATION_PREFIXES.map(({ prefix, alias
     summary: 'Change the settings of the organization. Administrators only.',
     tags: ['organizations'],
     access: 'principal',
+    permission: 'organization:manage',
+    refusal: { detail: 'Only organization administrators change its settings', code: 'organization_admin_required' },
     body: OrganizationUpdate,
     responses: {
       200: { description: 'The organization after the change.', schema: OrganizationInfo, example: exampleInfo },

@@ -27,6 +27,8 @@ export const listRoles = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
     summary: 'The roles that keys and people can have.',
     tags: ['roles'],
     access: 'principal',
+    permission: 'organization:read',
+    refusal: { detail: 'You may not read the organization', code: 'permission_missing' },
     responses: {
       200: { description: 'The roles.', schema: Type.Array(Role) },
       401: UnauthorizedResponse,

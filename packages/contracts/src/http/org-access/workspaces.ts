@@ -42,6 +42,7 @@ export const listWorkspaces = defineOperation({
   summary: 'The workspaces the caller can work in.',
   tags: ['workspaces'],
   access: 'principal',
+  permission: 'any key',
   responses: {
     200: { description: 'The workspaces, oldest first.', schema: Type.Array(Workspace), example: [example] },
     401: UnauthorizedResponse,
@@ -56,6 +57,8 @@ export const createWorkspace = defineCreation('workspaces', {
   summary: 'Make a workspace. Organization administrators only; they administer it at once.',
   tags: ['workspaces'],
   access: 'principal',
+  permission: 'organization:manage',
+  refusal: { detail: 'Only organization administrators make workspaces', code: 'organization_admin_required' },
   body: WorkspaceCreate,
   responses: {
     200: { description: 'The new workspace.', schema: Workspace, example },

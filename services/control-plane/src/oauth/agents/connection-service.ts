@@ -1,11 +1,10 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
 import { takeAdvisoryLock, toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { ForbiddenError, NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
+import { NotFoundError, type Principal, requirePermission, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
-import { mayIn, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
 import { makeImportedToken } from '../tokens/imported-token.ts';
 import { tokenStore } from '../tokens/token-store.ts';
@@ -19,9 +18,7 @@ interface Dependencies {
 
 type Connected = Row & { token: OAuthToken; provider: Pick<OAuthProvider, 'providerId'> };
 
-interface Agent {
-  organizationId: string;
-  workspaceId: string;
+interface Agent extends Tenant {
   agentId: string;
 }
 
@@ -39,7 +36,7 @@ export class ConnectionService {
   }
 
   async list(caller: Principal, agentId: string): Promise<AgentConnection[]> {
-    const where = agentOf(caller, agentId, workspaceFor(caller, 'deployments:read'));
+    const where = agentOf(caller, agentId);
     const rows = await this.#dependencies.database.prisma.agentConnection.findMany({
       where,
       include: whole,
@@ -49,7 +46,7 @@ export class ConnectionService {
   }
 
   async connect(caller: Principal, agentId: string, tokenId: string, keyed?: KeyedRequest): Promise<AgentConnection> {
-    const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
+    const agent = agentOf(caller, agentId);
     return this.#dependencies.database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
         const token = await tokenStore.find(transaction, caller, tokenId);
@@ -60,16 +57,12 @@ export class ConnectionService {
   }
 
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
-    refuseReadOnlyKey(caller);
-    const agent = agentOf(caller, agentId, workspaceFor(caller));
+    const agent = agentOf(caller, agentId);
     const { prisma } = this.#dependencies.database;
     const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
     if (!connection) throw new NotFoundError('Connection not found.');
-    if (connection.createdBy !== caller.identity && !mayIn(caller, 'deployments:update')) {
-      throw new ForbiddenError('You may not do this in the workspace: deployments:update is missing', {
-        code: 'permission_missing',
-      });
-    }
+    // Whoever made a connection may remove it, so the permission depends on the connection.
+    if (connection.createdBy !== caller.identity) requirePermission(caller, 'deployments:update');
     await prisma.agentConnection.deleteMany({ where: { id: connection.id } });
   }
 
@@ -81,7 +74,7 @@ export class ConnectionService {
     body: AgentTokenImport,
     keyed?: KeyedRequest,
   ): Promise<AgentConnection> {
-    const agent = agentOf(caller, agentId, workspaceFor(caller, 'deployments:update'));
+    const agent = agentOf(caller, agentId);
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, providerId);
     const token = makeImportedToken(vault, provider, body);
@@ -121,8 +114,8 @@ export class ConnectionService {
   }
 }
 
-function agentOf({ organizationId }: Principal, agentId: string, workspaceId: string): Agent {
-  return { organizationId, workspaceId, agentId: toSqlText(agentId) };
+function agentOf(caller: Principal, agentId: string): Agent {
+  return { ...tenantOf(caller), agentId: toSqlText(agentId) };
 }
 
 function connectionView({ token, provider, ...row }: Connected): AgentConnection {

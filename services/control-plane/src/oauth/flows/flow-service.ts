@@ -1,12 +1,18 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import { BadRequestError, ForbiddenError, type Logger, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
+import {
+  BadRequestError,
+  ForbiddenError,
+  hasPermission,
+  type Logger,
+  type Principal,
+  tenantOf,
+} from '@runyard/service-kit';
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
-import { mayIn } from '../caller-rights.ts';
 import { ProviderRefusedError, ProviderUnavailableError } from '../protocol/errors.ts';
 import type { ClientRenewal } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
@@ -76,7 +82,7 @@ export class FlowService {
         id,
         organizationId: caller.organizationId,
         // A token for a whole workspace requires the permission to give its agents tokens.
-        workspaceId: mayIn(caller, 'deployments:update') ? caller.workspaceId! : null,
+        workspaceId: hasPermission(caller, 'deployments:update') ? tenantOf(caller).workspaceId : null,
         owner: caller.identity,
         subject,
         provider: { connect: { id: provider.id } },
@@ -101,7 +107,6 @@ export class FlowService {
    * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderUnavailableError
    */
   async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
-    if (caller) refuseReadOnlyKey(caller);
     const flow = await this.#find(providerId, answer.state);
     if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
       throw new ForbiddenError('This authorization was begun by another user.', { code: 'oauth_flow_of_other_user' });
@@ -125,7 +130,6 @@ export class FlowService {
 
   /** Waits until the flow is finished or the time has passed. Only the user who began it gets its result. */
   async wait(caller: Principal, authId: string, timeoutMs: number, signal: AbortSignal): Promise<WaitResponse> {
-    refuseReadOnlyKey(caller);
     if (!isUuid(authId)) return { status: 'not_found' };
     const { database, signals } = this.#dependencies;
     const id = authId.toLowerCase();

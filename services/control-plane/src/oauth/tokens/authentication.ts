@@ -1,9 +1,8 @@
 import { type AuthenticateRequest, type AuthenticateResponse, isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { BadRequestError, NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
+import { BadRequestError, hasPermission, NotFoundError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
-import { mayIn } from '../caller-rights.ts';
 import type { FlowService } from '../flows/flow-service.ts';
 import type { IdentityReach } from '../identity-reach.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
@@ -46,8 +45,6 @@ export class Authentication {
   }
 
   async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
-    // Whoever has a token can act at its provider.
-    refuseReadOnlyKey(caller);
     if (body.use_agent_builder_public_oauth) {
       throw new BadRequestError('This platform has no public OAuth applications: create a provider, and name it.');
     }
@@ -107,7 +104,7 @@ export class Authentication {
     const { caller, body, provider, subject, other } = asked;
     const { prisma } = this.#database;
     const { organizationId, workspaceId } = caller;
-    const mayUseShared = mayIn(caller, 'runs:create') && workspaceId !== undefined;
+    const mayUseShared = hasPermission(caller, 'runs:create') && workspaceId !== undefined;
     const own = other === null ? await tokenStore.listOfSubject(prisma, caller, provider.id, subject) : [];
     const connected =
       mayUseShared && body.agent_id != null

@@ -1,9 +1,8 @@
 import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { NotFoundError, type Principal, refuseReadOnlyKey } from '@runyard/service-kit';
+import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
-import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
 import { makeImportedToken } from './imported-token.ts';
 import type { Revocations, TokenWithProvider } from './revocations.ts';
@@ -37,7 +36,6 @@ export class TokenService {
   }
 
   async import(caller: Principal, body: OAuthTokenImport, keyed?: KeyedRequest): Promise<{ token_id: string }> {
-    refuseReadOnlyKey(caller);
     const { database, providers, vault } = this.#dependencies;
     const provider = await providers.find(caller.organizationId, body.provider_id);
     const token = makeImportedToken(vault, provider, body);
@@ -51,7 +49,6 @@ export class TokenService {
   }
 
   async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {
-    refuseReadOnlyKey(caller);
     return this.#dependencies.database.transact(async (transaction) => {
       const token = requireToken(await tokenStore.find(transaction, caller, id));
       const changed = await transaction.oAuthToken.update({
@@ -70,7 +67,6 @@ export class TokenService {
 
   /** @throws ProviderUnavailableError, ProviderRefusedError; then the token stays, as nobody else could revoke it any more */
   async delete(caller: Principal, id: string): Promise<void> {
-    refuseReadOnlyKey(caller);
     const { database, revocations } = this.#dependencies;
     const token = requireToken(await tokenStore.find(database.prisma, caller, id));
     await revocations.revoke(token);
@@ -79,7 +75,6 @@ export class TokenService {
 
   /** Deletes all tokens of a provider, including those whose revocation fails. The message says how many failed. */
   async deleteAll(caller: Principal, providerId: string): Promise<string> {
-    refuseReadOnlyKey(caller);
     return this.#deleteEach(await tokenStore.list(this.#dependencies.database.prisma, caller, providerId));
   }
 
@@ -88,13 +83,11 @@ export class TokenService {
   }
 
   async deleteWorkspaceTokens(caller: Principal): Promise<string> {
-    mustManageOrganization(caller);
     return this.#deleteEach(await this.#ofWorkspace(caller));
   }
 
   #ofWorkspace(caller: Principal): Promise<TokenWithProvider[]> {
-    const workspace = { organizationId: caller.organizationId, workspaceId: workspaceFor(caller) };
-    return tokenStore.listOfWorkspace(this.#dependencies.database.prisma, workspace);
+    return tokenStore.listOfWorkspace(this.#dependencies.database.prisma, tenantOf(caller));
   }
 
   async #deleteEach(tokens: readonly TokenWithProvider[]): Promise<string> {

@@ -7,10 +7,9 @@ import type {
 } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
-import { type Tenant, tenantOf } from '../../deployments/caller-scope.ts';
 import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
 import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import type { RepositoryListing } from './repository-listing.ts';
@@ -36,7 +35,7 @@ export class GithubIntegrations {
   }
 
   async list(caller: Principal): Promise<GithubIntegration[]> {
-    const where = tenantOf(caller, 'deployments:read');
+    const where = tenantOf(caller);
     return (await this.#database.prisma.githubIntegration.findMany({ where, orderBy: { createdAt: 'asc' } })).map(
       viewOf,
     );
@@ -47,7 +46,7 @@ export class GithubIntegrations {
     { name, url, token, server_type }: GithubIntegrationCreate,
     keyed?: KeyedRequest,
   ): Promise<GithubIntegration> {
-    const tenant = tenantOf(caller, 'deployments:create');
+    const tenant = tenantOf(caller);
     const address = checkRepositoryUrl(url, { ...this.#rules, allowsLocal: false });
     if (typeof address === 'string' || address.pathname !== '/' || address.search !== '' || address.hash !== '') {
       throw new BadRequestError('The URL of an integration is https://host, without a path.');
@@ -66,19 +65,18 @@ export class GithubIntegrations {
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
-    const where = { ...tenantOf(caller, 'deployments:delete'), id };
+    const where = { ...tenantOf(caller), id };
     const { count } = await this.#database.prisma.githubIntegration.deleteMany({ where });
     if (count === 0) throw missing(id);
   }
 
   /**
-   * Lists the repositories of an integration. It requires the permission to create deployments, because the names of
-   * private repositories are secret.
+   * Lists the repositories of an integration.
    *
    * @throws NotFoundError, and the errors of {@link RepositoryListing.list}
    */
   async repositories(caller: Principal, id: string, signal: AbortSignal): Promise<GithubRepository[]> {
-    const where = { ...tenantOf(caller, 'deployments:create'), id };
+    const where = { ...tenantOf(caller), id };
     const { prisma } = this.#database;
     const row = await prisma.githubIntegration.findFirst({ where });
     if (!row) throw missing(id);

@@ -9,9 +9,15 @@ import {
   type SourceConfig,
 } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import { BadRequestError, NotFoundError, type Principal, UnauthorizedError } from '@runyard/service-kit';
+import {
+  BadRequestError,
+  NotFoundError,
+  type Principal,
+  type Tenant,
+  tenantOf,
+  UnauthorizedError,
+} from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
-import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { Deployment, PrismaClient } from '../../generated/client.ts';
 import { fullRef, isSameRepository } from './repository-url.ts';
@@ -24,7 +30,7 @@ export interface WebhooksOptions {
   publicUrl: string;
   /** Creates a revision in one transaction with `claim`. Returns null when `claim` says that it was created before. */
   createRevision(
-    caller: Principal,
+    tenant: Tenant,
     deploymentId: string,
     patch: DeploymentPatch,
     claim: (transaction: Queries) => Promise<boolean>,
@@ -75,13 +81,14 @@ export class GithubWebhooks {
     if (!deployment) return { revision_id: null, ignored: 'the deployment is being deleted' };
     // A revision of another source may have been created since. The repository's last settings still count.
     const { repo_ref, langgraph_config_path } = await webhookStore.findBranch(prisma, deploymentId);
+    const { organizationId, workspaceId } = deployment;
     const reason = reasonToIgnore(parse(body), deployment, repo_ref);
     if (reason !== null) return { revision_id: null, ignored: reason };
 
     // The body contains the time of the push, so no two pushes have the same digest, but a repeated delivery has.
     const digest = Uint8Array.from(createHash('sha256').update(body).digest());
     const revision = await this.#options.createRevision(
-      pusherOf(deployment),
+      { organizationId, workspaceId },
       deploymentId,
       { revision_source: 'github', source_revision_config: { repo_ref, langgraph_config_path } },
       (transaction) => webhookStore.claim(transaction, deploymentId, digest),
@@ -109,7 +116,7 @@ export class GithubWebhooks {
   }
 
   async #mustBeGithub(caller: Principal, deploymentId: string): Promise<void> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     const deployment = await deploymentStore.find(this.#options.prisma, tenant, deploymentId);
     if (!deployment)
       throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
@@ -140,11 +147,6 @@ function invalidSignature(): UnauthorizedError {
 }
 
 const place = (deploymentId: string) => `deployment/${deploymentId}/github-webhook`;
-
-/** Returns the principal of a push, which may only update this deployment. */
-function pusherOf({ organizationId, workspaceId }: Deployment): Principal {
-  return { kind: 'internal', identity: '', organizationId, workspaceId, permissions: ['deployments:update'] };
-}
 
 function parse(body: Buffer): object {
   try {

@@ -14,11 +14,11 @@ import {
   type Logger,
   NotFoundError,
   type Principal,
+  tenantOf,
   UnsupportedMediaTypeError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
-import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
@@ -83,7 +83,7 @@ export class Uploads {
     keyed?: KeyedRequest,
   ): Promise<UploadUrl> {
     const { database, ttlSeconds } = this.#options;
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = tenantOf(caller);
     // A URL that is repeated for the same idempotency key is valid for at least half of its lifetime.
     const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
     return database.transact(

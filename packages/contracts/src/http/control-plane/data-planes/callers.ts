@@ -5,6 +5,7 @@ import { VerifyKeyRequest, VerifyKeyResponse } from '../../internal/principal.ts
 import { JsonWebKeySet } from '../../org-access/internal.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** Asks whether a key is valid that a caller showed to one of the data plane's deployments. */
 export const CallerQuestion = Type.Object(
@@ -46,6 +47,7 @@ export const checkListenerCaller = defineOperation({
     'A caller of a deployment of the data plane showed a key: is it good, and a token that only this deployment takes.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   body: CallerQuestion,
   bodyLimitBytes: 65_536,
@@ -69,6 +71,7 @@ export const getListenerKeySet = defineOperation({
   summary: 'Public keys by which deployments of the data plane check those tokens.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   responses: {
     200: { description: 'A JSON Web Key Set.', schema: JsonWebKeySet, example: { keys: [] } },

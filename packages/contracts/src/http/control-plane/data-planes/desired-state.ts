@@ -6,6 +6,7 @@ import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
 import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** Longest wait for a change, in seconds: shorter than the timeouts of usual proxies, and much shorter than a lease. */
 const WAIT_SECONDS_MAX = 30;
@@ -115,6 +116,7 @@ export const getListenerDesiredState = defineOperation({
   summary: 'All that the data plane is to run, as soon as it is not what `since` names.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   query: Type.Object({
     epoch: Epoch,

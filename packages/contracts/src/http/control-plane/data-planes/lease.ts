@@ -3,6 +3,7 @@ import { defineOperation } from '../../../operation.ts';
 import { OptionalNullable, Uuid } from '../../common.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** The `labels`, `annotations` and `image_pull_secrets` of pods that a cluster's operator lets deployments choose. */
 export const PodRules = Type.Object(
@@ -54,6 +55,7 @@ export const takeListenerLease = defineOperation({
   summary: 'A data plane connects: it alone speaks for the listener from now on.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   body: LeaseRequest,
   bodyLimitBytes: 65_536,

@@ -4,6 +4,7 @@ import { Nullable, Uuid } from '../../common.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { LogLevel, LogType } from '../logs.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** A UUID of version 7 in lower case. Its time is when the line was received, and ids increase within a file. */
 const EntryId = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' });
@@ -64,6 +65,7 @@ export const reportRevisionLogs = defineOperation({
     'What a revision printed at the data plane. Lines are kept when they follow those that are known, and never twice.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   body: LogReport,
   bodyLimitBytes: 1_048_576,

@@ -3,6 +3,7 @@ import { defineOperation } from '../../../operation.ts';
 import { Timestamp, Uuid } from '../../common.ts';
 import { listenerErrorResponses } from '../listeners.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /**
  * Longest lifetime of a token in seconds: a pod may be moved to another node this long after its token was last
@@ -42,6 +43,7 @@ export const createPullToken = defineOperation({
   summary: "A password with which the data plane pulls an image of its deployment from the platform's registry.",
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
   body: PullTokenRequest,
   bodyLimitBytes: 65_536,

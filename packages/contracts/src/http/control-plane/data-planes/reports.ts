@@ -5,6 +5,7 @@ import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { DeploymentMetricsPoint } from '../metrics.ts';
 import { RevisionStatus } from '../revision-status.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
+import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 export const RevisionReport = Type.Object(
   {
@@ -57,6 +58,7 @@ export const reportRevisionStatus = defineOperation({
   summary: 'What became of a revision. The same may be said again.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   body: RevisionReport,
   bodyLimitBytes: 1_048_576,
@@ -79,6 +81,7 @@ export const reportDeploymentStatus = defineOperation({
   summary: 'A deployment has its database now, or nothing of it is left. The same may be said again.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
   body: DeploymentReport,
   bodyLimitBytes: 65_536,
@@ -93,6 +96,7 @@ export const reportDeploymentMetrics = defineOperation({
   summary: 'What the data plane measured of its deployments. The same may be said again.',
   tags: dataPlaneTags,
   access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
   body: MetricsReport,
   bodyLimitBytes: 4_194_304,

@@ -59,6 +59,7 @@ export const listAgentConnections = defineOperation({
   summary: 'What is connected to an agent in the workspace.',
   tags: [AGENT_TAG],
   access: 'principal',
+  permission: 'deployments:read',
   params: Type.Object({ agent_id: AgentId }),
   responses: {
     200: {
@@ -77,6 +78,8 @@ export const createAgentConnection = defineCreation('oauth', {
   summary: "Let an agent use one of the caller's tokens, in place of the caller's earlier one of the same provider.",
   tags: [AGENT_TAG],
   access: 'principal',
+  // Whoever may run a workspace's agents may connect to them, and use their connections.
+  permission: 'runs:create',
   params: Type.Object({ agent_id: AgentId }),
   body: Type.Object({ oauth_token_id: Uuid }, { $id: 'AgentConnectionRequest' }),
   responses: { 201: made, 404: TokenNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
@@ -90,6 +93,7 @@ export const deleteAgentConnection = defineOperation({
   summary: "Take a token away from an agent; the token itself stays its owner's.",
   tags: [AGENT_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   params: Type.Object({ agent_id: AgentId, connection_id: Uuid }),
   responses: { 204: { description: 'It is gone.' }, 404: missing, ...OAUTH_ERROR_RESPONSES },
 });
@@ -102,6 +106,7 @@ export const importAgentToken = defineCreation('oauth', {
     'Store a token that belongs to an agent, in place of its earlier one. An earlier one that nobody else has is deleted.',
   tags: [AGENT_TAG, AUTH_TAG],
   access: 'principal',
+  permission: 'deployments:update',
   params: Type.Object({ agent_id: AgentId, provider_id: Type.String() }),
   body: AgentTokenImport,
   responses: { 201: made, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },

@@ -90,6 +90,8 @@ export const authenticate = defineOperation({
   summary: 'A token of a provider, or the address where a person gives one.',
   tags: [AUTH_TAG],
   access: 'principal',
+  // Whoever has a token can act at its provider.
+  permission: 'any key that writes',
   body: AuthenticateRequest,
   responses: {
     200: {
@@ -117,6 +119,7 @@ export const waitForAuthentication = defineOperation({
   summary: 'Wait until the person has been at the provider.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   params: Type.Object({ auth_id: Type.String() }),
   query: Type.Object({
     timeout: Type.Number({ default: 30, minimum: 0, maximum: 3600, description: 'Seconds.' }),
@@ -163,6 +166,7 @@ export const finishAuthentication = defineOperation({
   summary: 'The same by a front end, for the user who began it.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   params: Type.Object({ provider_id: Type.String() }),
   body: Type.Object(
     {

@@ -131,6 +131,7 @@ export const listOAuthProviders = defineOperation({
   summary: 'The OAuth providers of the organization, oldest first.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   responses: {
     200: { description: 'The providers.', schema: Type.Array(OAuthProvider), example: [exampleProvider] },
     ...OAUTH_ERROR_RESPONSES,
@@ -144,6 +145,7 @@ export const createOAuthProvider = defineCreation('oauth', {
   summary: 'Register an OAuth provider of the organization.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'organization:manage',
   body: OAuthProviderCreate,
   responses: { 200: answered, 400: BadRequest, 409: ProviderExistsResponse, ...OAUTH_ERROR_RESPONSES },
   examples: {
@@ -167,6 +169,7 @@ export const discoverMcpProvider = defineOperation({
     'Register the OAuth provider of an MCP server: its metadata is discovered, and the platform registers itself as a client.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'organization:manage',
   body: McpDiscoverRequest,
   responses: {
     200: answered,
@@ -185,6 +188,7 @@ export const getOAuthProvider = defineOperation({
   summary: 'One OAuth provider.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   params,
   responses: { 200: answered, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
 });
@@ -196,6 +200,7 @@ export const patchOAuthProvider = defineOperation({
   summary: 'Change an OAuth provider.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'organization:manage',
   params,
   body: OAuthProviderPatch,
   responses: { 200: answered, 400: BadRequest, 404: ProviderNotFoundResponse, ...OAUTH_ERROR_RESPONSES },
@@ -209,6 +214,7 @@ export const deleteOAuthProvider = defineOperation({
   summary: 'Delete an OAuth provider with all its tokens, which are revoked as far as the provider can be reached.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'organization:manage',
   params,
   responses: {
     200: {

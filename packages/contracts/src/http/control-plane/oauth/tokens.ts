@@ -85,6 +85,7 @@ export const listOAuthTokens = defineOperation({
   summary: "The caller's own tokens, newest first.",
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   query: Type.Object({ provider_id: Type.Optional(Type.String({ description: 'Of this provider only.' })) }),
   responses: {
     200: { description: 'The tokens.', schema: Type.Array(OAuthTokenSummary), example: [exampleToken] },
@@ -99,6 +100,7 @@ export const deleteOAuthTokens = defineOperation({
   summary: 'Revoke and delete all tokens the caller has of a provider.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   query: requiredProvider,
   responses: {
     200: {
@@ -117,6 +119,7 @@ export const oauthTokenExists = defineOperation({
   summary: 'Whether the calling user has any stored token of a provider, for whichever agent.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   query: requiredProvider,
   responses: {
     200: {
@@ -135,6 +138,7 @@ export const oauthTokensExist = defineOperation({
   summary: 'The same for several providers.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   body: Type.Object({ provider_ids: Type.Array(Type.String(), { maxItems: 200 }) }, { $id: 'OAuthTokensExistRequest' }),
   responses: {
     200: {
@@ -154,6 +158,7 @@ export const importOAuthToken = defineCreation('oauth', {
   summary: 'Store a token that the caller got elsewhere.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   body: OAuthTokenImport,
   responses: {
     200: {
@@ -174,6 +179,7 @@ export const patchOAuthToken = defineOperation({
   summary: "Change a token's label, or make it the default of its provider.",
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   params,
   body: OAuthTokenPatch,
   responses: {
@@ -191,6 +197,7 @@ export const deleteOAuthToken = defineOperation({
   summary: 'Revoke a token at the provider, then delete it.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key that writes',
   params,
   responses: {
     204: { description: 'It is gone.' },
@@ -208,6 +215,7 @@ export const workspaceSlackTokenExists = defineOperation({
   summary: 'Whether a Slack application was installed for the workspace.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'any key',
   responses: {
     200: { description: 'Yes or no.', schema: OAuthTokenStatus, example: { has_token: false } },
     ...OAUTH_ERROR_RESPONSES,
@@ -221,6 +229,7 @@ export const deleteWorkspaceSlackTokens = defineOperation({
   summary: 'Revoke and delete all Slack tokens of the workspace.',
   tags: [AUTH_TAG],
   access: 'principal',
+  permission: 'organization:manage',
   responses: {
     200: {
       description: 'They are gone.',

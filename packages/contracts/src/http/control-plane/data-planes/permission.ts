@@ -1,0 +1,4 @@
+import type { OperationPermission } from '../../../permissions.ts';
+
+/** A data plane gets the secrets of deployments, which callers that may update deployments may read as well. */
+export const DATA_PLANE_PERMISSION: OperationPermission = ['deployments:update', 'listener:speak'];

@@ -1,0 +1,73 @@
+import type { OperationAccess, Permission, PermissionRefusal } from '@runyard/contracts';
+import { ForbiddenError } from './errors.ts';
+import type { BoundOperation } from './http/bind.ts';
+import type { Principal } from './principal.ts';
+
+/** The workspace, with its organization, that a request acts in. */
+export interface Tenant {
+  organizationId: string;
+  workspaceId: string;
+}
+
+/** Returns the workspace that the caller acts in. @throws ForbiddenError when it acts in none */
+export function tenantOf({ organizationId, workspaceId }: Principal): Tenant {
+  if (!workspaceId) throw workspaceMissing();
+  return { organizationId, workspaceId };
+}
+
+/** Middleware: only callers that may do what an operation declares get to its handler. */
+export function requireOperationPermission({ operation, handler }: BoundOperation): BoundOperation {
+  return {
+    operation,
+    handler: async (request) => {
+      authorize(request.caller, operation);
+      return handler(request);
+    },
+  };
+}
+
+/** Checks what an operation declares of its callers. @throws ForbiddenError */
+export function authorize(caller: Principal, { access, permission, plan, refusal }: OperationAccess): void {
+  if (access !== 'principal' || permission === 'any key') return;
+  if (permission === 'any key that writes') {
+    if (caller.isReadOnly) throw new ForbiddenError('This key only reads', { code: 'key_read_only' });
+  } else if (typeof permission === 'string' || !('checkedByService' in permission)) {
+    const sufficient = [permission].flat();
+    if (!sufficient.some((each) => hasPermission(caller, each))) {
+      throw permissionMissing(caller, sufficient[0]!, refusal);
+    }
+  }
+  if (plan === 'plus' && caller.plan === 'developer') {
+    // Clients search the text for the words `not enabled`.
+    throw new ForbiddenError('Deployments are not enabled for this organization: its plan is below Plus', {
+      code: 'plan_required',
+    });
+  }
+}
+
+export function hasPermission({ permissions }: Pick<Principal, 'permissions'>, permission: Permission): boolean {
+  return permissions.includes(permission);
+}
+
+/**
+ * Checks a permission that depends on the request or the resource, in addition to the declared one.
+ *
+ * @throws ForbiddenError
+ */
+export function requirePermission(caller: Principal, permission: Permission): void {
+  if (!hasPermission(caller, permission)) throw permissionMissing(caller, permission);
+}
+
+function permissionMissing(caller: Principal, permission: Permission, refusal?: PermissionRefusal): ForbiddenError {
+  const place = permission.startsWith('organization:') ? 'organization' : 'workspace';
+  if (place === 'workspace' && !caller.workspaceId) return workspaceMissing();
+  const detail = refusal?.detail ?? `You may not do this in the ${place}: ${permission} is missing`;
+  return new ForbiddenError(detail, { code: refusal?.code ?? 'permission_missing' });
+}
+
+function workspaceMissing(): ForbiddenError {
+  // Clients search the text for the words `requires workspace specification`.
+  return new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
+    code: 'workspace_required',
+  });
+}
