@@ -90,3 +90,14 @@ it('a task may have an interval that is longer than a timer', async () => {
   expect(run).not.toHaveBeenCalled();
   await task.stop();
 });
+
+it.each(Array.from({ length: 8 }, (_, steps) => steps))('a wake %i steps after a round is not lost', async (steps) => {
+  const { task, run } = createTask();
+  task.wake();
+  for (let step = 0; step < steps; step++) await undefined;
+  const before = run.mock.calls.length;
+  task.wake();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(run.mock.calls.length).toBeGreaterThan(before);
+  await task.stop();
+});

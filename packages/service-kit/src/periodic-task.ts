@@ -52,21 +52,24 @@ export class PeriodicTask {
   }
 
   #begin(): void {
-    if (this.#isStopped) return;
-    this.#running ??= this.#runRounds().finally(() => {
-      this.#running = undefined;
-    });
+    if (!this.#isStopped) this.#running ??= this.#runRounds();
   }
 
   async #runRounds(): Promise<void> {
-    const { name, run, logger } = this.#options;
     do {
       this.#isWoken = false;
-      try {
-        await run(this);
-      } catch (error) {
-        logger.warn('periodic task failed, will retry', { task: name, error });
-      }
+      await this.#runRound();
     } while (this.#isWoken && !this.#isStopped);
+    // Without a step between this and the look at `#isWoken`, so that no wake is lost between the two.
+    this.#running = undefined;
+  }
+
+  async #runRound(): Promise<void> {
+    const { name, run, logger } = this.#options;
+    try {
+      await run(this);
+    } catch (error) {
+      logger.warn('periodic task failed, will retry', { task: name, error });
+    }
   }
 }
