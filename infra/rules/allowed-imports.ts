@@ -26,7 +26,6 @@ export const PACKAGES_BOTTOM_UP = [
  * left its knot has to leave this list.
  */
 export const FOLDER_KNOTS: Record<string, string[]> = {
-  'services/agent-api': ['assistants', 'feedback', 'runs', 'threads', 'webhooks'],
   'services/control-plane': [
     'builds',
     'data-plane',

@@ -14,7 +14,9 @@ import {
   withMiddleware,
 } from '@runyard/service-kit';
 import { createCallerVerifier } from './access/authentication.ts';
-import { openAssistants } from './assistants/open-assistants.ts';
+import type { RequireRun } from './access/require-run.ts';
+import { UNRESTRICTED } from './access/scope.ts';
+import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
@@ -102,12 +104,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   lifecycle.onStop('thread sweeper', () => threads.sweeper.stop());
-  const assistantParts = {
+  const assistantParts: AssistantParts = {
     prisma,
     pool,
     graphs: project.graphs,
     environment: { ...process.env, ...environment },
-    removal: { threads: threads.service, runs: () => runs },
+    removal: {
+      deleteThreads: (scope, assistantId) => threads.service.deleteMatching(scope, { assistant_id: assistantId }),
+      cancelRuns: (assistantId, reason) => runs.cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason),
+    },
     host,
     configurableHeaders: http.configurableHeaders,
     keys,
@@ -137,6 +142,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.wake() });
+  const requireRun: RequireRun = (scope, threadId, runId) => runs.find(scope, threadId, runId);
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.stop());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
@@ -173,8 +179,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...assistants.routes,
         ...threads.routes,
         ...runRoutes(runs, answers, keys, http.configurableHeaders),
-        ...feedback.routes(runs),
-        ...webhooks.routes(runs),
+        ...feedback.routes(requireRun),
+        ...webhooks.routes(requireRun),
         ...cronRoutes(crons.service, keys),
         ...store.routes,
         ...ui.routes,

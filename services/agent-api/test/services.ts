@@ -9,6 +9,7 @@ import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
+import { UNRESTRICTED } from '../src/access/scope.ts';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
 import { AssistantLookup } from '../src/assistants/assistant-lookup.ts';
@@ -107,7 +108,11 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     [{ graphId: 'echo', file: '/project/echo.ts', symbol: 'graph' }],
     {},
   );
-  const removal = new AssistantRemoval({ store: assistantStore, threads, runs: () => runs });
+  const removal = new AssistantRemoval({
+    store: assistantStore,
+    deleteThreads: (scope, assistantId) => threads.deleteMatching(scope, { assistant_id: assistantId }),
+    cancelRuns: (assistantId, reason) => runs.cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason),
+  });
   const assistants = new AssistantService({ ids, store: assistantStore, versions, removal });
   const lookup = new AssistantLookup(pool, ids);
 
@@ -146,7 +151,10 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       { engine, streams, watch, ends, open: new OpenResponses(), results },
       new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
     ),
-    webhookLog: new WebhookLog({ queue: { listOfRun: async () => [] }, runs }),
+    webhookLog: new WebhookLog({
+      queue: { listOfRun: async () => [] },
+      requireRun: (scope, threadId, runId) => runs.find(scope, threadId, runId),
+    }),
     crons: new CronService({
       store: new CronStore(prisma, cipher),
       assistants: lookup,

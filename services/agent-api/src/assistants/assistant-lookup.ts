@@ -3,8 +3,17 @@ import { GroupCommitter, toSqlJson } from '@runyard/database';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
-import type { RunAssistant } from '../runs/run-arguments.ts';
 import type { AssistantIds } from './assistant-ids.ts';
+
+/** The part of an assistant that goes into its runs. */
+export interface RunAssistant {
+  assistantId: string;
+  graphId: string;
+  config: RunConfig;
+  context: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  isSystem: boolean;
+}
 
 interface LookupRequest {
   assistantId: string;

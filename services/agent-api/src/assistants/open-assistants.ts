@@ -23,12 +23,7 @@ export interface Assistants {
   routes: BoundOperation[];
 }
 
-/**
- * Opens the assistants of a deployment and brings the default assistants up to date with the project.
- *
- * @throws ConfigError when a variable about assistants is wrong
- */
-export async function openAssistants(options: {
+export interface AssistantParts {
   prisma: PrismaClient;
   pool: pg.Pool;
   graphs: readonly ProjectGraph[];
@@ -40,8 +35,15 @@ export async function openAssistants(options: {
   /** Request headers that reach `configurable`. */
   configurableHeaders: PickHeaders;
   keys: IdempotencyKeys;
-}): Promise<Assistants> {
-  const { prisma, pool, graphs, environment, removal, host, configurableHeaders } = options;
+}
+
+/**
+ * Opens the assistants of a deployment and brings the default assistants up to date with the project.
+ *
+ * @throws ConfigError when a variable about assistants is wrong
+ */
+export async function openAssistants(parts: AssistantParts): Promise<Assistants> {
+  const { prisma, pool, graphs, environment, removal, host, configurableHeaders } = parts;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
@@ -56,6 +58,6 @@ export async function openAssistants(options: {
   });
   return {
     lookup: new AssistantLookup(pool, ids),
-    routes: [...assistantRoutes(service, options.keys), ...assistantGraphRoutes(graphService, configurableHeaders)],
+    routes: [...assistantRoutes(service, parts.keys), ...assistantGraphRoutes(graphService, configurableHeaders)],
   };
 }

@@ -11,9 +11,9 @@ import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/r
 import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '../access/scope.ts';
-import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { AssistantLookup, RunAssistant } from '../assistants/assistant-lookup.ts';
 import type { Page } from '../http/pagination.ts';
-import { type RunAssistant, requireOneConfiguration } from '../runs/run-arguments.ts';
+import { requireOneConfiguration } from '../runs/run-arguments.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { type CronPayload, mergePayload, payloadOf } from './cron-payload.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RunService } from '../runs/run-service.ts';
+import type { RequireRun } from '../access/require-run.ts';
 import { feedbackRoutes } from './feedback-routes.ts';
 import { FeedbackStore } from './feedback-store.ts';
 import { FeedbackTokens } from './feedback-tokens.ts';
@@ -12,5 +12,5 @@ export async function openFeedback({ pool, ttlSeconds }: { pool: pg.Pool; ttlSec
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
   const tokens = new FeedbackTokens({ signingKey: rows[0]!.signing_key, ttlSeconds });
   const store = new FeedbackStore(pool);
-  return { tokens, routes: (runs: Pick<RunService, 'find'>) => feedbackRoutes({ tokens, store, runs }) };
+  return { tokens, routes: (requireRun: RequireRun) => feedbackRoutes({ tokens, store, requireRun }) };
 }

@@ -2,7 +2,8 @@ import { withoutReservedMetadata } from '@runyard/contracts';
 import type { AcceptedRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
 import { isRestricted, type Scope } from '../access/scope.ts';
-import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
+import type { RunAssistant } from '../assistants/assistant-lookup.ts';
+import { buildRunMetadata, type RunRequest, toRunArguments } from './run-arguments.ts';
 
 /** The creator of a run and its thread. */
 export interface RunOrigin {

@@ -1,7 +1,8 @@
 import { RunArguments, validatorOf } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { buildRunMetadata, type RunAssistant, type RunRequest, toRunArguments } from './run-arguments.ts';
+import type { RunAssistant } from '../assistants/assistant-lookup.ts';
+import { buildRunMetadata, type RunRequest, toRunArguments } from './run-arguments.ts';
 
 const assistant: RunAssistant = {
   assistantId: '046b5dc7-2108-582c-9c6c-31d556d138f0',

@@ -1,19 +1,11 @@
-import type { RunArguments, RunConfig, RunCreateStateful, RunCreateStreamingStateless } from '@runyard/contracts';
+import type { RunArguments, RunCreateStateful, RunCreateStreamingStateless } from '@runyard/contracts';
 import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
+import type { RunAssistant } from '../assistants/assistant-lookup.ts';
+import { withoutCheckpointKeys, withoutPlatformKeys } from '../assistants/configurable-keys.ts';
 
 /** The run as a client asks for it: the fields that it may set, whichever way it creates the run. */
 export type RunRequest = RunCreateStateful & RunCreateStreamingStateless;
-
-/** The part of an assistant that goes into its runs. */
-export interface RunAssistant {
-  assistantId: string;
-  graphId: string;
-  config: RunConfig;
-  context: Record<string, unknown>;
-  metadata: Record<string, unknown>;
-  isSystem: boolean;
-}
 
 export interface RunIdentity {
   runId: string;
@@ -127,27 +119,6 @@ function tracingOf({ langsmith_tracer: tracer }: RunRequest, project: string | u
     ...(project_name && { [TRACING_PROJECT_KEY]: project_name }),
     ...(example_id && { [TRACING_EXAMPLE_KEY]: example_id }),
   };
-}
-
-/** Keys that only the platform sets: the caller, the thread and the run. */
-const PLATFORM_KEY = /^(thread_id|run_id|__.*|svc_.*|langgraph_auth_.*)$/;
-/** Keys that choose where a run starts and mean nothing to a graph's context. */
-const CHECKPOINT_KEY = /^checkpoint_(id|ns|map)$/;
-
-function withoutPlatformKeys(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !PLATFORM_KEY.test(key)));
-}
-
-function withoutCheckpointKeys(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !CHECKPOINT_KEY.test(key)));
-}
-
-/**
- * Returns the part of a run's `configurable` that decides how its graph is made, without what belongs to that run
- * alone.
- */
-export function configurableOfGraph(configurable: Record<string, unknown>): Record<string, unknown> {
-  return withoutCheckpointKeys(withoutPlatformKeys(configurable));
 }
 
 function streamModes(asked: RunRequest['stream_mode']): RunArguments['stream_mode'] {

@@ -5,7 +5,7 @@ import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
-import { configurableOfGraph } from '../runs/run-arguments.ts';
+import { configurableOfGraph } from '../assistants/configurable-keys.ts';
 
 export interface LastConfigurationOptions {
   host: { requireRunning(): Promise<Pick<GraphHost, 'graphs'>> };

@@ -22,6 +22,9 @@ import { requestedTtl } from './ttl-request.ts';
 /** Fields of a thread that are stored with its state and may be large. */
 const STATE_FIELDS = new Set(['values', 'interrupts']);
 
+const DELETED_AT_ONCE = 4;
+const DELETED_PER_PAGE = 200;
+
 export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
@@ -127,6 +130,20 @@ export class ThreadService {
     this.#onDeleted(threads);
   }
 
+  /** Deletes all threads with this metadata that the caller may see, several at a time. */
+  async deleteMatching(scope: Scope, metadata: Record<string, unknown>): Promise<void> {
+    for (;;) {
+      const { rows } = await this.search(scope, { metadata, select: ['thread_id'], limit: DELETED_PER_PAGE });
+      if (rows.length === 0) return;
+      const workers = Array.from({ length: DELETED_AT_ONCE }, async () => {
+        for (let row = rows.pop(); row?.thread_id !== undefined; row = rows.pop()) {
+          await this.delete(scope, row.thread_id).catch(ignoreNotFound);
+        }
+      });
+      await Promise.all(workers);
+    }
+  }
+
   async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
     const { select, extract } = request;
     const paths = Object.entries(extract ?? {});
@@ -160,6 +177,11 @@ export class ThreadService {
 
 function threadExists(threadId: string): ConflictError {
   return new ConflictError(`Thread with ID ${threadId} already exists`, { code: 'thread_exists' });
+}
+
+/** Ignores that somebody else deleted a thread first. */
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof NotFoundError)) throw error;
 }
 
 export function requireThread(threadId: string, thread: StoredThread | undefined): StoredThread {

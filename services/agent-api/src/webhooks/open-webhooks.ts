@@ -5,8 +5,8 @@ import { HostnameChecker, OutboundClient, OutboundPolicy } from '@runyard/outbou
 import { type Signals, WebhookQueue } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { RequireRun } from '../access/require-run.ts';
 import type { Config } from '../config.ts';
-import type { RunService } from '../runs/run-service.ts';
 import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
 import { WebhookLog, webhookLogRoutes } from './webhook-log.ts';
 import { registerWebhookMetrics } from './webhook-metrics.ts';
@@ -86,7 +86,7 @@ export function openWebhooks(parts: WebhookParts) {
   });
   return {
     targets,
-    routes: (runs: Pick<RunService, 'find'>) => webhookLogRoutes(new WebhookLog({ queue, runs })),
+    routes: (requireRun: RequireRun) => webhookLogRoutes(new WebhookLog({ queue, requireRun })),
     /** Starts sending. `sendToApp` calls the project's own app, if it has one. */
     start(sendToApp: SendRequest = sendOutside) {
       retention.start();

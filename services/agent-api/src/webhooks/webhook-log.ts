@@ -1,26 +1,26 @@
 import * as contracts from '@runyard/contracts';
 import type { WebhookDelivery, WebhookQueue } from '@runyard/run-engine';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type { RequireRun } from '../access/require-run.ts';
 import { isRestricted, type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { toWireTime } from '../http/wire-time.ts';
-import type { RunService } from '../runs/run-service.ts';
 
 /**
  * Reads the log of webhooks. It outlives the run of a stateless thread, and a deleted run, for those who may see all.
  */
 export class WebhookLog {
   readonly #queue: Pick<WebhookQueue, 'listOfRun'>;
-  readonly #runs: Pick<RunService, 'find'>;
+  readonly #requireRun: RequireRun;
 
-  constructor(options: { queue: Pick<WebhookQueue, 'listOfRun'>; runs: Pick<RunService, 'find'> }) {
+  constructor(options: { queue: Pick<WebhookQueue, 'listOfRun'>; requireRun: RequireRun }) {
     this.#queue = options.queue;
-    this.#runs = options.runs;
+    this.#requireRun = options.requireRun;
   }
 
   /** @throws NotFoundError */
   async ofRun(scope: Scope, threadId: string, runId: string): Promise<contracts.WebhookDelivery[]> {
     const deliveries = await this.#queue.listOfRun(threadId, runId);
-    if (deliveries.length === 0 || isRestricted(scope)) await this.#runs.find(scope, threadId, runId);
+    if (deliveries.length === 0 || isRestricted(scope)) await this.#requireRun(scope, threadId, runId);
     return deliveries.map(toWireDelivery);
   }
 }
