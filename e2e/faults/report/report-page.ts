@@ -60,7 +60,7 @@ function askedLines(goal: Goal): string[] {
   const { limits, departures = [] } = goalLimits[goal.id] ?? {};
   if (!limits) throw new Error(`goal-limits.ts does not say what ${goal.id} asks for`);
   return [
-    `GoalLimits for: ${limits}`,
+    `Asked for: ${limits}`,
     ...(departures.length > 0 ? ['', 'Measured otherwise:', '', ...departures.map((each) => `- ${each}`)] : []),
   ];
 }
