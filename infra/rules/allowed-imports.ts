@@ -42,26 +42,3 @@ export const FOLDER_KNOTS: Record<string, string[]> = {
     'sources',
   ],
 };
-
-/** Imports against a rule that have still to be removed, as `from → to`. The list may shrink, never grow. */
-export const KNOWN_VIOLATIONS: string[] = [
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/crons/cron-scheduler.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/meta/sweep-metrics.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/project/server-registration.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/runs/rescue-rounds.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/streams/run-watch.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/threads/thread-sweeper.ts',
-  'e2e/faults/bench/background/agent-api-parts.ts → services/agent-api/src/webhooks/webhook-sender.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/control-plane/src/reconciler/ownership.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/control-plane/src/reconciler/reconciler.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/gateway/src/authentication/open-exchanges.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/gateway/src/proxy/unresponsive-upstreams.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/gateway/src/routing/deployment-table.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/gateway/src/routing/route-feed.ts',
-  'e2e/faults/bench/background/platform-parts.ts → services/org-access/src/api-keys/last-use-recorder.ts',
-  'e2e/faults/bench/background/run-worker-parts.ts → services/run-worker/src/claiming/claim-loop.ts',
-  'e2e/faults/bench/background/run-worker-parts.ts → services/run-worker/src/hosts/host-supervisor.ts',
-  'e2e/faults/bench/background/run-worker-parts.ts → services/run-worker/src/leases/lease-keeper.ts',
-  'e2e/faults/bench/background/run-worker-parts.ts → services/run-worker/src/worker-metrics.ts',
-  'e2e/faults/bench/background/run-worker-parts.ts → services/run-worker/test/fakes.ts',
-];

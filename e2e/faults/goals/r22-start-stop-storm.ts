@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { openPool } from '@runyard/database';
-import { createTestDatabase } from '@runyard/test-kit';
-import { backgroundParts } from '../bench/background/index.ts';
+import { createTestDatabase, startStopStorm } from '@runyard/test-kit';
+import { backgroundParts } from '../bench/background-parts.ts';
 import type { Goal } from '../bench/goal.ts';
-import { storm } from '../bench/start-stop-storm.ts';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../packages/run-engine/prisma/migrations');
 const ROUNDS = 10;
@@ -23,7 +22,7 @@ export const goal: Goal = {
     const parts = backgroundParts({ pool, database: database.url, redis, keyPrefix: `storm-${bench.seed}` });
     for (const part of parts) {
       const begun = performance.now();
-      const result = await storm(part, { rounds: ROUNDS, times, random: bench.random.fork(part.name) });
+      const result = await startStopStorm(part, { rounds: ROUNDS, times, random: bench.random.fork(part.name) });
       bench.log(`${part.name}: ${result.stops} in ${Math.round(performance.now() - begun)} ms`);
       stops += result.stops;
       seconds = Math.max(seconds, result.seconds);

@@ -122,6 +122,9 @@ export const goalLimits: Record<string, GoalLimits> = {
   R22: {
     limits:
       'Each background part started and stopped 10 × 50 times: no hang over 5 s, no unhandled rejection, no leak.',
+    departures: [
+      'These are the parts that services share. Those of one service are started and stopped as often by its own tests (`start-stop.test.ts`).',
+    ],
   },
   RP: {
     limits: 'Gateway, control-plane and org-access killed 5 times each: at work again within 15 s, nothing forgotten.',

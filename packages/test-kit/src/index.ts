@@ -16,5 +16,6 @@ export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './service-process.ts';
+export { type BackgroundPart, startStopStorm } from './start-stop-storm.ts';
 export { waitFor } from './wait-for.ts';
 export { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts';

@@ -5,12 +5,24 @@ import { Lease, LeasedTask } from '@runyard/leases';
 import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createContext, listen, silentLogger as logger, Metrics } from '@runyard/service-kit';
+import type { BackgroundPart } from '@runyard/test-kit';
 import type pg from 'pg';
-import type { BackgroundPart } from '../start-stop-storm.ts';
-import { EVERY_MS, nothing, type PartServers } from './part-servers.ts';
 
-/** Returns the background parts that services have from packages. */
-export function packageParts({ pool, database, redis, keyPrefix }: PartServers): BackgroundPart[] {
+/** The servers of a deployment. */
+export interface PartServers {
+  pool: pg.Pool;
+  /** The URL of the pool's database. */
+  database: string;
+  redis: string;
+  keyPrefix: string;
+}
+
+/** Milliseconds between rounds of periodic parts. */
+const EVERY_MS = 5;
+const nothing = () => undefined;
+
+/** Returns the background parts that services have from packages, on real servers. */
+export function backgroundParts({ pool, database, redis, keyPrefix }: PartServers): BackgroundPart[] {
   const context = { logger, metrics: new Metrics({ processMetrics: false }) };
   const bus = { kind: 'redis', url: redis, prefix: keyPrefix } satisfies EventBusConfig;
   const queue = { redis, keyPrefix };

@@ -1,13 +1,26 @@
+import { randomInt } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitFor } from '@runyard/test-kit';
-import type { Random } from './random.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A part that works in the background of a service from its start to its stop. */
 export interface BackgroundPart {
   name: string;
   /** Returns a new one, not started. */
   open(): { start(): unknown; stop(): unknown };
+}
+
+export interface StormOptions {
+  rounds?: number;
+  /** Starts of each round. */
+  times?: number;
+  /** Makes the choices. */
+  random?: Random;
+}
+
+interface Random {
+  /** Returns an integer; both bounds are included. */
+  integer(from: number, to: number): number;
 }
 
 export interface StormResult {
@@ -24,10 +37,15 @@ const ALIVE_MS = 4;
 /** Connections that pools keep, and timers of others: leaks grow with each start. */
 const SLACK = 8;
 
-/** Starts and stops a part `times` times in each round, some at once, and checks what it leaves in this process. */
-export async function storm(
+const UNSEEDED: Random = { integer: (from, to) => randomInt(from, to + 1) };
+
+/**
+ * Starts and stops a part many times in each round, some at once and each after a random moment, and checks what it
+ * leaves in this process.
+ */
+export async function startStopStorm(
   part: BackgroundPart,
-  { rounds, times, random }: { rounds: number; times: number; random: Random },
+  { rounds = 10, times = 50, random = UNSEEDED }: StormOptions = {},
 ): Promise<StormResult> {
   const result: StormResult = { stops: 0, seconds: 0, faults: [] };
   const quiet = listenForFaults(part.name, result.faults);
@@ -83,7 +101,7 @@ type Counts = Record<string, number>;
 
 /** Counts open files and sockets, and what keeps the event loop alive, by kind. */
 async function resources(): Promise<Counts> {
-  const counts: Counts = { 'open files': (await readdir('/proc/self/fd')).length };
+  const counts: Counts = { 'open files': (await readdir('/dev/fd')).length };
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
