@@ -25,6 +25,8 @@ interface Stop {
   at: number;
   seconds: number;
   code: number | null;
+  /** The lines of the log at level error. */
+  errors: string[];
 }
 
 export const goal: Goal = {
@@ -77,7 +79,9 @@ export const goal: Goal = {
       samples: agentApis.length,
     });
     const stops = workers.stops.length + agentApis.length;
-    const unclean = [...workers.stops, ...agentApis].filter(({ code }) => code !== 0).map(({ code }) => `exit ${code}`);
+    const unclean = [...workers.stops, ...agentApis]
+      .filter(({ code }) => code !== 0)
+      .map(({ code, errors }) => [`exit ${code}`, ...errors].join('\n'));
     bench.measureNone('stops that did not end with exit code 0', unclean, stops, 4 * rounds);
     clients.measure(bench);
     bench.measureNone(
@@ -142,7 +146,11 @@ async function stopped(part: Part): Promise<Stop> {
   const { pid: worker } = part;
   const at = Date.now();
   const { code } = await part.stop();
-  return { worker, at, seconds: (Date.now() - at) / 1000, code };
+  const errors = part
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"'));
+  return { worker, at, seconds: (Date.now() - at) / 1000, code, errors };
 }
 
 /** A stretch of one run that one worker executed without another in between. */
