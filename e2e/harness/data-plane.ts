@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startInfrastructure } from '@runyard/local-infra';
-import { FaultLine, freePort, type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import { FaultLine, freePort, startServiceProcess, type TestServiceProcess } from '@runyard/test-kit';
 
 const services = path.resolve(import.meta.dirname, '../../services');
 const entryOf = (service: string, name = 'main') => path.join(services, service, 'dist', `${name}.js`);
@@ -44,7 +44,7 @@ export async function startDataPlane(options: {
     const url = `http://127.0.0.1:${port}`;
     const bus = { EVENT_BUS: 'redis' };
     const shared = { INTERNAL_TOKEN: randomBytes(16).toString('hex'), EVENT_BUS_REDIS_URI: servers.redis.url };
-    const start = async (process: Parameters<typeof startServiceProcess>[0]): Promise<ServiceProcess> => {
+    const start = async (process: Parameters<typeof startServiceProcess>[0]): Promise<TestServiceProcess> => {
       const started = await startServiceProcess({ readyPath: '/ok?check_db=1', ...process });
       closing.push(() => started.stop());
       return started;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startInfrastructure } from '@runyard/local-infra';
-import { type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import { startServiceProcess, type TestServiceProcess } from '@runyard/test-kit';
 import pg from 'pg';
 import type { Target } from './target.ts';
 
@@ -21,7 +21,7 @@ export async function startAgentServer({
 }): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-direct-'));
   const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
-  const started: ServiceProcess[] = [];
+  const started: TestServiceProcess[] = [];
   const stop = async () => {
     for (const service of started.toReversed()) await service.stop();
     await servers.stop();
@@ -50,7 +50,7 @@ export async function startAgentServer({
     started.push(await startServiceProcess({ entry: entry('agent-api'), env, secrets, ...ready }));
     await query(database.href, `UPDATE deployment SET active_revision = '${REVISION}'`);
     started.push(await startServiceProcess({ entry: entry('run-worker'), env, secrets, ...ready }));
-    const [agentApi, worker] = started as [ServiceProcess, ServiceProcess];
+    const [agentApi, worker] = started as [TestServiceProcess, TestServiceProcess];
     return {
       name: 'agent-api',
       url: agentApi.url,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openPool } from '@runyard/database';
 import { createEventBus, type EventBusConfig, OutboxRelay } from '@runyard/event-bus';
 import { Lease, LeasedTask } from '@runyard/leases';
-import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
+import { RunWakeups, WakeupReceiver, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createContext, listen, silentLogger as logger, Metrics } from '@runyard/service-kit';
 import type { BackgroundPart } from '@runyard/test-kit';
@@ -68,7 +68,7 @@ export function backgroundParts({ pool, database, redis, keyPrefix }: PartServer
     {
       name: 'signals',
       open: () => {
-        const signals = new Signals({ ...queue, topic: 'crons' });
+        const signals = new WorkSignals({ ...queue, topic: 'crons' });
         return { start: () => signals.onSignal(nothing), stop: () => signals.close() };
       },
     },

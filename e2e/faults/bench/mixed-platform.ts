@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Deployment, Revision } from '@runyard/contracts';
-import { createTestDatabase, freePort, type ServiceProcess, startServiceProcess, waitFor } from '@runyard/test-kit';
+import { createTestDatabase, freePort, startServiceProcess, type TestServiceProcess, waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
 import { Ledger } from './ledger.ts';
 
@@ -20,7 +20,7 @@ export class MixedPlatform {
   deploymentUrl = '';
   readonly #ports: Record<PlatformService, number>;
   readonly #settings: Settings;
-  readonly #running = new Map<PlatformService, ServiceProcess>();
+  readonly #running = new Map<PlatformService, TestServiceProcess>();
 
   private constructor(ports: Record<PlatformService, number>, settings: Settings, ledger: Ledger) {
     this.#ports = ports;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FaultLine, freePort, type ServiceProcess, startServiceProcess, waitFor } from '@runyard/test-kit';
+import { FaultLine, freePort, startServiceProcess, type TestServiceProcess, waitFor } from '@runyard/test-kit';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 
@@ -28,7 +28,7 @@ export class Part {
   readonly lines: { postgres: FaultLine; redis: FaultLine };
   readonly port: number;
   readonly #options: PartOptions;
-  #process: ServiceProcess | undefined;
+  #process: TestServiceProcess | undefined;
   #isUp = false;
   /** Counts starts and kills: a start that was killed meanwhile has not failed. */
   #turn = 0;

@@ -5,7 +5,7 @@ import { runProgram } from './run-program.ts';
 import type { SupervisedProcess } from './supervision/supervised-process.ts';
 import type { Supervisor } from './supervision/supervisor.ts';
 
-export interface ContainerOptions {
+export interface ServerContainerOptions {
   name: string;
   image: string;
   /** Loopback port → port in the container. */
@@ -37,7 +37,7 @@ const PULL_TIMEOUT_MS = 600_000;
 /** @throws ImageUnavailableError */
 async function pullImage(
   docker: string,
-  { name, image, progress }: Pick<ContainerOptions, 'name' | 'image' | 'progress'>,
+  { name, image, progress }: Pick<ServerContainerOptions, 'name' | 'image' | 'progress'>,
 ): Promise<void> {
   if ((await runProgram(docker, ['image', 'inspect', image], { timeoutMs: 10_000 })).ok) return;
   progress(`${name}: pulling ${image}, once`);
@@ -52,7 +52,7 @@ async function pullImage(
 export async function startContainer(
   supervisor: Supervisor,
   docker: string,
-  options: ContainerOptions,
+  options: ServerContainerOptions,
 ): Promise<SupervisedProcess> {
   const container = `runyard-${createHash('sha256').update(supervisor.dataDir).digest('hex').slice(0, 8)}-${options.name}`;
   await runProgram(docker, ['rm', '--force', container], { timeoutMs: 30_000 });
@@ -66,7 +66,7 @@ export async function startContainer(
   });
 }
 
-export function containerArguments(container: string, options: ContainerOptions): string[] {
+export function containerArguments(container: string, options: ServerContainerOptions): string[] {
   return [
     'run',
     '--rm',

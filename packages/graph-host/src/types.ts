@@ -108,7 +108,7 @@ export interface RunEvent {
   data: string;
 }
 
-export type RunOutcome =
+export type ExecutionOutcome =
   | {
       /** The run came to its end or to an interrupt. */
       kind: 'done';
@@ -143,7 +143,7 @@ export type LossCause = 'exited' | 'outOfMemory' | 'unresponsive' | 'storage' | 
 
 export interface RunHandle {
   /** Never rejects. Every event has been delivered to `onEvents` before it resolves. */
-  settled: Promise<RunOutcome>;
+  settled: Promise<ExecutionOutcome>;
   /**
    * Resolves once none of the run's code executes any more, as far as the child knows. A run that is cut short settles
    * earlier.

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import {
+  type ExecutionOutcome,
   type ExecutionRequest,
   type GraphBackends,
   type GraphHost,
@@ -9,7 +10,6 @@ import {
   type HostLog,
   type RunEvent,
   type RunHandle,
-  type RunOutcome,
   startGraphHost,
 } from '../src/index.ts';
 import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';
@@ -77,7 +77,7 @@ export function executionRequest(graphId: string, request: Partial<ExecutionRequ
 }
 
 export interface FinishedRun {
-  outcome: RunOutcome;
+  outcome: ExecutionOutcome;
   events: { event: string; data: unknown }[];
   /** The final values, parsed. */
   values: Record<string, unknown> | null;

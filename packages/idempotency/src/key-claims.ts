@@ -11,11 +11,11 @@ import type { KeyedRequest } from './keyed-request.ts';
  * request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea, claimed_at timestamptz NOT NULL, expires_at
  * timestamptz NOT NULL);`
  */
-export interface Queries {
+export interface SqlQueries {
   query<Row>(text: string, values: unknown[]): Promise<Row[]>;
 }
 
-export const onPg = (client: pg.Pool | pg.ClientBase): Queries => ({
+export const onPg = (client: pg.Pool | pg.ClientBase): SqlQueries => ({
   async query<Row>(text: string, values: unknown[]) {
     return (await client.query(text, values)).rows as Row[];
   },
@@ -26,7 +26,7 @@ export interface RawTransaction {
   $queryRawUnsafe<T>(text: string, ...values: unknown[]): PromiseLike<T>;
 }
 
-export const onPrisma = (transaction: RawTransaction): Queries => ({
+export const onPrisma = (transaction: RawTransaction): SqlQueries => ({
   async query<Row>(text: string, values: unknown[]) {
     return transaction.$queryRawUnsafe<Row[]>(text, ...values);
   },
@@ -53,7 +53,7 @@ export interface ClaimedKey {
 }
 
 /** Claims the free keys and returns them by `claim`. Waits for transactions in flight that claim one of them. */
-export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Promise<Map<string, ClaimedKey>> {
+export async function claimKeys(queries: SqlQueries, requests: KeyedRequest[]): Promise<Map<string, ClaimedKey>> {
   // A statement must not contain a key twice: the first of them creates.
   const distinct = new Map(requests.toReversed().map((request) => [request.id.toString('hex'), request]));
   const asked = [...distinct.values()];
@@ -78,7 +78,7 @@ export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Pro
 }
 
 /** @throws KeyTakenError */
-export async function claimKey(queries: Queries, request: KeyedRequest): Promise<ClaimedKey> {
+export async function claimKey(queries: SqlQueries, request: KeyedRequest): Promise<ClaimedKey> {
   const claimed = (await claimKeys(queries, [request])).get(request.claim);
   if (!claimed) throw new KeyTakenError();
   return claimed;
@@ -86,7 +86,7 @@ export async function claimKey(queries: Queries, request: KeyedRequest): Promise
 
 /** Binds keys to their answers, JSON values. @throws KeyTakenError when another attempt has taken a claim over */
 export async function settleKeys(
-  queries: Queries,
+  queries: SqlQueries,
   settled: { request: KeyedRequest; answer: unknown }[],
 ): Promise<void> {
   if (settled.length === 0) return;
@@ -105,17 +105,17 @@ export async function settleKeys(
 }
 
 /** Frees keys whose creation failed. A bound key stays bound: its creation took place, and the answer was lost. */
-export function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
+export function releaseKeys(queries: SqlQueries, requests: KeyedRequest[]): Promise<void> {
   return freeKeys(queries, requests, { alsoBound: false });
 }
 
 /** Frees a key even when it is bound, after its creation was undone. */
-export function unbindKey(queries: Queries, request: KeyedRequest): Promise<void> {
+export function unbindKey(queries: SqlQueries, request: KeyedRequest): Promise<void> {
   return freeKeys(queries, [request], { alsoBound: true });
 }
 
 async function freeKeys(
-  queries: Queries,
+  queries: SqlQueries,
   requests: KeyedRequest[],
   { alsoBound }: { alsoBound: boolean },
 ): Promise<void> {
@@ -134,7 +134,7 @@ export interface KnownKey {
 }
 
 /** Returns undefined for a free key. */
-export async function findKey(queries: Queries, id: Buffer): Promise<KnownKey | undefined> {
+export async function findKey(queries: SqlQueries, id: Buffer): Promise<KnownKey | undefined> {
   const [row] = await queries.query<{ request_digest: Uint8Array; answer: Uint8Array | null }>(
     `SELECT k.request_digest, k.answer FROM idempotency_key k
      WHERE k.id = $1 AND k.expires_at > now() AND NOT (${IS_ABANDONED})`,

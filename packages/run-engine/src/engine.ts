@@ -30,7 +30,7 @@ import type {
 } from './runs/types.ts';
 import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
-import { type Deletion, deleteThread } from './threads/delete-thread.ts';
+import { deleteThread, type ThreadDeletion } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
 import { ThreadRemovals } from './threads/thread-removals.ts';
@@ -247,7 +247,7 @@ export class RunEngine {
   }
 
   /** Throws NotFoundError. Returns what streams must be notified of: the thread, and its runs that had not ended. */
-  deleteThread(threadId: string): Promise<Deletion> {
+  deleteThread(threadId: string): Promise<ThreadDeletion> {
     return this.#writes.write((client) => deleteThread(client, threadId, this.#events));
   }
 

@@ -23,7 +23,7 @@ export type { ThreadRemovals } from './threads/thread-removals.ts';
 export * from './threads/types.ts';
 export * from './types.ts';
 export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';
-export { Signals, type SignalsOptions } from './wakeups/signals.ts';
+export { type SignalsOptions, WorkSignals } from './wakeups/signals.ts';
 export { WakeupReceiver } from './wakeups/wakeup-receiver.ts';
 export * from './webhooks/types.ts';
 export { type WebhookClaim, type WebhookClaims, type WebhookLoad, WebhookQueue } from './webhooks/webhook-queue.ts';

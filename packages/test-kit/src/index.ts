@@ -15,7 +15,7 @@ export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin }
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
-export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './service-process.ts';
+export { type ServiceProcessOptions, startServiceProcess, type TestServiceProcess } from './service-process.ts';
 export { type BackgroundPart, startStopStorm } from './start-stop-storm.ts';
 export { waitFor } from './wait-for.ts';
 export { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts';

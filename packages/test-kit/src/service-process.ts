@@ -25,7 +25,7 @@ export interface ServiceProcessOptions {
   readyTimeoutMs?: number;
 }
 
-export interface ServiceProcess {
+export interface TestServiceProcess {
   url: string;
   port: number;
   pid: number;
@@ -49,7 +49,7 @@ process.once('exit', () => {
  * Runs a service as its own process on a free loopback port and waits until it answers. It ends with the test: by
  * `stop`, when this process exits, or, should this one be killed, by the end of the pipe for RUNYARD_PARENT_FD.
  */
-export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
+export async function startServiceProcess(options: ServiceProcessOptions): Promise<TestServiceProcess> {
   const entry = await bundledEntry(options.entry);
   // The port is chosen last, because nothing keeps it free.
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort();
@@ -81,7 +81,7 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
   secretsPipe.end(JSON.stringify(options.secrets ?? {}));
   child.stdio[4]?.on('error', () => {});
 
-  const service: ServiceProcess = {
+  const service: TestServiceProcess = {
     url,
     port,
     pid: child.pid ?? -1,
@@ -97,7 +97,11 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
   return service;
 }
 
-async function untilReady(service: ServiceProcess, options: ServiceProcessOptions, child: ChildProcess): Promise<void> {
+async function untilReady(
+  service: TestServiceProcess,
+  options: ServiceProcessOptions,
+  child: ChildProcess,
+): Promise<void> {
   const path = options.readyPath ?? '/ok';
   const failure = () => `${options.entry} did not become ready. Its output:\n${service.output()}`;
   try {

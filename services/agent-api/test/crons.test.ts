@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Signals } from '@runyard/run-engine';
+import { WorkSignals } from '@runyard/run-engine';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -217,7 +217,7 @@ describe('a firing', () => {
   it('is in time also when another process made the change', async () => {
     const cron = await create();
     await deployment.pool.query('UPDATE cron SET next_run_date = now() WHERE cron_id = $1', [cron.cron_id]);
-    const signals = new Signals({ ...deployment.redis, topic: 'crons' });
+    const signals = new WorkSignals({ ...deployment.redis, topic: 'crons' });
     signals.send();
     await firstRunOf(cron.cron_id);
     signals.close();

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
-import { createTestDatabase, FaultLine, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
+import {
+  createTestDatabase,
+  FaultLine,
+  startServiceProcess,
+  type TestServiceProcess,
+  testRedis,
+} from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import { FakeWorker } from './fake-worker.ts';
@@ -17,9 +23,9 @@ export interface TestDeployment {
   /** Fakes the worker, so that the test settles runs. Absent with a real worker. */
   worker: FakeWorker;
   pool: pg.Pool;
-  service: ServiceProcess;
+  service: TestServiceProcess;
   /** Starts one more agent-api of the same deployment. */
-  startAnother(): Promise<ServiceProcess>;
+  startAnother(): Promise<TestServiceProcess>;
   /** The Redis of the deployment, for other processes. */
   redis: { redis: string; keyPrefix: string };
   /** Fault lines between the service (not the worker) and the two servers. */
@@ -56,7 +62,7 @@ export async function startDeployment(
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
     startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath: '/ok?check_db=1' });
   const startAgentApi = () => start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url });
-  const others: ServiceProcess[] = [];
+  const others: TestServiceProcess[] = [];
   const [service, realWorker] = await Promise.all([
     startAgentApi(),
     options.worker === 'real'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openDataCipher } from '@runyard/encryption';
-import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, Signals } from '@runyard/run-engine';
+import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, WorkSignals } from '@runyard/run-engine';
 import { appendEnd, CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -9,13 +9,13 @@ import type pg from 'pg';
 export class FakeWorker {
   readonly engine: RunEngine;
   readonly streams: RunStreams;
-  readonly #signals: Signals;
+  readonly #signals: WorkSignals;
   readonly #workerId = randomUUID();
   #registered: Promise<void> | undefined;
 
   constructor(options: { pool: pg.Pool; redis: string; keyPrefix: string; aesKey?: string | undefined }) {
     const { pool, redis, keyPrefix, aesKey } = options;
-    this.#signals = new Signals({ redis, keyPrefix, topic: 'webhooks' });
+    this.#signals = new WorkSignals({ redis, keyPrefix, topic: 'webhooks' });
     this.engine = new RunEngine({
       pool,
       deploymentId: 'test',

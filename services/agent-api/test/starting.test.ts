@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import {
   createTestDatabase,
   FaultLine,
-  type ServiceProcess,
   startServiceProcess,
+  type TestServiceProcess,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -34,8 +34,8 @@ it('a deployment starts before its servers: it is alive at once, ready when it c
       secrets: { DATABASE_URI: lines[0]!.url, REDIS_URI: lines[1]!.url },
     });
   const services = await Promise.all(['../src/main.ts', '../../run-worker/src/main.ts'].map(start));
-  const [agentApi, worker] = services as [ServiceProcess, ServiceProcess];
-  const readiness = async ({ url }: ServiceProcess) => (await ask(`${url}/ok?check_db=1`)).status;
+  const [agentApi, worker] = services as [TestServiceProcess, TestServiceProcess];
+  const readiness = async ({ url }: TestServiceProcess) => (await ask(`${url}/ok?check_db=1`)).status;
   try {
     for (const service of services) expect(await readiness(service)).toBe(503);
     expect(await ask(`${agentApi.url}/threads`, { body: {} })).toMatchObject({

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '@runyard/test-kit';
+import type { TestServiceProcess } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import type { FakeRun } from './fake-worker.ts';
@@ -8,7 +8,7 @@ const input = { assistant_id: 'echo', input: {} };
 const TAKES_OVER = { 'x-runyard-handover': 'accepted' };
 
 let deployment: TestDeployment;
-let staying: ServiceProcess;
+let staying: TestServiceProcess;
 beforeAll(async () => {
   deployment = await startDeployment({ env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20', MOUNT_PREFIX: '/agents' } });
   staying = await deployment.startAnother();

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  type DataPlaneLease,
+  type DataPlaneLeaseRequest,
   type Deployment,
   type DeploymentMetrics,
   DeploymentMetricsPoint,
-  type Lease,
-  type LeaseRequest,
   type Listener,
   type ListenerDesiredState,
   type ListenerKeyCreated,
@@ -61,15 +61,15 @@ class DataPlane {
     this.listener = listener;
   }
 
-  static async connected(listener: Listener, said: Partial<LeaseRequest> = {}): Promise<DataPlane> {
+  static async connected(listener: Listener, said: Partial<DataPlaneLeaseRequest> = {}): Promise<DataPlane> {
     const dataPlane = new DataPlane(listener);
     expect((await dataPlane.connect(said)).status).toBe(200);
     return dataPlane;
   }
 
-  async connect(said: Partial<LeaseRequest> = {}): Promise<Answer<Lease>> {
+  async connect(said: Partial<DataPlaneLeaseRequest> = {}): Promise<Answer<DataPlaneLease>> {
     const body = { instance_id: this.instanceId, version: '1.2.3', ...said };
-    const answer = await this.#call<Lease>('POST', 'lease', body);
+    const answer = await this.#call<DataPlaneLease>('POST', 'lease', body);
     if (answer.status === 200) this.epoch = answer.body.epoch;
     return answer;
   }
@@ -486,7 +486,7 @@ describe('a deployment', () => {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     });
     const lease = (key: string, listener = mine) =>
-      platform.call<Lease>('POST', `/v2/listeners/${listener.id}/lease`, {
+      platform.call<DataPlaneLease>('POST', `/v2/listeners/${listener.id}/lease`, {
         ...showing(key),
         body: { instance_id: unknownId },
       });

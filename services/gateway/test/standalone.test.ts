@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import { startServiceProcess, type TestServiceProcess } from '@runyard/test-kit';
 import { INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -15,7 +15,7 @@ const env = {
 const secrets = { INTERNAL_TOKEN };
 
 describe('the gateway as a process of its own', () => {
-  let service: ServiceProcess | undefined;
+  let service: TestServiceProcess | undefined;
   let taken: Server | undefined;
   afterEach(async () => {
     await service?.stop();

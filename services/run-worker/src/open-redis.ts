@@ -1,4 +1,4 @@
-import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
+import { RunWakeups, WakeupReceiver, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
 import type { Config } from './config.ts';
@@ -11,7 +11,7 @@ export interface WorkerRedis {
   /** Receives wake-ups. */
   receiver: WakeupReceiver;
   /** Notifies the processes of agent-api that webhooks are due. */
-  webhookSignals: Signals;
+  webhookSignals: WorkSignals;
   use: RedisConnectionStats;
 }
 
@@ -34,7 +34,7 @@ export function openRedis(
   const queue = { ...redis, onError };
   const wakeups = new RunWakeups(queue);
   lifecycle.onStop('wake-ups', () => wakeups.close());
-  const webhookSignals = new Signals({ ...queue, topic: 'webhooks' });
+  const webhookSignals = new WorkSignals({ ...queue, topic: 'webhooks' });
   lifecycle.onStop('webhook signals', () => webhookSignals.close());
   const receiver = new WakeupReceiver(queue);
   lifecycle.onStop('wake-up receiver', () => receiver.close());

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionRequest, GraphHost, RunHandlers, RunOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome, ExecutionRequest, GraphHost, RunHandlers } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
 import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';
 import { createLogger, Metrics } from '@runyard/service-kit';
@@ -43,7 +43,7 @@ export interface FakeRun {
   handlers: RunHandlers;
   aborts: string[];
   drains: number;
-  settle(outcome: RunOutcome): void;
+  settle(outcome: ExecutionOutcome): void;
   /** Ends the run's code; any outcome but `fenced` does so by itself. */
   stop(): void;
 }
@@ -55,8 +55,8 @@ export class FakeHost {
 
   readonly host = {
     startRun: (request: ExecutionRequest, _backends: unknown, handlers: RunHandlers) => {
-      let settle!: (outcome: RunOutcome) => void;
-      const settled = new Promise<RunOutcome>((resolve) => {
+      let settle!: (outcome: ExecutionOutcome) => void;
+      const settled = new Promise<ExecutionOutcome>((resolve) => {
         settle = resolve;
       });
       let stop!: () => void;

@@ -11,8 +11,8 @@ import { createContext, readConfig } from '@runyard/service-kit';
 import {
   createTestDatabase,
   FaultLine,
-  type ServiceProcess,
   startServiceProcess,
+  type TestServiceProcess,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -35,7 +35,7 @@ export interface Deployment {
   /** Starts a worker inside this process; resolves when it is ready. */
   startWorker(env?: Record<string, string>): Promise<void>;
   /** Starts a worker that can be killed and suspended. */
-  startWorkerProcess(env?: Record<string, string>, options?: { entry?: string }): Promise<ServiceProcess>;
+  startWorkerProcess(env?: Record<string, string>, options?: { entry?: string }): Promise<TestServiceProcess>;
   /** Accepts a run of one of the project's graphs, as agent-api does. */
   create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
   /** Returns the run once it has ended, with the JSON text of its final values. */

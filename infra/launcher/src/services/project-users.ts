@@ -13,7 +13,7 @@ export interface ProjectUserSettings {
   PROJECT_USERS: string;
 }
 
-export interface ProjectUsers {
+export interface ProjectUserChoice {
   /** Null when projects and builds run as the user of the platform. */
   settings: ProjectUserSettings | null;
   /** Reports whose rights the code of projects has, for the person who starts the platform. */
@@ -44,7 +44,7 @@ export async function chooseProjectUsers(options: {
   project: Project;
   /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
-}): Promise<ProjectUsers> {
+}): Promise<ProjectUserChoice> {
   const setting = options.environment[VARIABLE] || undefined;
   if (setting !== undefined && setting !== 'off') {
     throw new InfrastructureError(`${VARIABLE} is ${setting}: leave it out, or set it to off.`);
@@ -70,7 +70,7 @@ function canStartAs(user: { uid: number; gid: number }): Promise<boolean> {
   );
 }
 
-function asRoot(reason: string): ProjectUsers {
+function asRoot(reason: string): ProjectUserChoice {
   return { settings: null, line: `run as root and can read everything, as ${reason}: ${ADVICE}` };
 }
 

@@ -19,12 +19,12 @@ import { SupervisedProcess } from './supervised-process.ts';
  */
 export interface Supervisor {
   readonly dataDir: string;
-  start(options: StartOptions): Promise<SupervisedProcess>;
+  start(options: ServerProcessOptions): Promise<SupervisedProcess>;
   /** Releases the folder. Processes that are still running are stopped, the last started first. */
   close(): Promise<void>;
 }
 
-export interface StartOptions {
+export interface ServerProcessOptions {
   name: string;
   command: string;
   args: string[];

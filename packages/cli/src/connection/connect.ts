@@ -14,7 +14,7 @@ export interface ConnectionFlags extends Flags {
   verbose?: boolean;
 }
 
-export interface Connection {
+export interface ControlPlaneConnection {
   controlPlane: ControlPlane;
   http: Http;
   apiKey: string;
@@ -32,7 +32,7 @@ export async function connect(options: {
   project: Record<string, string>;
   folder: string;
   context: CommandContext;
-}): Promise<Connection> {
+}): Promise<ControlPlaneConnection> {
   const { flags, context } = options;
   const { env, stderr, interrupted } = context;
   const settings = await readSettings({ ...options, environment: env });
@@ -61,7 +61,7 @@ export async function connect(options: {
 export async function withControlPlane<T>(
   flags: ConnectionFlags,
   context: CommandContext,
-  use: (connection: Connection & { project: Record<string, string> }) => Promise<T>,
+  use: (connection: ControlPlaneConnection & { project: Record<string, string> }) => Promise<T>,
 ): Promise<T> {
   const folder = context.cwd;
   const project = await readFolderEnv(folder);

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import type { Deployment, DeploymentType, Secret } from '@runyard/contracts';
 import { CliError, ExitCode, InterruptedError } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
-import { type Connection, type ConnectionFlags, connect } from '../connection/connect.ts';
+import { type ConnectionFlags, type ControlPlaneConnection, connect } from '../connection/connect.ts';
 import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
 import { Engine } from '../docker/engine.ts';
 import type { Progress } from '../output/progress-event.ts';
@@ -12,7 +12,7 @@ import { collectSecrets } from '../project/secrets.ts';
 import { type BuildMode, chooseBuildMode } from './build-mode.ts';
 import { followRevision } from './follow-revision.ts';
 import { pushImage } from './local-build.ts';
-import { type DeploymentChange, makeRevision } from './make-revision.ts';
+import { type ChangedDeployment, makeRevision } from './make-revision.ts';
 import { sendSource } from './remote-build.ts';
 import { reportResult } from './report-result.ts';
 import { Steps } from './steps.ts';
@@ -39,7 +39,7 @@ interface Work {
   flags: DeployFlags;
   context: CommandContext;
   project: Project;
-  connection: Connection;
+  connection: ControlPlaneConnection;
   steps: Steps;
 }
 
@@ -156,7 +156,7 @@ async function createDeployment(
 }
 
 /** Waits for the revision, unless the user does not want that, and reports the result. */
-async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: DeploymentChange): Promise<number> {
+async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: ChangedDeployment): Promise<number> {
   const { flags, context, connection, steps } = work;
   const { controlPlane } = connection;
   const { progress } = steps;

@@ -6,7 +6,7 @@ import { PlatformRefusedError } from '../connection/refusals.ts';
 const TRIES = 3;
 
 /** The result of changing a deployment. */
-export interface DeploymentChange {
+export interface ChangedDeployment {
   deployment: Deployment;
   revisionId: string;
 }
@@ -19,7 +19,7 @@ export async function makeRevision(
   controlPlane: ControlPlane,
   deploymentId: string,
   body: DeploymentPatch,
-): Promise<DeploymentChange> {
+): Promise<ChangedDeployment> {
   const before = await controlPlane.getDeployment(deploymentId);
   for (let tries = 1; ; tries += 1) {
     try {
@@ -41,7 +41,7 @@ async function findRevisionSince(
   before: Deployment,
   controlPlane: ControlPlane,
   wanted: SourceRevisionConfig,
-): Promise<DeploymentChange | null> {
+): Promise<ChangedDeployment | null> {
   const deployment = await controlPlane.getDeployment(before.id);
   if (!deployment.latest_revision_id || deployment.latest_revision_id === before.latest_revision_id) return null;
   const revision = await controlPlane.getRevision(deployment.id, deployment.latest_revision_id);
@@ -52,7 +52,7 @@ function isOf({ source_revision_config: made }: Revision, wanted: SourceRevision
   return made.source_tarball_path === wanted.source_tarball_path && made.image_uri === wanted.image_uri;
 }
 
-async function revisionOf(controlPlane: ControlPlane, deployment: Deployment): Promise<DeploymentChange> {
+async function revisionOf(controlPlane: ControlPlane, deployment: Deployment): Promise<ChangedDeployment> {
   if (deployment.latest_revision_id) return { deployment, revisionId: deployment.latest_revision_id };
   const [latest] = await controlPlane.listRevisions(deployment.id, 1);
   return { deployment, revisionId: latest?.id ?? '' };

@@ -2,7 +2,7 @@
 import { BackendError } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
-import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { HostConnection, Incoming } from '../protocol/connection.ts';
 import type { ErrorBody, ToHost } from '../protocol/messages.ts';
 import { packVectors } from '../protocol/vectors.ts';
 import type {
@@ -24,7 +24,7 @@ import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
 import { type LoadedGraph, loadGraphs } from './loading/load-graphs.ts';
 import { captureConsole, printAs } from './process/console.ts';
 import { registerSdkLogger } from './process/sdk-logger.ts';
-import { Run } from './run/run.ts';
+import { GraphRun } from './run/run.ts';
 import { sendSettlement } from './run/settlement.ts';
 import { getHistory, getState, updateState } from './state/state-requests.ts';
 import { RemoteCheckpoints, RemoteStore } from './storage/backends.ts';
@@ -40,16 +40,16 @@ const STATE_OPERATIONS: Record<string, StateOperation> = {
 };
 
 export class Host {
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #exit: () => void;
-  readonly #runs = new Map<number, Run>();
+  readonly #runs = new Map<number, GraphRun>();
   readonly #describer = new GraphDescriber(new SourceSchemas((message) => this.log({ level: 'warn', message })));
   #graphs = new Map<string, LoadedGraph>();
   #limits: ToHost['init']['limits'] | undefined;
   #directory = '';
   #loopback: LoopbackClient | undefined;
 
-  constructor(connection: Connection, exit: () => void) {
+  constructor(connection: HostConnection, exit: () => void) {
     this.#connection = connection;
     this.#exit = exit;
   }
@@ -159,7 +159,7 @@ export class Host {
     const connection = this.#connection;
     const { runId, threadId, graphId } = executionRequest;
     printAs({ runId, threadId, graphId }, () => {
-      const run = new Run({ connection, use, request: executionRequest, hasCheckpoints, graph, limits });
+      const run = new GraphRun({ connection, use, request: executionRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });
       // Wait until the messages of this turn have been sent: code that never returns to the event loop would keep them

@@ -3,7 +3,7 @@
  * connection ends, so does the process. The parent chooses its environment.
  */
 import { Socket } from 'node:net';
-import { Connection } from '../protocol/connection.ts';
+import { HostConnection } from '../protocol/connection.ts';
 import { checksAtHost, PROTOCOL_VERSION } from '../protocol/messages.ts';
 import { Host } from './host.ts';
 import { endWithParent, guardProcess } from './process/process-guards.ts';
@@ -16,7 +16,7 @@ const exit = guardProcess({
 });
 endWithParent();
 const socket = new Socket({ fd: PARENT_FD, readable: true, writable: true });
-const connection = new Connection({
+const connection = new HostConnection({
   socket,
   checks: checksAtHost(),
   onMessage: (message) => host.receive(message),

@@ -6,7 +6,7 @@ import {
   type CheckpointKey,
   type StoreOperation,
 } from '@runyard/checkpointer';
-import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { HostConnection, Incoming } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import { packHistories, packStored, unpackPut, unpackWrites } from '../protocol/values.ts';
 import type { GraphBackends } from '../types.ts';
@@ -28,7 +28,7 @@ type Request = ToParent[
   | 'checkpoint.channelHistories'
   | 'store.batch'];
 
-export function answerBackendRequest(connection: Connection, use: BackendUse, message: Incoming): void {
+export function answerBackendRequest(connection: HostConnection, use: BackendUse, message: Incoming): void {
   const request = message.header as unknown as Request;
   operate(use, request, message.raw).then(
     ({ ok, raw }) => connection.answer(use.use, request.id, ok, raw),

@@ -1,14 +1,14 @@
-import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { HostConnection, Incoming } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
 
 /** The open uses of graphs. Each operation of the child on checkpoints and store names the use it belongs to. */
 export class BackendUses {
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #open = new Map<number, BackendUse>();
   #next = 1;
 
-  constructor(connection: Connection) {
+  constructor(connection: HostConnection) {
     this.#connection = connection;
   }
 

@@ -1,6 +1,6 @@
 import { BackendError, type Embed } from '@runyard/checkpointer';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
-import { type Connection, RemoteError } from '../protocol/connection.ts';
+import { type HostConnection, RemoteError } from '../protocol/connection.ts';
 import { unpackVectors } from '../protocol/vectors.ts';
 import type { EmbedRequest, GraphHost } from '../types.ts';
 import { loadError } from './remote-errors.ts';
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 
 /** @throws GraphLoadError when the embeddings cannot be had, BackendError `embedding_failed` when they fail */
 export async function requestEmbeddings(
-  connection: Connection,
+  connection: HostConnection,
   { source, texts, as }: EmbedRequest,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Float32Array[]> {

@@ -1,11 +1,12 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
 import { withoutEncryptionKey } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
-import { Connection, type Incoming } from '../protocol/connection.ts';
+import { HostConnection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
   DrawingRequest,
   EmbedRequest,
+  ExecutionOutcome,
   ExecutionRequest,
   GraphBackends,
   GraphDescription,
@@ -16,7 +17,6 @@ import type {
   HistoryRequest,
   RunHandle,
   RunHandlers,
-  RunOutcome,
   SchemasRequest,
   ServedApp,
   StateRequest,
@@ -44,7 +44,7 @@ class ChildGraphHost implements GraphHost {
   readonly #options: GraphHostOptions;
   readonly #limits: typeof LIMITS;
   readonly #child: SpawnedChild;
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #runs = new Map<number, ParentRun>();
   readonly #uses: BackendUses;
   #graphs: GraphDescription[] = [];
@@ -69,7 +69,7 @@ class ChildGraphHost implements GraphHost {
       user: options.user,
       onOutput: (level, message) => this.#output.add(level, message),
     });
-    this.#connection = new Connection({
+    this.#connection = new HostConnection({
       socket: this.#child.socket,
       checks: checksAtParent(),
       onMessage: (message) => this.#receive(message),
@@ -255,7 +255,7 @@ class ChildGraphHost implements GraphHost {
     if (!this.#isClosing) this.#options.onExit?.(reason);
   }
 
-  #lostOutcome(reason: string): RunOutcome {
+  #lostOutcome(reason: string): ExecutionOutcome {
     const cause = this.#output.ranOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
     return { kind: 'lost', cause, reason };
   }

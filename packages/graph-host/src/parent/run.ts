@@ -3,9 +3,9 @@
  * one batch at a time, and only then does the child get new credit.
  */
 import { type BackendError, mayOverloadDatabase } from '@runyard/checkpointer';
-import type { Connection } from '../protocol/connection.ts';
+import type { HostConnection } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
-import type { RunEvent, RunHandlers, RunOutcome } from '../types.ts';
+import type { ExecutionOutcome, RunEvent, RunHandlers } from '../types.ts';
 
 interface Batch {
   events: RunEvent[];
@@ -15,12 +15,12 @@ interface Batch {
 }
 
 export class ParentRun {
-  readonly settled: Promise<RunOutcome>;
+  readonly settled: Promise<ExecutionOutcome>;
   readonly stopped: Promise<void>;
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #use: number;
   readonly #handlers: RunHandlers;
-  #resolve!: (outcome: RunOutcome) => void;
+  #resolve!: (outcome: ExecutionOutcome) => void;
   #resolveStopped!: () => void;
   #isSettled = false;
   readonly #batches: Batch[] = [];
@@ -29,9 +29,9 @@ export class ParentRun {
   /** Puts that are not committed yet, in the order they were sent. */
   readonly #pendingPuts = new Set<number>();
   /** The child's outcome, kept until everything before it has been delivered. */
-  #outcome: RunOutcome | undefined;
+  #outcome: ExecutionOutcome | undefined;
 
-  constructor(connection: Connection, use: number, handlers: RunHandlers) {
+  constructor(connection: HostConnection, use: number, handlers: RunHandlers) {
     this.#connection = connection;
     this.#use = use;
     this.#handlers = handlers;
@@ -97,13 +97,13 @@ export class ParentRun {
   }
 
   /** Ends the run after the child has exited. */
-  loseChild(outcome: RunOutcome): void {
+  loseChild(outcome: ExecutionOutcome): void {
     this.cutShort(outcome);
     this.#resolveStopped();
   }
 
   /** Ends the run at once with an outcome that the child does not know. Waiting events are not delivered. */
-  cutShort(outcome: RunOutcome): void {
+  cutShort(outcome: ExecutionOutcome): void {
     this.#dropBatches();
     this.#settle(outcome);
   }
@@ -158,14 +158,14 @@ export class ParentRun {
     return first;
   }
 
-  #settle(outcome: RunOutcome): void {
+  #settle(outcome: ExecutionOutcome): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#resolve(outcome);
   }
 }
 
-function readOutcome(header: ToParent['run.settled'], raw: Buffer): RunOutcome {
+function readOutcome(header: ToParent['run.settled'], raw: Buffer): ExecutionOutcome {
   const { kind, valuesBytes, interruptsBytes, next = [], error } = header;
   const values = valuesBytes === null ? null : raw.subarray(0, valuesBytes);
   const interrupts = interruptsBytes === null ? null : raw.subarray(raw.byteLength - interruptsBytes);

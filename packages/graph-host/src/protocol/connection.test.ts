@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Connection, type Incoming, RemoteError } from './connection.ts';
+import { HostConnection, type Incoming, RemoteError } from './connection.ts';
 import { checksAtHost, checksAtParent } from './messages.ts';
 
-let parent: Connection;
-let host: Connection;
+let parent: HostConnection;
+let host: HostConnection;
 let hostSocket: Socket;
 let received: Incoming[];
 let closed: string[];
@@ -20,7 +20,7 @@ beforeEach(async () => {
   received = [];
   closed = [];
   answer = () => {};
-  host = new Connection({
+  host = new HostConnection({
     socket: hostSocket,
     checks: checksAtHost(),
     onMessage: (message) => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
     },
     onClose: () => {},
   });
-  parent = new Connection({
+  parent = new HostConnection({
     socket: parentSocket,
     checks: checksAtParent(),
     onMessage: () => {},

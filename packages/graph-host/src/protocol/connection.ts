@@ -39,7 +39,7 @@ export interface ConnectionOptions {
 
 const NO_BYTES: Uint8Array[] = [];
 
-export class Connection {
+export class HostConnection {
   readonly #socket: Duplex;
   readonly #writer: FrameWriter;
   readonly #options: ConnectionOptions;

@@ -18,7 +18,7 @@ export const MESSAGE_DEFINITION = {
 };
 
 /** Returns whether the type is a class of messages. */
-export function isMessage(type: ts.Type, checker: ts.TypeChecker): boolean {
+export function isMessageType(type: ts.Type, checker: ts.TypeChecker): boolean {
   const symbol = type.getSymbol();
   if (symbol === undefined || (!symbol.name.endsWith('Message') && !symbol.name.endsWith('MessageChunk'))) return false;
   return ['_getType', 'additional_kwargs'].every((name) => checker.getPropertyOfType(type, name) !== undefined);

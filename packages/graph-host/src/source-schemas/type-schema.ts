@@ -4,7 +4,7 @@
  * anything.
  */
 import ts from 'typescript-5';
-import { isMessage, isOverwrite, MESSAGE_DEFINITION, MESSAGE_NAME } from './langgraph-types.ts';
+import { isMessageType, isOverwrite, MESSAGE_DEFINITION, MESSAGE_NAME } from './langgraph-types.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -65,7 +65,7 @@ export class TypeSchemas {
    */
   #ofMessages(members: ts.Type[]): JsonSchema | undefined {
     if (members.some((member) => this.#isListOfMessages(member))) return this.#listOfMessages();
-    return members.length > 0 && members.every((member) => isMessage(member, this.#checker))
+    return members.length > 0 && members.every((member) => isMessageType(member, this.#checker))
       ? this.#message()
       : undefined;
   }
@@ -74,7 +74,7 @@ export class TypeSchemas {
     const item = this.#itemOf(type);
     if (!item) return false;
     const kinds = item.isUnion() ? item.types : [item];
-    return kinds.some((kind) => isMessage(kind, this.#checker));
+    return kinds.some((kind) => isMessageType(kind, this.#checker));
   }
 
   #listOfMessages(): JsonSchema {
@@ -87,7 +87,7 @@ export class TypeSchemas {
   }
 
   #ofObject(type: ts.Type): JsonSchema {
-    if (isMessage(type, this.#checker)) return this.#message();
+    if (isMessageType(type, this.#checker)) return this.#message();
     if (this.#isListOfMessages(type)) return this.#listOfMessages();
     if (this.#open.has(type)) return { $ref: `#/definitions/${this.#nameDefinition(type)}` };
     this.#open.set(type, undefined);

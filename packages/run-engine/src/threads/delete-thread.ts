@@ -12,13 +12,17 @@ import type { DeletedThread } from './types.ts';
  * further writes of that run are refused. Checkpoints of a long thread are removed later (`ThreadRemovals`): nobody
  * sees them. Its runs in flight end as `interrupted` on the bus, and are returned.
  */
-export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<Deletion> {
+export async function deleteThread(
+  client: pg.ClientBase,
+  threadId: string,
+  events: RunEvents,
+): Promise<ThreadDeletion> {
   const existing = await lockThreads(client, [threadId]);
   if (!existing.has(threadId)) throw new NotFoundError(`Thread with ID ${threadId} not found`);
   return deleteLockedThreads(client, [threadId], events);
 }
 
-export interface Deletion {
+export interface ThreadDeletion {
   threads: DeletedThread[];
   /** The runs that had not ended. */
   runs: DeletedRun[];
@@ -29,7 +33,7 @@ export async function deleteLockedThreads(
   client: pg.ClientBase,
   threadIds: string[],
   events: RunEvents,
-): Promise<Deletion> {
+): Promise<ThreadDeletion> {
   if (threadIds.length === 0) return { threads: [], runs: [] };
   const epochs = await lockFences(client, threadIds);
   await events.queueWebhooksBeforeDelete(client, { threadIds });

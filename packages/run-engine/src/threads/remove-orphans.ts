@@ -34,7 +34,7 @@ const UNUSED = `NOT EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = o.thread_
  * operation was cut off or rows were removed by hand. It is safe beside everything else: an unused id stays unused,
  * because every thread gets a new one, and a fence row locked here refuses a late writer.
  */
-export async function removeOrphans(pool: pg.Pool, { afterThreadId, size }: OrphanSlice): Promise<OrphanSlice> {
+export async function removeOrphanRows(pool: pg.Pool, { afterThreadId, size }: OrphanSlice): Promise<OrphanSlice> {
   let removed = 0;
   let reached: string | undefined;
   for (const table of TABLES) {

@@ -4,7 +4,7 @@ import type { KeyedThread } from '../types.ts';
 import { copyThread } from './copy-thread.ts';
 import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
-import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
+import { type OrphanSlice, removeOrphanRows } from './remove-orphans.ts';
 import { measureThreadStorage } from './thread-storage.ts';
 import type {
   CopiedThread,
@@ -69,7 +69,7 @@ export class ThreadHistories {
    * walk restarts at the end.
    */
   removeOrphans(slice: OrphanSlice): Promise<OrphanSlice> {
-    return removeOrphans(this.#options.pool, slice);
+    return removeOrphanRows(this.#options.pool, slice);
   }
 
   async #inBatches(

@@ -11,7 +11,7 @@ export interface SignalsOptions extends RunWakeupsOptions {
  * Wakes the processes of a deployment when there is work, which they find in Postgres. A lost signal costs the time
  * until they poll. It must be sent after the commit.
  */
-export class Signals {
+export class WorkSignals {
   readonly #redis: Redis;
   readonly #channel: string;
   readonly #onError: (error: Error) => void;

@@ -1,4 +1,4 @@
-import { RunWakeups, Signals, type SignalsOptions } from '@runyard/run-engine';
+import { RunWakeups, type SignalsOptions, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ export interface RedisParts {
   streams: RunStreams;
   wakeups: RunWakeups;
   /** Opens the channel by which processes of the deployment notify each other. */
-  openSignals(topic: SignalsOptions['topic']): Signals;
+  openSignals(topic: SignalsOptions['topic']): WorkSignals;
   use: RedisConnectionStats;
 }
 
@@ -40,7 +40,7 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
     streams,
     wakeups,
     openSignals(topic) {
-      const signals = new Signals({
+      const signals = new WorkSignals({
         ...redis,
         topic,
         onError: (error) => logger.debug('signalling other processes failed', { topic, error }),

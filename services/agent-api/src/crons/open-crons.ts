@@ -1,5 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { RunEngine, RunWakeups, Signals } from '@runyard/run-engine';
+import type { RunEngine, RunWakeups, WorkSignals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
@@ -21,7 +21,7 @@ export interface CronParts {
   threads: Pick<ThreadStore, 'findWithoutState'>;
   wakeups: Pick<RunWakeups, 'wake'>;
   /** Notify the schedulers of all processes of a change. */
-  signals: Pick<Signals, 'send' | 'onSignal'>;
+  signals: Pick<WorkSignals, 'send' | 'onSignal'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   webhooks: Pick<WebhookTargets, 'accept' | 'targetsOf'>;
   graphIds: readonly string[];

@@ -2,7 +2,7 @@ import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
 import { HostnameChecker, OutboundClient, OutboundPolicy } from '@runyard/outbound';
-import { type Signals, WebhookQueue } from '@runyard/run-engine';
+import { WebhookQueue, type WorkSignals } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RequireRun } from '../access/require-run.ts';
@@ -30,7 +30,7 @@ export interface WebhookParts {
   serviceEnvironment: Record<string, string | undefined>;
   pool: pg.Pool;
   cipher: DataCipher;
-  signals: Pick<Signals, 'onSignal'>;
+  signals: Pick<WorkSignals, 'onSignal'>;
   logger: Logger;
   metrics: Metrics;
 }

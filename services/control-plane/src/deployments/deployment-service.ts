@@ -34,7 +34,7 @@ import {
   removeComputedFields,
   toStoredSourceConfig,
 } from './deployment-changes.ts';
-import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
+import { type DeploymentFilter, deploymentStore, type PageRequest } from './deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
@@ -50,7 +50,7 @@ export class DeploymentService {
     this.#dependencies = dependencies;
   }
 
-  async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
+  async list(caller: Principal, filter: DeploymentFilter, page: PageRequest): Promise<DeploymentList> {
     const tenant = tenantOf(caller);
     const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, filter, page);
     return {

@@ -28,7 +28,7 @@ export interface RevisionFilter {
   isRemote?: boolean | undefined;
 }
 
-export interface Page {
+export interface PageRequest {
   limit: number;
   offset: number;
 }
@@ -50,7 +50,7 @@ export const deploymentStore = {
   },
 
   /** Lists the newest first. */
-  list(queries: Queries, tenant: Tenant, filter: DeploymentFilter, page: Page): Promise<Deployment[]> {
+  list(queries: Queries, tenant: Tenant, filter: DeploymentFilter, page: PageRequest): Promise<Deployment[]> {
     return queries.deployment.findMany({
       where: {
         ...tenant,
@@ -105,7 +105,7 @@ export const deploymentStore = {
     tenant: Tenant,
     deploymentId: string,
     { statuses, isRemote }: RevisionFilter,
-    page: Page,
+    page: PageRequest,
   ): Promise<Revision[]> {
     return queries.revision.findMany({
       where: {
@@ -124,7 +124,7 @@ export const deploymentStore = {
   },
 };
 
-function checkOffset(page: Page): number {
+function checkOffset(page: PageRequest): number {
   return Math.min(page.offset, OFFSET_MAX);
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode, ResourceSpec } from '@runyard/contracts';
 import type { LocalProject } from '../sources/local-directory.ts';
-import type { Role } from './scale-bounds.ts';
+import type { ReplicaRole } from './scale-bounds.ts';
 
 /** The code of a revision: a project on this machine's disk, or an image that contains one. */
 export type Artifact = { kind: 'project'; project: LocalProject } | ImageArtifact;
@@ -38,7 +38,7 @@ export interface RevisionSpec {
   secrets: Record<string, string>;
 }
 
-export interface StartOptions {
+export interface RevisionStartOptions {
   /** Gives up the start and ends what was started so far. */
   signal: AbortSignal;
   timeoutMs: number;
@@ -48,7 +48,7 @@ export interface StartOptions {
 
 /** A snapshot of one process of a revision. */
 export interface RunningReplica {
-  role: Role;
+  role: ReplicaRole;
   /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
   name: string;
   /** The base URL while it is healthy; null while it is not. */
@@ -84,9 +84,9 @@ export interface RunningRevision {
   readonly upstreams: string[];
   replicas(): RunningReplica[];
   /** Returns the number of processes of a role, including those that are starting. */
-  countOf(role: Role): number;
+  countOf(role: ReplicaRole): number;
   /** Starts more processes of a role, or drains and ends the newest ones. */
-  scale(role: Role, count: number): void;
+  scale(role: ReplicaRole, count: number): void;
   /** Lets workers finish or hand back their runs within the revision's grace, then ends everything. */
   drain(): Promise<void>;
   /** Ends everything at once, by force after `graceMs`. */
@@ -102,7 +102,7 @@ export interface Driver {
    *
    * @throws RevisionStartError when the revision itself is at fault
    */
-  start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
+  start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision>;
   /** True when revisions of this kind keep running when this process ends. Then their routes stay too. */
   outlivesProcess?(kind: Artifact['kind']): boolean;
 }

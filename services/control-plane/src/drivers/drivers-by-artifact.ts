@@ -1,4 +1,4 @@
-import type { Artifact, Driver, RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
+import type { Artifact, Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from './driver.ts';
 
 /** Chooses the driver by the kind of the revision's artifact. */
 export class DriversByArtifact implements Driver {
@@ -8,7 +8,7 @@ export class DriversByArtifact implements Driver {
     this.#drivers = drivers;
   }
 
-  start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+  start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     return this.#drivers[spec.artifact.kind].start(spec, options);
   }
 

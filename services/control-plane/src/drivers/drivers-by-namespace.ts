@@ -1,4 +1,4 @@
-import type { RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
+import type { RevisionSpec, RevisionStartOptions, RunningRevision } from './driver.ts';
 import type { ImageDriver } from './open-image-driver.ts';
 
 export interface DriversByNamespaceOptions {
@@ -18,7 +18,7 @@ export class DriversByNamespace implements ImageDriver {
     this.#drivers.set(options.defaultNamespace, Promise.resolve(options.defaultDriver));
   }
 
-  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+  async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     return (await this.#in(spec.namespace)).start(spec, options);
   }
 

@@ -1,7 +1,7 @@
 import type { DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
 
 /** The two kinds of processes of a deployment; each scales separately. */
-export type Role = 'agent-api' | 'run-worker';
+export type ReplicaRole = 'agent-api' | 'run-worker';
 
 export interface ScaleBounds {
   min: number;
@@ -20,13 +20,13 @@ export function resourcesOf({ deployment_type: type, resource_spec }: SourceConf
 }
 
 /** Numbers of processes by role; a missing role means its minimum. */
-export type Counts = Partial<Record<Role, number>>;
+export type Counts = Partial<Record<ReplicaRole, number>>;
 
 /**
  * Returns the bounds of a role. Without a `max_scale` the number is always `min_scale`. Workers have the fields with
  * `queue_`, whose missing maximum is `max_scale`.
  */
-export function scaleBounds(resources: ResourceSpec, role: Role): ScaleBounds {
+export function scaleBounds(resources: ResourceSpec, role: ReplicaRole): ScaleBounds {
   const { min_scale, max_scale, queue_min_scale, queue_max_scale } = resources;
   const min = (role === 'agent-api' ? min_scale : queue_min_scale) ?? 1;
   const max = (role === 'agent-api' ? max_scale : (queue_max_scale ?? max_scale)) ?? min;
@@ -34,7 +34,7 @@ export function scaleBounds(resources: ResourceSpec, role: Role): ScaleBounds {
 }
 
 /** Returns the last count, within the current bounds. */
-export function firstCount(resources: ResourceSpec, role: Role, before: Counts): number {
+export function firstCount(resources: ResourceSpec, role: ReplicaRole, before: Counts): number {
   const { min, max } = scaleBounds(resources, role);
   return Math.min(Math.max(before[role] ?? min, min), max);
 }

@@ -1,7 +1,7 @@
 import type {
+  DataPlaneLease,
+  DataPlaneLeaseRequest,
   DeploymentReport,
-  Lease,
-  LeaseRequest,
   ListenerDesiredState,
   MetricsReport,
   RevisionReport,
@@ -60,7 +60,7 @@ export class DataPlaneService {
     this.#removeContent = options.removeContent;
   }
 
-  async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
+  async connect(caller: Principal, id: string, request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
     return this.#leases.take(tenantOf(caller), id, request);
   }
 

@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest } from '@runyard/contracts';
+import type { DataPlaneLease, DataPlaneLeaseRequest } from '@runyard/contracts';
 import { ConflictError, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { type Listener, Prisma } from '../generated/client.ts';
@@ -25,7 +25,7 @@ export class ListenerLeases {
   }
 
   /** @throws NotFoundError; ConflictError while another data plane holds the lease */
-  async take(tenant: Tenant, id: string, request: LeaseRequest): Promise<Lease> {
+  async take(tenant: Tenant, id: string, request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
     const { instance_id: instanceId, version } = request;
     const publicUrl = request.public_url?.replace(/\/+$/, '') ?? null;
     const epoch = await this.#database.transact(async (transaction) => {

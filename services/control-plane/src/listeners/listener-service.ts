@@ -18,7 +18,7 @@ import {
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
-import type { Page } from '../deployments/deployment-store.ts';
+import type { PageRequest } from '../deployments/deployment-store.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import { listenerStore } from './listener-store.ts';
@@ -40,7 +40,7 @@ export class ListenerService {
     this.#removeContent = options.removeContent;
   }
 
-  async list(caller: Principal, page: Page): Promise<ListenerList> {
+  async list(caller: Principal, page: PageRequest): Promise<ListenerList> {
     const tenant = tenantOf(caller);
     const rows = await listenerStore.list(this.#database.prisma, tenant, page);
     return { resources: rows.map(viewOf), offset: page.offset + rows.length };

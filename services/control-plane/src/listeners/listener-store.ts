@@ -1,7 +1,7 @@
 import type { ComputeConfig } from '@runyard/contracts';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { Page } from '../deployments/deployment-store.ts';
+import type { PageRequest } from '../deployments/deployment-store.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
 
 /** Queries listeners for callers, always within one workspace. */
@@ -24,7 +24,7 @@ export const listenerStore = {
   },
 
   /** Lists the newest first. */
-  list(queries: Queries, tenant: Tenant, { limit, offset }: Page): Promise<Listener[]> {
+  list(queries: Queries, tenant: Tenant, { limit, offset }: PageRequest): Promise<Listener[]> {
     return queries.listener.findMany({
       where: tenant,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

@@ -1,11 +1,11 @@
 import type { Logger } from '@runyard/service-kit';
 import type { RunningRevision } from '../drivers/driver.ts';
-import { type Role, scaleBounds } from '../drivers/scale-bounds.ts';
+import { type ReplicaRole, scaleBounds } from '../drivers/scale-bounds.ts';
 import type { DeploymentMetricValues } from './deployment-metrics.ts';
 import type { ScaleStore } from './scale-store.ts';
-import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
+import { capacityOf, decideScale, type Recommendation, type RoleLoad } from './scaling-policy.ts';
 
-const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
+const ROLES: readonly ReplicaRole[] = ['agent-api', 'run-worker'];
 
 /** Scales each deployment's processes by load, within its bounds. */
 export class Autoscaler {
@@ -13,7 +13,7 @@ export class Autoscaler {
   readonly #scales: Pick<ScaleStore, 'store'> | undefined;
   readonly #logger: Logger;
   /** Earlier recommendations of each revision, dropped with it. */
-  readonly #earlier = new WeakMap<RunningRevision, Map<Role, Recommendation[]>>();
+  readonly #earlier = new WeakMap<RunningRevision, Map<ReplicaRole, Recommendation[]>>();
 
   /** @param options.scales keeps the counts over a restart */
   constructor(options: { coolDownMs: number; scales?: Pick<ScaleStore, 'store'>; logger: Logger }) {
@@ -30,11 +30,11 @@ export class Autoscaler {
       for (const role of ROLES) this.#applyTo(revision, role, metrics, nowMs);
   }
 
-  #applyTo(revision: RunningRevision, role: Role, metrics: DeploymentMetricValues, nowMs: number): void {
+  #applyTo(revision: RunningRevision, role: ReplicaRole, metrics: DeploymentMetricValues, nowMs: number): void {
     const { resources } = revision;
     const bounds = scaleBounds(resources, role);
     if (bounds.min === bounds.max) return;
-    const earlier = this.#earlier.get(revision) ?? new Map<Role, Recommendation[]>();
+    const earlier = this.#earlier.get(revision) ?? new Map<ReplicaRole, Recommendation[]>();
     this.#earlier.set(revision, earlier);
     const current = revision.countOf(role);
     const load = loadOf(metrics, role);
@@ -56,7 +56,7 @@ export class Autoscaler {
   }
 }
 
-function loadOf(metrics: DeploymentMetricValues, role: Role): Load {
+function loadOf(metrics: DeploymentMetricValues, role: ReplicaRole): RoleLoad {
   return role === 'agent-api'
     ? { cpuCores: metrics.agent_api_cpu_cores, memoryBytes: metrics.agent_api_memory_bytes, pendingRuns: null }
     : {

@@ -1,5 +1,5 @@
 import type { DeploymentMetricsPoint } from '@runyard/contracts';
-import type { Role } from '../drivers/scale-bounds.ts';
+import type { ReplicaRole } from '../drivers/scale-bounds.ts';
 import type { ReplicaSample, ReplicaSamples } from './replica-samples.ts';
 import { quantile, type ServiceMetrics } from './service-metrics.ts';
 
@@ -65,11 +65,11 @@ class Interval {
     this.#earlier = new Map(before?.replicas.map((replica) => [keyOf(replica), replica]));
   }
 
-  replicas(role: Role): number {
+  replicas(role: ReplicaRole): number {
     return this.#of(role).filter(({ url }) => url !== null).length;
   }
 
-  cpuCores(role: Role): number | null {
+  cpuCores(role: ReplicaRole): number | null {
     const seconds = (this.#now.atMs - (this.#beforeMs ?? this.#now.atMs)) / 1000;
     if (seconds <= 0) return null;
     return sum(this.#of(role), (replica) => {
@@ -86,7 +86,7 @@ class Interval {
     });
   }
 
-  memoryBytes(role: Role): number | null {
+  memoryBytes(role: ReplicaRole): number | null {
     return sum(this.#of(role), ({ usage }) => usage?.memoryBytes ?? null);
   }
 
@@ -98,12 +98,12 @@ class Interval {
     }, 0);
   }
 
-  latest(role: Role, name: Count): number | null {
+  latest(role: ReplicaRole, name: Count): number | null {
     const reported = this.#of(role).map(({ metrics }) => metrics?.[name]);
     return reported.find((value) => value !== undefined) ?? null;
   }
 
-  increaseOf(role: Role, name: Count): number | null {
+  increaseOf(role: ReplicaRole, name: Count): number | null {
     return sum(this.#of(role), (replica) => {
       const value = replica.metrics?.[name];
       const earlier = this.#before(replica, ({ metrics }) => metrics?.[name], 0);
@@ -111,7 +111,7 @@ class Interval {
     });
   }
 
-  buckets(role: Role, name: 'requestLatency' | 'runLatency'): Map<number, number> {
+  buckets(role: ReplicaRole, name: 'requestLatency' | 'runLatency'): Map<number, number> {
     const total = new Map<number, number>();
     for (const replica of this.#of(role)) {
       const earlier = this.#before(replica, ({ metrics }) => metrics?.[name], new Map<number, number>());
@@ -123,7 +123,7 @@ class Interval {
     return total;
   }
 
-  #of(role: Role): ReplicaSample[] {
+  #of(role: ReplicaRole): ReplicaSample[] {
     return this.#now.replicas.filter((replica) => replica.role === role);
   }
 

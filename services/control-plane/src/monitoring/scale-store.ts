@@ -1,11 +1,11 @@
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { Counts, Role } from '../drivers/scale-bounds.ts';
+import type { Counts, ReplicaRole } from '../drivers/scale-bounds.ts';
 
 /** Keeps the last process counts of deployments for the next start, after a restart or with a new revision. */
 export interface ScaleStore {
   /** Never waits and never throws: a count that is lost is decided again. */
-  store(deploymentId: string, role: Role, count: number): void;
+  store(deploymentId: string, role: ReplicaRole, count: number): void;
   /** Returns the counts of the roles that were scaled before. */
   find(deploymentId: string): Promise<Counts>;
 }
@@ -20,7 +20,7 @@ export class PostgresScaleStore implements ScaleStore {
     this.#logger = options.logger;
   }
 
-  store(deploymentId: string, role: Role, count: number): void {
+  store(deploymentId: string, role: ReplicaRole, count: number): void {
     this.#pool
       .query(
         `INSERT INTO deployment_scale (deployment_id, role, count)
@@ -34,7 +34,7 @@ export class PostgresScaleStore implements ScaleStore {
   }
 
   async find(deploymentId: string): Promise<Counts> {
-    const { rows } = await this.#pool.query<{ role: Role; count: number }>(
+    const { rows } = await this.#pool.query<{ role: ReplicaRole; count: number }>(
       'SELECT role, count FROM deployment_scale WHERE deployment_id = $1',
       [deploymentId],
     );

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { scaleBounds } from '../drivers/scale-bounds.ts';
-import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
+import { capacityOf, decideScale, type Recommendation, type RoleLoad } from './scaling-policy.ts';
 
 const MINUTE_MS = 60_000;
 const GIB = 1024 ** 3;
-const idle: Load = { cpuCores: 0, memoryBytes: 0, pendingRuns: 0 };
+const idle: RoleLoad = { cpuCores: 0, memoryBytes: 0, pendingRuns: 0 };
 
-function decide(current: number, load: Partial<Load>, options: { max?: number; earlier?: Recommendation[] } = {}) {
+function decide(current: number, load: Partial<RoleLoad>, options: { max?: number; earlier?: Recommendation[] } = {}) {
   return decideScale({
     nowMs: 60 * MINUTE_MS,
     current,
@@ -20,7 +20,7 @@ function decide(current: number, load: Partial<Load>, options: { max?: number; e
 }
 
 describe('the number of processes', () => {
-  it.each<[string, number, Partial<Load>, number]>([
+  it.each<[string, number, Partial<RoleLoad>, number]>([
     ['one without load', 1, {}, 1],
     ['one for ten pending runs', 1, { pendingRuns: 10 }, 1],
     ['two for eleven pending runs', 1, { pendingRuns: 11 }, 2],

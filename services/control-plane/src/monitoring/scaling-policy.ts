@@ -1,8 +1,8 @@
 import type { ResourceSpec } from '@runyard/contracts';
-import type { Role, ScaleBounds } from '../drivers/scale-bounds.ts';
+import type { ReplicaRole, ScaleBounds } from '../drivers/scale-bounds.ts';
 
 /** The load of one role, over all its processes. Unknown values are null. */
-export interface Load {
+export interface RoleLoad {
   /** Cores in use. */
   cpuCores: number | null;
   memoryBytes: number | null;
@@ -22,7 +22,7 @@ export interface Recommendation {
   count: number;
 }
 
-export interface Decision {
+export interface ScalingDecision {
   count: number;
   /** Passed to the next decision. */
   recommendations: Recommendation[];
@@ -47,11 +47,11 @@ export function decideScale(input: {
   nowMs: number;
   current: number;
   bounds: ScaleBounds;
-  load: Load;
+  load: RoleLoad;
   capacity: Capacity;
   coolDownMs: number;
   earlier: Recommendation[];
-}): Decision {
+}): ScalingDecision {
   const { nowMs, current, bounds, load, capacity, coolDownMs, earlier } = input;
   const wanted = Math.max(
     countForTarget(load.cpuCores, capacity.cpuCores, CPU_TARGET, current),
@@ -68,7 +68,7 @@ export function decideScale(input: {
   return { count: clampToBounds(Math.max(stepped, floor), bounds), recommendations };
 }
 
-export function capacityOf(resources: ResourceSpec, role: Role): Capacity {
+export function capacityOf(resources: ResourceSpec, role: ReplicaRole): Capacity {
   const { cpu, queue_cpu, memory_mb, queue_memory_mb } = resources;
   const cores = role === 'agent-api' ? cpu : (queue_cpu ?? cpu);
   const mebibytes = role === 'agent-api' ? memory_mb : (queue_memory_mb ?? memory_mb);

@@ -21,7 +21,7 @@ export function grantOf({ dependencies, req }: Exchange): HeldGrant {
  * @param name the requested repository
  * @throws RegistryError DENIED unless the grant is for this operation on this deployment, which has or accepts images
  */
-export async function authorize(
+export async function requireGrant(
   exchange: Exchange,
   grant: RegistryGrant,
   { deploymentId, name }: { deploymentId: string; name?: string },

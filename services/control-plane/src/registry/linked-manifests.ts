@@ -2,7 +2,7 @@ import { takeAdvisoryLock } from '@runyard/database';
 import type { Prisma, RegistryManifest } from '../generated/client.ts';
 import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
-import { readManifest } from './manifest-content.ts';
+import { parseImageManifest } from './manifest-content.ts';
 
 /** The references of a pushed manifest, without its content. */
 export interface LinkedManifest {
@@ -65,7 +65,7 @@ function* batchesOf(sizes: readonly ManifestSize[]): Generator<ManifestSize[]> {
 }
 
 function toLinkedManifest({ repository, digest, content, mediaType }: ManifestRow): LinkedManifest {
-  const { parts, subject } = readManifest(Buffer.from(content), mediaType);
+  const { parts, subject } = parseImageManifest(Buffer.from(content), mediaType);
   const isList = parts.kind === 'manifest';
   return { repository, digest, parts: isList ? parts.digests : [], blobs: isList ? [] : parts.digests, subject };
 }

@@ -2,7 +2,7 @@ import { PayloadTooLargeError, readAdmittedBody } from '@runyard/service-kit';
 import { type Exchange, queryOf, send } from './exchange.ts';
 import { MANIFEST_LIMIT_BYTES } from './manifests.ts';
 import { nextPageLink, parsePage } from './pagination.ts';
-import { nameOf, type Place, pathOf } from './registry-address.ts';
+import { type Place, pathOf, repositoryName } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 
 export async function sendManifest(
@@ -74,13 +74,13 @@ export async function sendTags(exchange: Exchange, place: Place): Promise<void> 
   const tags = await exchange.dependencies.store.tags(place, page);
   if (tags === null) throw new RegistryError('NAME_UNKNOWN', 'Nothing was pushed by this name.');
   const headers = nextPageLink(`${pathOf(place)}/tags/list`, tags, page);
-  send(exchange, 200, { headers, body: { name: nameOf(place), tags } });
+  send(exchange, 200, { headers, body: { name: repositoryName(place), tags } });
 }
 
 /** Sends the names of the deployment's images. */
 export async function sendRepositories(exchange: Exchange, deploymentId: string): Promise<void> {
   const page = parsePage(queryOf(exchange));
   const names = await exchange.dependencies.store.repositories(deploymentId, page);
-  const repositories = names.map((name) => nameOf({ deploymentId, name }));
+  const repositories = names.map((name) => repositoryName({ deploymentId, name }));
   send(exchange, 200, { headers: nextPageLink('/v2/_catalog', names, page), body: { repositories } });
 }

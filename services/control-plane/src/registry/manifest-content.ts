@@ -44,7 +44,7 @@ export interface ManifestContent {
  * @param contentType of the request; without one the manifest's own media type counts
  * @throws RegistryError MANIFEST_INVALID
  */
-export function readManifest(content: Buffer, contentType?: string): ManifestContent {
+export function parseImageManifest(content: Buffer, contentType?: string): ManifestContent {
   const manifest = parse(content);
   if (!conforms(Common, manifest)) throw invalid('Its fields are not those of a manifest.');
   const sent = contentType?.split(';')[0]?.trim();

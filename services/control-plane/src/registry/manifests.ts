@@ -1,8 +1,8 @@
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import { DIGEST, digestOf } from './digest.ts';
-import { LIST_TYPE, MEDIA_TYPE, readManifest } from './manifest-content.ts';
+import { LIST_TYPE, MEDIA_TYPE, parseImageManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
-import type { Manifest, RegistryStore, Repository } from './registry-store.ts';
+import type { RegistryStore, Repository, StoredManifest } from './registry-store.ts';
 
 /** The size that the specification asks registries to accept. It also limits a page of referrers. */
 export const MANIFEST_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ export class Manifests {
     this.#quota = quota;
   }
 
-  async find(repository: Repository, reference: string): Promise<Manifest> {
+  async find(repository: Repository, reference: string): Promise<StoredManifest> {
     const mayBe = DIGEST.test(reference) || TAG.test(reference);
     const manifest = mayBe ? await this.#store.findManifest(repository, reference) : null;
     if (!manifest) throw new RegistryError('MANIFEST_UNKNOWN', `There is no manifest ${reference}.`);
@@ -50,7 +50,7 @@ export class Manifests {
       throw new RegistryError('DIGEST_INVALID', `The manifest has the digest ${digest}, not ${reference}.`);
     }
     if (!isByDigest && !TAG.test(reference)) throw new RegistryError('MANIFEST_INVALID', 'This is no name of a tag.');
-    const { mediaType, parts, subject, artifactType } = readManifest(content, contentType);
+    const { mediaType, parts, subject, artifactType } = parseImageManifest(content, contentType);
     const room = await this.#quota.room(repository.deploymentId);
     if (room.bytes < content.length) throw new RegistryError('DENIED', room.refusal.message);
     const missing = await this.#store.putManifest(
@@ -87,8 +87,8 @@ export class Manifests {
   }
 }
 
-function descriptorOf({ digest, mediaType, content }: Manifest): object {
-  const { artifactType, annotations } = readManifest(Buffer.from(content), mediaType);
+function descriptorOf({ digest, mediaType, content }: StoredManifest): object {
+  const { artifactType, annotations } = parseImageManifest(Buffer.from(content), mediaType);
   return {
     mediaType,
     digest,

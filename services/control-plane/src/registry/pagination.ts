@@ -1,5 +1,5 @@
 import { RegistryError } from './registry-error.ts';
-import type { Page } from './registry-store.ts';
+import type { ListRequest } from './registry-store.ts';
 
 const NAMES_MAX = 1000;
 
@@ -8,7 +8,7 @@ const NAMES_MAX = 1000;
  *
  * @throws RegistryError when `n` is no number, or `last` no name
  */
-export function parsePage({ n, last }: Record<string, string | undefined>): Page {
+export function parsePage({ n, last }: Record<string, string | undefined>): ListRequest {
   if (n !== undefined && !/^\d+$/.test(n)) throw new RegistryError('PAGINATION_NUMBER_INVALID', '`n` is a count.');
   if (last !== undefined && !/^[\w./-]*$/.test(last)) throw new RegistryError('NAME_INVALID', '`last` is a name.');
   const count = n === undefined ? NAMES_MAX : Math.min(Number(n), NAMES_MAX);
@@ -16,7 +16,7 @@ export function parsePage({ n, last }: Record<string, string | undefined>): Page
 }
 
 /** Returns the header with a link to the next page, if this page is full. */
-export function nextPageLink(path: string, names: string[], { count }: Page): Record<string, string> {
+export function nextPageLink(path: string, names: string[], { count }: ListRequest): Record<string, string> {
   const last = names.at(-1);
   if (last === undefined || names.length < count) return {};
   return { link: `<${path}?n=${count}&last=${encodeURIComponent(last)}>; rel="next"` };

@@ -3,7 +3,7 @@ import type { LinkedManifest } from './linked-manifests.ts';
 import { RegistryError } from './registry-error.ts';
 
 /** The manifests and tags that a deletion removes, and the manifests that it leaves. */
-export interface Deletion {
+export interface ManifestDeletion {
   tags: Tag[];
   deleted: Set<LinkedManifest>;
   remaining: LinkedManifest[];
@@ -18,7 +18,7 @@ export interface Deletion {
  * @param kept names of the images of revisions that run or can be deployed again
  * @throws RegistryError MANIFEST_UNKNOWN, and DENIED for what such a revision or a list of images needs
  */
-export function planDeletion(images: PushedImages, kept: readonly string[], name: ImageName): Deletion {
+export function planDeletion(images: PushedImages, kept: readonly string[], name: ImageName): ManifestDeletion {
   return name.version.includes(':') ? planManifestDeletion(images, kept, name) : planTagDeletion(images, kept, name);
 }
 
@@ -26,7 +26,7 @@ function planTagDeletion(
   { manifests, tags }: PushedImages,
   kept: readonly string[],
   { repository, version }: ImageName,
-): Deletion {
+): ManifestDeletion {
   const tag = tags.find((each) => each.repository === repository && each.tag === version);
   if (!tag) throw unknownManifest(version);
   const user = kept.find((uri) => {
@@ -43,7 +43,7 @@ function planManifestDeletion(
   images: PushedImages,
   kept: readonly string[],
   { repository, version }: ImageName,
-): Deletion {
+): ManifestDeletion {
   const graph = new ImageGraph(images);
   const manifest = graph.at(repository, version);
   if (!manifest) throw unknownManifest(version);
@@ -64,7 +64,7 @@ function makeDeletion(
   images: PushedImages,
   kept: readonly string[],
   { tags, manifests }: { tags: Tag[]; manifests: LinkedManifest[] },
-): Deletion {
+): ManifestDeletion {
   const graph = new ImageGraph(images);
   const deleted = graph.findDependents(manifests, [...graph.findNamed(kept), ...graph.findTagged()]);
   return { tags, deleted, remaining: images.manifests.filter((each) => !deleted.has(each)) };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Response, sendWithoutReading } from '@runyard/service-kit';
-import { nameOf, REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource } from './registry-address.ts';
+import { REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource, repositoryName } from './registry-address.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** Answers with an error. A 401 contains the challenge, which says where to get a token. */
@@ -20,5 +20,5 @@ export function refuse(req: IncomingMessage, res: Response, error: RegistryError
 export function challengeOf({ origin, host }: RegistryAddress, resource: RegistryResource, method: string): string {
   const challenge = `Bearer realm="${origin}/v2/${REGISTRY_SEGMENT}/token",service="${host}"`;
   const actions = method === 'DELETE' ? 'pull,push,delete' : 'pull,push';
-  return 'name' in resource ? `${challenge},scope="repository:${nameOf(resource)}:${actions}"` : challenge;
+  return 'name' in resource ? `${challenge},scope="repository:${repositoryName(resource)}:${actions}"` : challenge;
 }

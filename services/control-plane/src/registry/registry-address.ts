@@ -20,8 +20,8 @@ export interface Place {
 }
 
 /** Returns the repository's name for clients. */
-export const nameOf = ({ deploymentId, name }: Place) => `${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
-export const pathOf = (place: Place) => `/v2/${nameOf(place)}`;
+export const repositoryName = ({ deploymentId, name }: Place) => `${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
+export const pathOf = (place: Place) => `/v2/${repositoryName(place)}`;
 
 export type RegistryResource =
   | { kind: 'ping' }

@@ -1,6 +1,6 @@
 import { toUnavailableError } from '@runyard/database';
 import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
-import { authorize, grantOf, sendToken } from './access.ts';
+import { grantOf, requireGrant, sendToken } from './access.ts';
 import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryDependencies, send, unsupported } from './exchange.ts';
 import {
@@ -43,7 +43,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
   // The catalog is that of the token's deployment.
   const place = resource.kind === 'catalog' ? { deploymentId: grant.deploymentId } : resource;
-  await authorize(exchange, grant, place);
+  await requireGrant(exchange, grant, place);
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'PUT') return takeManifest(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'DELETE') return deleteManifest(exchange, resource);

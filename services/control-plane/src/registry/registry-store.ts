@@ -17,7 +17,7 @@ export interface Blob {
   parts: BlobPart[];
 }
 
-export interface Manifest {
+export interface StoredManifest {
   digest: string;
   mediaType: string;
   content: Uint8Array<ArrayBuffer>;
@@ -29,7 +29,7 @@ export interface Repository {
   name: string;
 }
 
-export interface Page {
+export interface ListRequest {
   last?: string;
   count: number;
 }
@@ -132,7 +132,7 @@ export class RegistryStore {
    */
   async putManifest(
     { deploymentId, name }: Repository,
-    manifest: Manifest,
+    manifest: StoredManifest,
     {
       tag,
       subject,
@@ -167,7 +167,7 @@ export class RegistryStore {
   }
 
   /** @param reference a digest or a tag */
-  async findManifest({ deploymentId, name }: Repository, reference: string): Promise<Manifest | null> {
+  async findManifest({ deploymentId, name }: Repository, reference: string): Promise<StoredManifest | null> {
     const { prisma } = this.#database;
     const repository = { deploymentId, repository: name };
     const digest = reference.includes(':')
@@ -189,7 +189,7 @@ export class RegistryStore {
   async referrers(
     { deploymentId, name }: Repository,
     wanted: { subject: string; artifactType: string | undefined; after: string | undefined; limitBytes: number },
-  ): Promise<{ manifests: Manifest[]; isAll: boolean }> {
+  ): Promise<{ manifests: StoredManifest[]; isAll: boolean }> {
     const { prisma } = this.#database;
     const type = wanted.artifactType ?? null;
     const found = await prisma.$queryRaw<{ digest: string; size: number }[]>`
@@ -210,7 +210,7 @@ export class RegistryStore {
   }
 
   /** Returns the names of the deployment's images after `last`, in order. */
-  async repositories(deploymentId: string, page: Page): Promise<string[]> {
+  async repositories(deploymentId: string, page: ListRequest): Promise<string[]> {
     const rows = await this.#database.prisma.registryManifest.findMany({
       where: { deploymentId, ...(page.last === undefined ? {} : { repository: { gt: page.last } }) },
       distinct: ['repository'],
@@ -222,7 +222,7 @@ export class RegistryStore {
   }
 
   /** Returns the tags after `last`, in order; null for a repository without manifests. */
-  async tags({ deploymentId, name }: Repository, page: Page): Promise<string[] | null> {
+  async tags({ deploymentId, name }: Repository, page: ListRequest): Promise<string[] | null> {
     const rows = await this.#database.prisma.registryTag.findMany({
       where: { deploymentId, repository: name, ...(page.last === undefined ? {} : { tag: { gt: page.last } }) },
       orderBy: { tag: 'asc' },

@@ -2,10 +2,10 @@ import {
   CallerAnswer,
   type CallerQuestion,
   conforms,
+  DataPlaneLease,
+  type DataPlaneLeaseRequest,
   type DeploymentReport,
   JsonWebKeySet,
-  Lease,
-  type LeaseRequest,
   ListenerDesiredState,
   type LogReport,
   LogReportAnswer,
@@ -63,8 +63,8 @@ export class ControlPlaneClient {
     this.#headers = { ...who, 'content-type': 'application/json' };
   }
 
-  async takeLease(request: LeaseRequest, signal: AbortSignal): Promise<Lease> {
-    return parseBody(Lease, await this.#call('POST', '/lease', { body: request, signal }));
+  async takeLease(request: DataPlaneLeaseRequest, signal: AbortSignal): Promise<DataPlaneLease> {
+    return parseBody(DataPlaneLease, await this.#call('POST', '/lease', { body: request, signal }));
   }
 
   /** Returns undefined when `since` is still the current version. */

@@ -1,5 +1,5 @@
 import type { Logger } from '@runyard/service-kit';
-import type { Counts, Role } from '../drivers/scale-bounds.ts';
+import type { Counts, ReplicaRole } from '../drivers/scale-bounds.ts';
 import type { ScaleStore } from '../monitoring/scale-store.ts';
 import type { StateFile } from './state-file.ts';
 
@@ -13,7 +13,7 @@ export class LocalScaleStore implements ScaleStore {
     this.#logger = options.logger;
   }
 
-  store(deploymentId: string, role: Role, count: number): void {
+  store(deploymentId: string, role: ReplicaRole, count: number): void {
     const own = this.#stateFile.localStateOf(deploymentId);
     own.counts = { ...own.counts, [role]: count };
     this.#stateFile.save().catch((error: unknown) => {

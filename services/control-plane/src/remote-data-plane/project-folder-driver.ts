@@ -4,8 +4,8 @@ import {
   type Driver,
   type RevisionSpec,
   RevisionStartError,
+  type RevisionStartOptions,
   type RunningRevision,
-  type StartOptions,
 } from '../drivers/driver.ts';
 
 /** Runs only projects in one folder of this machine. */
@@ -19,7 +19,7 @@ export class ProjectFolderDriver implements Driver {
     this.#driver = driver;
   }
 
-  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+  async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind === 'project') await this.#checkFolder(spec.artifact.project.directory);
     return this.#driver.start(spec, options);
   }

@@ -3,7 +3,7 @@ import type { KeyedRequest } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import type { ChangeDependencies } from '../deployments/change-dependencies.ts';
 import { planPatch, redeploySpec } from '../deployments/deployment-changes.ts';
-import { deploymentStore, type Page, type RevisionFilter } from '../deployments/deployment-store.ts';
+import { deploymentStore, type PageRequest, type RevisionFilter } from '../deployments/deployment-store.ts';
 import { type PlanChange, requireDeployment } from '../deployments/desired-state.ts';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { moveRevision } from './revision-moves.ts';
@@ -16,7 +16,7 @@ export class RevisionService {
     this.#dependencies = dependencies;
   }
 
-  async list(caller: Principal, id: string, filter: RevisionFilter, page: Page): Promise<RevisionList> {
+  async list(caller: Principal, id: string, filter: RevisionFilter, page: PageRequest): Promise<RevisionList> {
     const tenant = tenantOf(caller);
     const { prisma } = this.#dependencies.database;
     requireDeployment(await deploymentStore.find(prisma, tenant, id), id);

@@ -1,11 +1,11 @@
 import type { AuthenticateResponse, WaitResponse } from '@runyard/contracts';
-import type { ServiceProcess } from '@runyard/test-kit';
+import type { TestServiceProcess } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PERMISSIONS, someone, TestBroker } from './broker.ts';
 
 /** Two processes share a database. `broker` sends its requests to the second. */
 let broker: TestBroker;
-let first: ServiceProcess;
+let first: TestServiceProcess;
 beforeAll(async () => {
   broker = await TestBroker.start(['plain']);
   first = broker.platform.service;

@@ -7,9 +7,9 @@ import type { Deployment, DeploymentList, PrincipalClaims, Revision, RouteSnapsh
 import {
   createTestDatabase,
   dumpDatabase,
-  type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
+  type TestServiceProcess,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -36,7 +36,7 @@ export class TestPlatform {
   readonly bus = { kind: 'redis' as const, url: this.redis.url, prefix: this.redis.prefix };
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
-  #service: ServiceProcess | undefined;
+  #service: TestServiceProcess | undefined;
 
   private constructor(database: TestDatabase, callers: Callers, folder: string, environment: Record<string, string>) {
     this.database = database;
@@ -63,7 +63,7 @@ export class TestPlatform {
     return path;
   }
 
-  get service(): ServiceProcess {
+  get service(): TestServiceProcess {
     if (!this.#service) throw new Error('control-plane is not running');
     return this.#service;
   }

@@ -9,9 +9,9 @@ import type { Deployment, DeploymentRoute, Listener, RouteSnapshot } from '@runy
 import {
   createTestDatabase,
   FaultLine,
-  type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
+  type TestServiceProcess,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -36,7 +36,7 @@ export class TestDataPlane {
   readonly #encryptionKey = randomBytes(32).toString('base64');
   readonly #projectsDir: string;
   readonly #environment: Record<string, string>;
-  #service: ServiceProcess | undefined;
+  #service: TestServiceProcess | undefined;
 
   private constructor(options: {
     listener: Listener;
@@ -77,7 +77,7 @@ export class TestDataPlane {
     return dataPlane;
   }
 
-  get service(): ServiceProcess {
+  get service(): TestServiceProcess {
     if (!this.#service) throw new Error('the data plane is not running');
     return this.#service;
   }

@@ -11,9 +11,9 @@ import {
 import {
   createTestDatabase,
   dumpDatabase,
-  type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
+  type TestServiceProcess,
   testRedis,
 } from '@runyard/test-kit';
 
@@ -35,7 +35,7 @@ export class TestOrgAccess {
   readonly bus = { kind: 'redis' as const, url: this.#redis.url, prefix: this.#redis.prefix };
   encryptionKey = randomBytes(32).toString('base64');
   bootstrap!: BootstrapResponse & { api_key: string };
-  #service: ServiceProcess | undefined;
+  #service: TestServiceProcess | undefined;
   #outputBefore = '';
 
   readonly #databaseUri: string;
@@ -60,7 +60,7 @@ export class TestOrgAccess {
     return platform;
   }
 
-  get service(): ServiceProcess {
+  get service(): TestServiceProcess {
     if (!this.#service) throw new Error('org-access is not running');
     return this.#service;
   }

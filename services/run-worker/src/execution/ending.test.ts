@@ -1,10 +1,10 @@
-import type { RunOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome } from '@runyard/graph-host';
 import { expect, it } from 'vitest';
 import { decideEnding } from './ending.ts';
 
 const values = Buffer.from('{}');
 const about = { timeoutSeconds: 5, attribution: 'sole' as const };
-const done: Extract<RunOutcome, { kind: 'done' }> = {
+const done: Extract<ExecutionOutcome, { kind: 'done' }> = {
   kind: 'done',
   values,
   next: [],

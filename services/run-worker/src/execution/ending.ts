@@ -1,4 +1,4 @@
-import type { LossCause, RunOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome, LossCause } from '@runyard/graph-host';
 import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
 import type { CrashAttribution } from '../hosts/supervised-host.ts';
 
@@ -22,7 +22,7 @@ export type Ending =
  * run that ended before an abort reached it has ended well (a durable cancel order still wins, in the run engine).
  */
 export function decideEnding(
-  outcome: RunOutcome,
+  outcome: ExecutionOutcome,
   stop: StopReason | undefined,
   { timeoutSeconds, attribution }: { timeoutSeconds: number; attribution: CrashAttribution },
 ): Ending {
@@ -73,7 +73,7 @@ const LOSS_ERRORS: Record<Exclude<LossCause, 'storage'>, string> = {
 };
 
 function toRelease(
-  { cause, reason }: Extract<RunOutcome, { kind: 'lost' }>,
+  { cause, reason }: Extract<ExecutionOutcome, { kind: 'lost' }>,
   attribution: CrashAttribution,
 ): RunRelease {
   // An outage of storage says nothing about the run.

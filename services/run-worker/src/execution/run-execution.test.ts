@@ -1,4 +1,4 @@
-import type { RunOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome } from '@runyard/graph-host';
 import { FencedError, type FinishedRun, type RunRecord } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '.
 import { EventPublisher } from '../streams/event-publisher.ts';
 import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 
-const DONE: RunOutcome = {
+const DONE: ExecutionOutcome = {
   kind: 'done',
   values: Buffer.from('{"n":1}'),
   next: [],

@@ -1,5 +1,5 @@
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
-import type { GraphHost, RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome, GraphHost, RunEvent, RunHandle } from '@runyard/graph-host';
 import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { HostSlot } from '../hosts/supervised-host.ts';
@@ -50,8 +50,8 @@ export class RunExecution {
   #isEnding = false;
   /** True when the host executes the run's code. */
   #hasBegun = false;
-  #giveUp!: (outcome: RunOutcome) => void;
-  readonly #givenUp = new Promise<RunOutcome>((resolve) => {
+  #giveUp!: (outcome: ExecutionOutcome) => void;
+  readonly #givenUp = new Promise<ExecutionOutcome>((resolve) => {
     this.#giveUp = resolve;
   });
 
@@ -156,7 +156,7 @@ export class RunExecution {
     }
   }
 
-  async #outcome(): Promise<RunOutcome> {
+  async #outcome(): Promise<ExecutionOutcome> {
     const { run } = this;
     let slot: HostSlot;
     try {

@@ -3,7 +3,7 @@ import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 import type { ExecutionRequest } from '../../types.ts';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
-import { findUntakenAnswers, keyAnswerByInterrupt, type Load } from '../storage/interrupt-answers.ts';
+import { type Deserialize, findUntakenAnswers, keyAnswerByInterrupt } from '../storage/interrupt-answers.ts';
 import { toCommand } from './run-command.ts';
 
 export interface RunStart {
@@ -15,10 +15,10 @@ export interface RunStart {
   isResuming: boolean;
 }
 
-export interface StartOptions {
+export interface RunStartDependencies {
   langgraph: LangGraphModule;
   checkpoints: RemoteCheckpoints;
-  load: Load;
+  load: Deserialize;
 }
 
 /** Begins a run without checkpoints, where each attempt starts over. */
@@ -31,7 +31,7 @@ export function startFresh({ command, input = null }: ExecutionRequest, langgrap
  * of a run. Either this run made the checkpoint, and input and command have been applied; or none of the run's steps is
  * stored, and the attempt begins like the first one.
  */
-export async function decideStart(request: ExecutionRequest, options: StartOptions): Promise<RunStart> {
+export async function decideStart(request: ExecutionRequest, options: RunStartDependencies): Promise<RunStart> {
   const { command, input = null, attempt } = request;
   const { langgraph, checkpoints, load } = options;
   if (attempt > 1 && (await isCheckpointOfRun(request, await checkpoints.readAhead(request.threadId), load))) {
@@ -44,7 +44,7 @@ export async function decideStart(request: ExecutionRequest, options: StartOptio
 async function isCheckpointOfRun(
   request: ExecutionRequest,
   newest: StoredCheckpoint | undefined,
-  load: Load,
+  load: Deserialize,
 ): Promise<boolean> {
   if (newest === undefined) return false;
   const metadata = (await load(newest.metadata)) as { run_id?: string } | null;
@@ -54,7 +54,7 @@ async function isCheckpointOfRun(
 async function findResume(
   { command, threadId, config }: ExecutionRequest,
   checkpoints: RemoteCheckpoints,
-  load: Load,
+  load: Deserialize,
 ): Promise<unknown> {
   const checkpointId = startingCheckpointId(config.configurable);
   if (command?.resume !== undefined) {

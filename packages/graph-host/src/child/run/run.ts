@@ -1,6 +1,6 @@
 /** Executes one run in the child: from its request to its settlement. */
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
-import type { Connection } from '../../protocol/connection.ts';
+import type { HostConnection } from '../../protocol/connection.ts';
 import type { ExecutionRequest } from '../../types.ts';
 import { EventRenderer, withInterruptSchema } from '../events/event-renderer.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
@@ -15,7 +15,7 @@ import { interruptsByTask, type Settlement, sendSettlement } from './settlement.
 import { tracersOf } from './tracing.ts';
 
 export interface RunOptions {
-  connection: Connection;
+  connection: HostConnection;
   use: number;
   request: ExecutionRequest;
   hasCheckpoints: boolean;
@@ -23,7 +23,7 @@ export interface RunOptions {
   limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
 }
 
-export class Run {
+export class GraphRun {
   readonly #options: RunOptions;
   readonly #eventBuffer: EventBuffer;
   readonly #renderer: EventRenderer;

@@ -1,5 +1,5 @@
 /** Describes how a run ended in the child, and sends that to the parent. */
-import type { Connection } from '../../protocol/connection.ts';
+import type { HostConnection } from '../../protocol/connection.ts';
 import type { ErrorBody } from '../../protocol/messages.ts';
 import type { StateSnapshot } from '../langgraph/graph-types.ts';
 import { errorBody } from '../wire/error-body.ts';
@@ -15,7 +15,7 @@ export interface Settlement {
 
 /** Sends a failure instead when values or interrupts have no JSON form. */
 export function sendSettlement(
-  connection: Connection,
+  connection: HostConnection,
   use: number,
   settlement: Settlement,
   checkpointId: string | null = null,

@@ -8,18 +8,18 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 import type { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
 
 /** A pending write as `[task id, channel, value]`. */
-export type PendingWrite = [string, string, unknown];
+export type PendingWriteTuple = [string, string, unknown];
 
 interface Tuple {
   config: { configurable?: Record<string, unknown> };
   checkpoint: { versions_seen?: Record<string, Record<string, number | string>> };
-  pendingWrites?: PendingWrite[];
+  pendingWrites?: PendingWriteTuple[];
 }
 
 export interface StateView {
   graph: CompiledGraph;
   /** Returns what the tasks that began at a checkpoint wrote; known for checkpoints that were read through `graph`. */
-  writesAt(checkpointId: unknown): PendingWrite[];
+  writesAt(checkpointId: unknown): PendingWriteTuple[];
   /** Returns which node last saw which version of each channel, for the checkpoint that was read last. */
   versionsSeen(): Record<string, Record<string, number | string>>;
   /** Is added to the metadata of the checkpoints that are put next. */
@@ -37,7 +37,7 @@ export function stateView(
   backends: StateBackends,
 ): StateView {
   const saver = createSaver(modules.checkpoint, backends.checkpoints, saverOptions);
-  const writes = new Map<unknown, PendingWrite[]>();
+  const writes = new Map<unknown, PendingWriteTuple[]>();
   let newest: Tuple | undefined;
   const remember = <T>(read: T): T => {
     const tuple = read as unknown as Tuple | undefined;

@@ -1,11 +1,11 @@
 /** Collects what a step wrote, by node: `metadata.writes` of the checkpoint it led to. */
 import type { CompiledGraph, StateSnapshot } from '../langgraph/graph-types.ts';
-import type { PendingWrite } from './state-view.ts';
+import type { PendingWriteTuple } from './state-view.ts';
 
 export interface Step {
   /** The snapshot whose tasks wrote. */
   at: StateSnapshot;
-  writes: PendingWrite[];
+  writes: PendingWriteTuple[];
   /** Channels that are state; nodes trigger each other through the others. */
   channels: CompiledGraph['streamChannelsAsIs'];
 }
@@ -24,7 +24,7 @@ export function stepWrites({ at, writes, channels }: Step, isInput: boolean): Re
   return byNode;
 }
 
-function resultOf(written: PendingWrite[], channels: Step['channels']): unknown {
+function resultOf(written: PendingWriteTuple[], channels: Step['channels']): unknown {
   if (typeof channels === 'string') return written.find(([, channel]) => channel === channels)?.[2];
   const state = written.filter(([, channel]) => channels?.includes(channel));
   return state.length > 0 ? Object.fromEntries(state.map(([, channel, value]) => [channel, value])) : undefined;

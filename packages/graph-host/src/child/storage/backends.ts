@@ -12,7 +12,7 @@ import {
   type StoreResult,
   type WritesPut,
 } from '@runyard/checkpointer/graph-process';
-import { type Answer, type Connection, RemoteError } from '../../protocol/connection.ts';
+import { type Answer, type HostConnection, RemoteError } from '../../protocol/connection.ts';
 import {
   type HistoryDocument,
   packPut,
@@ -50,7 +50,7 @@ export interface RemoteCheckpointsOptions {
 }
 
 export class RemoteCheckpoints implements CheckpointBackend {
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #use: number;
   readonly #options: RemoteCheckpointsOptions;
   /** The newest checkpoint of the root graph that this use read or wrote. */
@@ -61,7 +61,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
   /** The last puts, durable or not. */
   readonly #puts: Promise<unknown>[] = [];
 
-  constructor(connection: Connection, use: number, options: RemoteCheckpointsOptions = {}) {
+  constructor(connection: HostConnection, use: number, options: RemoteCheckpointsOptions = {}) {
     this.#connection = connection;
     this.#use = use;
     this.#options = options;
@@ -148,10 +148,10 @@ export class RemoteCheckpoints implements CheckpointBackend {
 }
 
 export class RemoteStore implements StoreBackend {
-  readonly #connection: Connection;
+  readonly #connection: HostConnection;
   readonly #use: number;
 
-  constructor(connection: Connection, use: number) {
+  constructor(connection: HostConnection, use: number) {
     this.#connection = connection;
     this.#use = use;
   }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PendingWrite, SerializedValue, StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 
 /** Deserializes a stored value with the project's own serializer. */
-export type Load = (value: SerializedValue) => Promise<unknown>;
+export type Deserialize = (value: SerializedValue) => Promise<unknown>;
 
 const ERROR = '__error__';
 const INTERRUPT = '__interrupt__';
@@ -35,7 +35,7 @@ export function withoutGivenAnswers({ interruptsBeforeRun, ...stored }: StoredCh
 export async function keyAnswerByInterrupt(
   resume: unknown,
   stored: StoredCheckpoint | undefined,
-  load: Load,
+  load: Deserialize,
 ): Promise<unknown> {
   if (resume === null || isResumeMap(resume)) return resume;
   const waiting = await interruptsAt(stored, load);
@@ -46,7 +46,7 @@ export async function keyAnswerByInterrupt(
  * Returns the answers that an earlier run got at the checkpoint for tasks that failed before they took them; undefined
  * for none.
  */
-export async function findUntakenAnswers(stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
+export async function findUntakenAnswers(stored: StoredCheckpoint | undefined, load: Deserialize): Promise<unknown> {
   const failed = new Set(stored?.pendingWrites.filter(({ channel }) => channel === ERROR).map(({ taskId }) => taskId));
   if (stored === undefined || failed.size === 0) return undefined;
   const given = new Map<string, unknown>();
@@ -65,7 +65,7 @@ export async function findUntakenAnswers(stored: StoredCheckpoint | undefined, l
 
 async function interruptsAt(
   stored: StoredCheckpoint | undefined,
-  load: Load,
+  load: Deserialize,
 ): Promise<{ id: string; taskId: string }[]> {
   const found = [];
   for (const { taskId, value } of stored ? interruptWrites(stored, INTERRUPT) : []) {

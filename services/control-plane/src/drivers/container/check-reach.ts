@@ -16,7 +16,7 @@ const CONNECT_MS = 5_000;
  * @param database as this machine reaches it: when it does not reach it either, the network is not at fault
  * @throws RevisionStartError when this machine reaches the database and the container does not
  */
-export async function checkReach(
+export async function checkDatabaseReach(
   command: string,
   args: string[],
   { database, name }: { database: Endpoint; name: string },

@@ -8,14 +8,14 @@ import {
   type Driver,
   type RevisionSpec,
   RevisionStartError,
+  type RevisionStartOptions,
   type RunningRevision,
-  type StartOptions,
 } from '../driver.ts';
 import type { Launcher, Replica, SupervisionOptions } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
 import type { ServiceAddress } from '../process/supervised-service.ts';
 import type { FindPullCredential } from '../pull-credential.ts';
-import { checkReach } from './check-reach.ts';
+import { checkDatabaseReach } from './check-reach.ts';
 import { Container } from './container.ts';
 import { removeDeploymentImages } from './deployment-images.ts';
 import { fetchImage, type ImageInspection } from './image.ts';
@@ -27,7 +27,7 @@ import {
   loopbackEndpoints,
   toContainerAddresses,
 } from './machine-addresses.ts';
-import { removeOrphans } from './orphans.ts';
+import { removeOrphanContainers } from './orphans.ts';
 import { type ContainerNetwork, INNER_PORT, LABELS, type RunDescription, runArguments } from './run-arguments.ts';
 
 export interface ContainerDriverOptions extends SupervisionOptions {
@@ -53,7 +53,7 @@ export class ContainerDriver implements Driver {
     this.#relay = new LoopbackRelay(options);
   }
 
-  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+  async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as containers');
     if (spec.namespace !== undefined) {
       throw new RevisionStartError(
@@ -64,7 +64,7 @@ export class ContainerDriver implements Driver {
     return startRevision(spec, options, this.#options, async (log, signal) => {
       const fetched = await this.#fetch(spec, imageUri, log, signal);
       const image = { ...fetched, env: { ...fetched.env, ...settings } };
-      await removeOrphans(this.#options.command, spec.deploymentId, this.#options.leaseOwner);
+      await removeOrphanContainers(this.#options.command, spec.deploymentId, this.#options.leaseOwner);
       const launcher = new ContainerLauncher(image, await this.#makeContext(spec), this.#options);
       await launcher.checkReach(endpointOf(spec.databaseUri));
       return launcher;
@@ -77,7 +77,7 @@ export class ContainerDriver implements Driver {
 
   async removeLeftovers(deploymentId: string): Promise<void> {
     const { command, leaseOwner } = this.#options;
-    await removeOrphans(command, deploymentId, leaseOwner);
+    await removeOrphanContainers(command, deploymentId, leaseOwner);
     await removeDeploymentImages(command, deploymentId);
   }
 
@@ -166,7 +166,7 @@ class ContainerLauncher implements Launcher {
     const replica = { role: 'agent-api' as const, name: 'reach' };
     const network = networkAt(undefined);
     const run = { name: this.#newName(replica.name), network, variables: [], command: ['reach', address] };
-    await checkReach(this.#options.command, this.#runArguments(replica, run), { database, name: address });
+    await checkDatabaseReach(this.#options.command, this.#runArguments(replica, run), { database, name: address });
   }
 
   #newName(replica: string): string {

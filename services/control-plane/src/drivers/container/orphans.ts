@@ -6,7 +6,7 @@ import { LABELS } from './run-arguments.ts';
  * Removes containers of a deployment that other processes left when they were killed or lost their lease. Does nothing
  * without an engine.
  */
-export async function removeOrphans(command: string, deploymentId: string, leaseOwner: string): Promise<void> {
+export async function removeOrphanContainers(command: string, deploymentId: string, leaseOwner: string): Promise<void> {
   const format = `{{.ID}} {{.Label "${LABELS.leaseOwner}"}}`;
   const list = [
     'ps',

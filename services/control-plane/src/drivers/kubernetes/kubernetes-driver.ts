@@ -8,15 +8,15 @@ import {
   type Driver,
   type RevisionSpec,
   RevisionStartError,
+  type RevisionStartOptions,
   type RunningRevision,
-  type StartOptions,
 } from '../driver.ts';
 import type { FindPullCredential } from '../pull-credential.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusedError } from './cluster-api.ts';
 import { KubernetesRevision, type RevisionDependencies } from './kubernetes-revision.ts';
-import { nameOf } from './labels.ts';
+import { objectName } from './labels.ts';
 import { findPodOverrideFault, type PodRules } from './pod-overrides.ts';
 import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
@@ -67,7 +67,10 @@ export class KubernetesDriver implements Driver {
     return true;
   }
 
-  async start(spec: RevisionSpec, { signal: outer, timeoutMs, onUpstreams }: StartOptions): Promise<RunningRevision> {
+  async start(
+    spec: RevisionSpec,
+    { signal: outer, timeoutMs, onUpstreams }: RevisionStartOptions,
+  ): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as pods');
     const { artifact: image, deploymentId, revisionId } = spec;
     const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler, countsBefore } = this.#options;
@@ -85,7 +88,7 @@ export class KubernetesDriver implements Driver {
       return await withDeadline(outer, timeoutMs, async (signal) => {
         const { api, removal } = this.#dependencies;
         await removal.waitForRemoval(revisionId);
-        const name = nameOf(revisionId, 'agent-api');
+        const name = objectName(revisionId, 'agent-api');
         const found = await api.find<V1Deployment>('Deployment', name, signal);
         // An existing revision was allowed when it was created, and stays supervised.
         if (!found) checkRunnable(spec, this.#options.rules);

@@ -4,10 +4,10 @@ import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Counts, type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { type CredentialRenewal, renewUntilAborted } from './credential-renewal.ts';
-import { nameOf } from './labels.ts';
+import { objectName } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
 import { hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
 import { PORT } from './pod-template.ts';
@@ -125,7 +125,7 @@ export class KubernetesRevision implements RunningRevision {
     }));
   }
 
-  countOf(role: Role): number {
+  countOf(role: ReplicaRole): number {
     if (this.#options.isScaledByCluster) return this.#remainingPods(role).length;
     return this.#scale.countOf(role);
   }
@@ -142,7 +142,7 @@ export class KubernetesRevision implements RunningRevision {
     for (const secret of objects.secrets()) await api.apply(secret, signal);
     await api.apply(objects.service(), signal);
     for (const role of ROLES) {
-      const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
+      const found = await api.find<V1Deployment>('Deployment', objectName(this.revisionId, role), signal);
       this.#scale.setInitial(role, found?.spec?.replicas ?? this.#options.lastCounts[role]);
     }
     this.#observePods();
@@ -163,7 +163,7 @@ export class KubernetesRevision implements RunningRevision {
     void renewUntilAborted(renewal, { signal: this.#stopping.signal, logger: this.#logger });
   }
 
-  scale(role: Role, count: number): void {
+  scale(role: ReplicaRole, count: number): void {
     if (this.#isDraining || this.#stopping.signal.aborted || this.#options.isScaledByCluster) return;
     this.#scale.change(role, count);
     this.#reportUpstreams();
@@ -199,7 +199,7 @@ export class KubernetesRevision implements RunningRevision {
     await this.#close();
   }
 
-  #remainingPods(role: Role): V1Pod[] {
+  #remainingPods(role: ReplicaRole): V1Pod[] {
     return this.#isDraining ? [] : this.#pods.findRemaining(role);
   }
 
@@ -221,7 +221,7 @@ export class KubernetesRevision implements RunningRevision {
     this.#options.onUpstreams(upstreams);
   }
 
-  #waitUntilHealthy(role: Role, signal: AbortSignal): Promise<void> {
+  #waitUntilHealthy(role: ReplicaRole, signal: AbortSignal): Promise<void> {
     const { wasReady } = this.#options;
     const options = {
       api: this.#dependencies.api,

@@ -1,13 +1,13 @@
 import { LABELS } from '../container/run-arguments.ts';
 import type { RunningRevision } from '../driver.ts';
-import type { Role } from '../scale-bounds.ts';
+import type { ReplicaRole } from '../scale-bounds.ts';
 
 /** Labels every object of this driver, so that later processes find it. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'runyard' };
 
 type Owner = Pick<RunningRevision, 'deploymentId' | 'revisionId'>;
 
-export function labelsOf({ deploymentId, revisionId }: Owner, role?: Role): Record<string, string> {
+export function labelsOf({ deploymentId, revisionId }: Owner, role?: ReplicaRole): Record<string, string> {
   return {
     ...MANAGED_BY,
     [LABELS.deployment]: deploymentId,
@@ -29,6 +29,6 @@ export function isOwnName(name: string): boolean {
 }
 
 /** Returns an object's name, short enough that the cluster can append to it for the names of pods. */
-export function nameOf(revisionId: string, part: Role | 'secrets' | 'pull'): string {
+export function objectName(revisionId: string, part: ReplicaRole | 'secrets' | 'pull'): string {
   return `r-${revisionId.replaceAll('-', '')}-${part}`;
 }

@@ -1,13 +1,13 @@
 import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { LABELS } from '../container/run-arguments.ts';
-import type { Role } from '../scale-bounds.ts';
+import type { ReplicaRole } from '../scale-bounds.ts';
 import { CUSTOM_AUTH, FOREIGN_IMAGE_CODE, PREPARING_CONTAINER } from './secret-handover.ts';
 
 /** Reasons of a waiting container that do not pass by waiting. */
 const PULL_FAILURES = ['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
 const CREATION_FAILURES = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
 
-export function roleOf(pod: V1Pod): Role | undefined {
+export function roleOf(pod: V1Pod): ReplicaRole | undefined {
   const role = pod.metadata?.labels?.[LABELS.part];
   return role === 'agent-api' || role === 'run-worker' ? role : undefined;
 }

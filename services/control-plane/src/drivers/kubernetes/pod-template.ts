@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { V1Container, V1PodTemplateSpec, V1Probe, V1ResourceRequirements } from '@kubernetes/client-node';
 import type { ResourceSpec } from '@runyard/contracts';
 import type { ImageArtifact, RevisionSpec } from '../driver.ts';
-import type { Role } from '../scale-bounds.ts';
-import { labelsOf, nameOf } from './labels.ts';
+import type { ReplicaRole } from '../scale-bounds.ts';
+import { labelsOf, objectName } from './labels.ts';
 import { handoverVolumes, prepareContainer, secretsContainer, serviceCommand } from './secret-handover.ts';
 
 export const PORT = 8000;
@@ -17,7 +17,7 @@ const CLOSING_SECONDS = 10;
 const START_SECONDS = 300;
 
 export interface PodOptions {
-  role: Role;
+  role: ReplicaRole;
   image: ImageArtifact;
   graceSeconds: number;
   /** The content of the pod's Secrets: a change of it replaces the pods. */
@@ -64,10 +64,10 @@ export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTempl
           labelSelector: { matchLabels: labelsOf(spec, role) },
         },
       ],
-      volumes: handoverVolumes(nameOf(spec.revisionId, 'secrets')),
+      volumes: handoverVolumes(objectName(spec.revisionId, 'secrets')),
       initContainers: [prepareContainer(common)],
       containers: [
-        serviceContainer(spec.resources, role, nameOf(spec.revisionId, role), common),
+        serviceContainer(spec.resources, role, objectName(spec.revisionId, role), common),
         secretsContainer(common),
       ],
     },
@@ -76,7 +76,7 @@ export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTempl
 
 function serviceContainer(
   resources: ResourceSpec,
-  role: Role,
+  role: ReplicaRole,
   environmentSecret: string,
   common: Partial<V1Container>,
 ): V1Container {
@@ -104,7 +104,7 @@ function serviceContainer(
 }
 
 /** Returns requests and limits. A missing limit is twice the request; without both, neither is set. */
-function resourcesOf(resources: ResourceSpec, role: Role): V1ResourceRequirements {
+function resourcesOf(resources: ResourceSpec, role: ReplicaRole): V1ResourceRequirements {
   const isWorker = role === 'run-worker';
   const cpu = (isWorker && resources.queue_cpu) || resources.cpu;
   const cpuLimit = (isWorker && resources.queue_cpu_limit) || resources.cpu_limit || (cpu && cpu * 2);

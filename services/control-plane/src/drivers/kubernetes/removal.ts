@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import { LABELS } from '../container/run-arguments.ts';
-import type { Role } from '../scale-bounds.ts';
+import type { ReplicaRole } from '../scale-bounds.ts';
 import type { ClusterApi, Kind } from './cluster-api.ts';
 import { selectorOf } from './labels.ts';
 
@@ -42,7 +42,7 @@ export class Removal {
       const signal = AbortSignal.timeout(DRAIN_MS);
       const labels = { [LABELS.revision]: revisionId };
       await this.#api.remove('HorizontalPodAutoscaler', selectorOf(labels), signal);
-      for (const role of ['run-worker', 'agent-api'] satisfies Role[]) {
+      for (const role of ['run-worker', 'agent-api'] satisfies ReplicaRole[]) {
         const ofRole = selectorOf({ ...labels, [LABELS.part]: role });
         await this.#api.remove('Deployment', ofRole, signal);
         await this.#waitUntilDeleted(ofRole, signal);

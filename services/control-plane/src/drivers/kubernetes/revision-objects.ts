@@ -10,8 +10,8 @@ import { capacityOf } from '../../monitoring/scaling-policy.ts';
 import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
 import type { ImageArtifact, RevisionSpec } from '../driver.ts';
 import type { PullCredential } from '../pull-credential.ts';
-import { type Role, scaleBounds } from '../scale-bounds.ts';
-import { labelsOf, nameOf } from './labels.ts';
+import { type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
+import { labelsOf, objectName } from './labels.ts';
 import { PORT, podTemplate } from './pod-template.ts';
 import { SECRETS_KEY } from './secret-handover.ts';
 
@@ -71,7 +71,7 @@ export class RevisionObjects {
   }
 
   /** @param replicas undefined when the cluster decides the number */
-  deployment(role: Role, replicas: number | undefined): V1Deployment {
+  deployment(role: ReplicaRole, replicas: number | undefined): V1Deployment {
     const { image, platform, credential } = this.#options;
     const { image_pull_secrets } = this.#spec.resources;
     const secretsContent = JSON.stringify([this.#variables(role).secrets, this.#environment(role)]);
@@ -91,7 +91,7 @@ export class RevisionObjects {
           graceSeconds: graceSecondsOf(this.#own, platform.graceSeconds),
           secretsContent,
           pullSecrets: [
-            ...(credential ? [nameOf(this.#spec.revisionId, 'pull')] : []),
+            ...(credential ? [objectName(this.#spec.revisionId, 'pull')] : []),
             ...(image_pull_secrets ?? []).map(({ name }) => name),
           ],
         }),
@@ -125,7 +125,7 @@ export class RevisionObjects {
         kind: 'HorizontalPodAutoscaler',
         metadata: this.#metadata(role),
         spec: {
-          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: nameOf(this.#spec.revisionId, role) },
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: objectName(this.#spec.revisionId, role) },
           minReplicas: min,
           maxReplicas: max,
           metrics: this.#targets(role),
@@ -135,7 +135,7 @@ export class RevisionObjects {
     });
   }
 
-  #targets(role: Role): V2MetricSpec[] {
+  #targets(role: ReplicaRole): V2MetricSpec[] {
     const { cpuCores, memoryBytes } = capacityOf(this.#spec.resources, role);
     const averages = [
       ['cpu', `${Math.round(cpuCores * CPU_TARGET * 1000)}m`],
@@ -158,23 +158,23 @@ export class RevisionObjects {
     return { ...this.#options.image.settings, ...this.#spec.secrets };
   }
 
-  #variables(role: Role) {
+  #variables(role: ReplicaRole) {
     return replicaVariables(this.#spec, this.#own, this.#options.platform, role);
   }
 
-  #environment(role: Role): Record<string, string> {
+  #environment(role: ReplicaRole): Record<string, string> {
     // The secrets come over standard input. `RUNYARD_PARENT_FD` is not set, because pods outlive this process.
     return { ...this.#variables(role).env, HOST: '0.0.0.0', PORT: String(PORT), RUNYARD_SECRETS_FD: '0' };
   }
 
-  #secret(part: Role | 'secrets' | 'pull', content: Record<string, string>, type = 'Opaque'): V1Secret {
+  #secret(part: ReplicaRole | 'secrets' | 'pull', content: Record<string, string>, type = 'Opaque'): V1Secret {
     const data = Object.fromEntries(Object.entries(content).map(([name, value]) => [name, base64(value)]));
     return { apiVersion: 'v1', kind: 'Secret', metadata: this.#metadata(part), type, data };
   }
 
-  #metadata(part: Role | 'secrets' | 'pull') {
+  #metadata(part: ReplicaRole | 'secrets' | 'pull') {
     const role = part === 'secrets' || part === 'pull' ? undefined : part;
-    return { name: nameOf(this.#spec.revisionId, part), labels: labelsOf(this.#spec, role) };
+    return { name: objectName(this.#spec.revisionId, part), labels: labelsOf(this.#spec, role) };
   }
 }
 

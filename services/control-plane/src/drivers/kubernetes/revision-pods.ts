@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { RevisionSpec } from '../driver.ts';
-import { type Role, scaleBounds } from '../scale-bounds.ts';
+import { type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
 import { isLive, roleOf } from './pod-state.ts';
 import type { PodWatch } from './pod-watch.ts';
 
@@ -24,7 +24,7 @@ export class RevisionPods {
   }
 
   /** Returns the pods that are not marked for removal. */
-  findRemaining(role: Role): V1Pod[] {
+  findRemaining(role: ReplicaRole): V1Pod[] {
     return this.#findLive(role).filter((pod) => !this.#leaving.has(uidOf(pod)));
   }
 
@@ -39,7 +39,7 @@ export class RevisionPods {
   }
 
   /** Removes the marks when the cluster removed other pods instead. */
-  unmarkLeaving(role: Role, count: number): void {
+  unmarkLeaving(role: ReplicaRole, count: number): void {
     const lasting = this.#findLive(role);
     if (lasting.length <= count) for (const pod of lasting) this.#leaving.delete(uidOf(pod));
   }
@@ -51,7 +51,7 @@ export class RevisionPods {
     for (const uid of this.#leaving) if (!present.has(uid)) this.#leaving.delete(uid);
   }
 
-  #findLive(role: Role): V1Pod[] {
+  #findLive(role: ReplicaRole): V1Pod[] {
     return this.all().filter((pod) => roleOf(pod) === role && isLive(pod));
   }
 

@@ -1,9 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionSpec } from '../driver.ts';
-import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { nameOf } from './labels.ts';
+import { objectName } from './labels.ts';
 import type { RevisionPods } from './revision-pods.ts';
 
 export interface RevisionScaleOptions {
@@ -18,24 +18,24 @@ export interface RevisionScaleOptions {
 /** Sets the number of pods of each role, where this process decides it. */
 export class RevisionScale {
   readonly #options: RevisionScaleOptions;
-  readonly #counts = new Map<Role, number>();
+  readonly #counts = new Map<ReplicaRole, number>();
   #changing: Promise<void> = Promise.resolve();
 
   constructor(options: RevisionScaleOptions) {
     this.#options = options;
   }
 
-  countOf(role: Role): number {
+  countOf(role: ReplicaRole): number {
     return this.#counts.get(role) ?? scaleBounds(this.#options.spec.resources, role).min;
   }
 
   /** Begins with the last count, within the bounds. */
-  setInitial(role: Role, before: number | undefined): void {
+  setInitial(role: ReplicaRole, before: number | undefined): void {
     const counts: Counts = before === undefined ? {} : { [role]: before };
     this.#counts.set(role, firstCount(this.#options.spec.resources, role, counts));
   }
 
-  change(role: Role, count: number): void {
+  change(role: ReplicaRole, count: number): void {
     const { pods, signal, logger } = this.#options;
     const leaving = pods.findRemaining(role).slice(count);
     pods.markLeaving(leaving);
@@ -53,13 +53,13 @@ export class RevisionScale {
   }
 
   /** The cluster chooses the pods to remove, those with the lowest deletion cost first. */
-  async #apply(role: Role, replicas: number, leaving: V1Pod[]): Promise<void> {
+  async #apply(role: ReplicaRole, replicas: number, leaving: V1Pod[]): Promise<void> {
     const { api, spec, signal } = this.#options;
     for (const pod of leaving) {
       const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-1000' };
       await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreNotFound);
     }
-    await api.merge('Deployment', nameOf(spec.revisionId, role), { spec: { replicas } }, signal);
+    await api.merge('Deployment', objectName(spec.revisionId, role), { spec: { replicas } }, signal);
   }
 }
 

@@ -1,15 +1,15 @@
 import { type EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { RevisionStartError } from '../driver.ts';
-import type { Role } from '../scale-bounds.ts';
+import type { ReplicaRole } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { nameOf } from './labels.ts';
+import { objectName } from './labels.ts';
 import { describeUnready, failureOf, isReady } from './pod-state.ts';
 
 export interface HealthOptions {
   api: ClusterApi;
   revisionId: string;
-  role: Role;
+  role: ReplicaRole;
   /** Returns the current pods of the role. */
   pods(): V1Pod[];
   /** Emits `change` when the pods may have changed. */
@@ -50,7 +50,7 @@ async function makeFailure({ logsSettled }: HealthOptions, message: string): Pro
 /** Returns why there are no pods: a quota is exhausted, for example, or a policy of the namespace forbids them. */
 async function whyNoPods({ api, revisionId, role }: HealthOptions): Promise<string> {
   const signal = AbortSignal.timeout(ANSWER_MS);
-  const found = await api.find<V1Deployment>('Deployment', nameOf(revisionId, role), signal).catch(() => null);
+  const found = await api.find<V1Deployment>('Deployment', objectName(revisionId, role), signal).catch(() => null);
   const refused = found?.status?.conditions?.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   return refused?.message ?? 'the cluster has made no pods for it';
 }

@@ -1,13 +1,13 @@
 import type { Logger } from '@runyard/service-kit';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import type { Counts, Role } from '../scale-bounds.ts';
+import type { Counts, ReplicaRole } from '../scale-bounds.ts';
 import type { ChildOptions, Launched } from './child.ts';
 import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
 
 /** One service of a revision; each role has one or more. */
 export interface Replica {
-  role: Role;
+  role: ReplicaRole;
   /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
   name: string;
 }

@@ -1,6 +1,6 @@
 import { freePort } from '@runyard/service-kit';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
-import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
+import type { Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
 import type { SupervisionOptions } from './launcher.ts';
@@ -23,7 +23,7 @@ export class ProcessDriver implements Driver {
     this.#options = options;
   }
 
-  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+  async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
     const { platform, users, agentApiEntry, runWorkerEntry } = this.#options;

@@ -1,7 +1,7 @@
 import { withDeadline } from '@runyard/deadline';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { type RevisionSpec, RevisionStartError, type RunningRevision, type StartOptions } from '../driver.ts';
+import { type RevisionSpec, RevisionStartError, type RevisionStartOptions, type RunningRevision } from '../driver.ts';
 import type { Launcher, SupervisionOptions } from './launcher.ts';
 import { SupervisedRevision } from './supervised-revision.ts';
 
@@ -12,7 +12,7 @@ import { SupervisedRevision } from './supervised-revision.ts';
  */
 export async function startRevision(
   spec: RevisionSpec,
-  { signal: outer, timeoutMs, onUpstreams }: StartOptions,
+  { signal: outer, timeoutMs, onUpstreams }: RevisionStartOptions,
   options: SupervisionOptions,
   prepare: (log: RevisionLog, signal: AbortSignal) => Promise<Launcher>,
 ): Promise<RunningRevision> {

@@ -3,7 +3,7 @@ import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
-import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
 import type { Launcher, Replica, SupervisionOptions } from './launcher.ts';
 import { SupervisedService } from './supervised-service.ts';
 
@@ -87,11 +87,11 @@ export class SupervisedRevision implements RunningRevision {
     }));
   }
 
-  countOf(role: Role): number {
+  countOf(role: ReplicaRole): number {
     return this.#of(role).length;
   }
 
-  scale(role: Role, count: number): void {
+  scale(role: ReplicaRole, count: number): void {
     if (this.#isDraining || this.#stopping.signal.aborted) return;
     const replicas = this.#of(role).sort((one, other) => one.number - other.number);
     for (const replica of replicas.slice(count)) this.#track(this.#retire(replica));
@@ -100,7 +100,7 @@ export class SupervisedRevision implements RunningRevision {
 
   /** Starts the replicas. On a new database agent-api starts first, as it creates the tables for the workers. */
   async start(signal: AbortSignal): Promise<void> {
-    const started = (role: Role) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
+    const started = (role: ReplicaRole) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
     const agentApis = started('agent-api');
     if (this.#spec.isFirst) await agentApis;
     await Promise.all([agentApis, started('run-worker')]);
@@ -125,11 +125,11 @@ export class SupervisedRevision implements RunningRevision {
   }
 
   /** Returns the replicas that do not leave. */
-  #of(role: Role): SupervisedReplica[] {
+  #of(role: ReplicaRole): SupervisedReplica[] {
     return [...this.#replicas].filter((replica) => replica.role === role && !replica.isLeaving);
   }
 
-  #add(role: Role): SupervisedReplica {
+  #add(role: ReplicaRole): SupervisedReplica {
     const taken = new Set([...this.#replicas].filter((replica) => replica.role === role).map(({ number }) => number));
     let number = 1;
     while (taken.has(number)) number += 1;
@@ -196,7 +196,7 @@ export class SupervisedRevision implements RunningRevision {
     this.#scaling.add(tracked);
   }
 
-  #stopAll(role: Role, graceMs: number): Promise<void>[] {
+  #stopAll(role: ReplicaRole, graceMs: number): Promise<void>[] {
     return [...this.#replicas].filter((replica) => replica.role === role).map(({ service }) => service.stop(graceMs));
   }
 
@@ -212,6 +212,6 @@ export class SupervisedRevision implements RunningRevision {
   }
 }
 
-function nameReplica(role: Role, number: number, max: number): string {
+function nameReplica(role: ReplicaRole, number: number, max: number): string {
   return max === 1 ? role : `${role}-${number}`;
 }

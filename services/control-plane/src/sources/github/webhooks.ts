@@ -38,7 +38,7 @@ export interface WebhooksOptions {
 }
 
 /** An unauthenticated request to a webhook, whose body has not been read yet. */
-export interface Delivery {
+export interface WebhookRequest {
   /** The value of the signature header. */
   signature: string;
   /** Reads the body into memory. */
@@ -74,7 +74,7 @@ export class GithubWebhooks {
   }
 
   /** @throws UnauthorizedError when the signature does not match the body */
-  async receive(deploymentId: string, delivery: Delivery): Promise<GithubDelivery> {
+  async receive(deploymentId: string, delivery: WebhookRequest): Promise<GithubDelivery> {
     const { prisma } = this.#options;
     const body = await this.#signedBody(deploymentId, delivery);
     const deployment = await webhookStore.findDeployment(prisma, deploymentId);
@@ -97,7 +97,7 @@ export class GithubWebhooks {
     return { revision_id: revision.id, ignored: null };
   }
 
-  async #signedBody(deploymentId: string, { signature, read, pass }: Delivery): Promise<Buffer> {
+  async #signedBody(deploymentId: string, { signature, read, pass }: WebhookRequest): Promise<Buffer> {
     const { prisma, cipher } = this.#options;
     if (!SIGNATURE.test(signature)) throw invalidSignature();
     const encrypted = await webhookStore.findSecret(prisma, deploymentId);

@@ -17,7 +17,7 @@ export const PodRules = Type.Object(
 );
 export type PodRules = Static<typeof PodRules>;
 
-export const LeaseRequest = Type.Object(
+export const DataPlaneLeaseRequest = Type.Object(
   {
     /**
      * Stays the same while the data plane keeps its data. A data plane that restarts with it gets its lease back at
@@ -34,9 +34,9 @@ export const LeaseRequest = Type.Object(
   },
   { $id: 'LeaseRequest' },
 );
-export type LeaseRequest = Static<typeof LeaseRequest>;
+export type DataPlaneLeaseRequest = Static<typeof DataPlaneLeaseRequest>;
 
-export const Lease = Type.Object(
+export const DataPlaneLease = Type.Object(
   {
     epoch: Epoch,
     /**
@@ -46,7 +46,7 @@ export const Lease = Type.Object(
   },
   { $id: 'Lease' },
 );
-export type Lease = Static<typeof Lease>;
+export type DataPlaneLease = Static<typeof DataPlaneLease>;
 
 export const takeListenerLease = defineOperation({
   operationId: 'takeListenerLease',
@@ -57,10 +57,10 @@ export const takeListenerLease = defineOperation({
   access: 'principal',
   permission: DATA_PLANE_PERMISSION,
   params: ListenerParams,
-  body: LeaseRequest,
+  body: DataPlaneLeaseRequest,
   bodyLimitBytes: 65_536,
   responses: {
-    200: { description: 'The lease.', schema: Lease, example: { epoch: 3, lease_seconds: 60 } },
+    200: { description: 'The lease.', schema: DataPlaneLease, example: { epoch: 3, lease_seconds: 60 } },
     409: staleEpochResponse,
     ...listenerErrorResponses,
   },
