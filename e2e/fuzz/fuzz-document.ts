@@ -35,7 +35,7 @@ export interface FuzzOutcome {
 
 /** The phases by depth, and the number of cases of each operation and of each chain of operations. */
 const DEPTHS = {
-  short: ['--phases', 'examples,fuzzing,stateful', '--max-examples', '2'],
+  short: ['--phases', 'examples,fuzzing,stateful', '--max-examples', '1'],
   thorough: ['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '50'],
 } as const;
 
