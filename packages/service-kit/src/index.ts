@@ -3,6 +3,7 @@ export { ByteBudget } from './byte-budget.ts';
 export * from './config.ts';
 export * from './config-error.ts';
 export { ConnectionUri } from './connection-uri.ts';
+export { DueWork, type DueWorkOptions } from './due-work.ts';
 export * from './errors.ts';
 export * from './event-bus-config.ts';
 export { excludeFromInFlight, RequestAdmission, type RequestLimits } from './http/admission.ts';

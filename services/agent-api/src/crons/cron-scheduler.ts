@@ -1,6 +1,5 @@
 import type { AcceptedRun, CronFiring, DueCron, FiredSlot } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
-import { DueWork } from '../due-work.ts';
+import { DueWork, type Logger } from '@runyard/service-kit';
 
 export interface CronSchedulerOptions {
   crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'repairNextSlots'>;

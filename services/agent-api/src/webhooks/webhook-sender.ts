@@ -1,6 +1,5 @@
 import type { ClaimedWebhook, WebhookLoad, WebhookQueue } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
-import { DueWork } from '../due-work.ts';
+import { DueWork, type Logger } from '@runyard/service-kit';
 import { type DeliveryResult, TIMEOUT_MS } from './deliver-webhook.ts';
 
 export interface WebhookSenderOptions {

@@ -1,4 +1,4 @@
-import { WakeableTimer } from '@runyard/service-kit';
+import { WakeableTimer } from './wakeable-timer.ts';
 
 export interface DueWorkOptions {
   /** Does what is due. Resolves with the milliseconds until it should run again, 0 for at once. */
