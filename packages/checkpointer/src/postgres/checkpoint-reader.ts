@@ -1,3 +1,4 @@
+import { isUuid } from '@runyard/contracts';
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import type {
@@ -11,7 +12,6 @@ import type {
 import { toBackendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
 import { readChannelHistories } from './channel-histories.ts';
-import { isUuid } from './is-uuid.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 
 /** A checkpoint and the places of its values, which puts of its children need. */
@@ -114,6 +114,7 @@ export class CheckpointReader {
     checkpointId?: string,
     runId: string | null = null,
   ): Promise<ReadCheckpoint | undefined> {
+    // Threads have uuids: any other id does not exist, and Postgres would refuse the query.
     if (!isUuid(threadId)) return undefined;
     const values = [threadId, toSqlText(namespace), runId];
     const query =
