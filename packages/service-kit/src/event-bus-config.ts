@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { ConfigError } from './config-error.ts';
 import { ConnectionUri } from './connection-uri.ts';
 import { readKafkaLogin, readKafkaTls } from './kafka-access.ts';
@@ -37,22 +37,7 @@ export const eventBusVariables = {
  *
  * @throws ConfigError when the address of the chosen bus is missing, or its login is incomplete.
  */
-export function toEventBusConfig(
-  variables: {
-    EVENT_BUS: 'kafka' | 'redis';
-    KAFKA_BROKERS?: string;
-    KAFKA_LOOPBACK_HOST?: string;
-    KAFKA_SASL_MECHANISM?: string;
-    KAFKA_SASL_USERNAME?: string;
-    KAFKA_SASL_PASSWORD?: string;
-    KAFKA_SSL?: boolean;
-    KAFKA_SSL_CA_FILE?: string;
-    KAFKA_SSL_CA?: string;
-    EVENT_BUS_REDIS_URI?: string;
-    TOPIC_PREFIX: string;
-  },
-  clientId: string,
-) {
+export function toEventBusConfig(variables: Static<Type.TObject<typeof eventBusVariables>>, clientId: string) {
   const { EVENT_BUS, KAFKA_BROKERS, KAFKA_LOOPBACK_HOST: loopbackHost, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
   if (EVENT_BUS === 'redis') {
     if (!EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is required with EVENT_BUS=redis.']);
