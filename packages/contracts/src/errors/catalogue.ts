@@ -24,31 +24,24 @@ export const ERRORS_BY_TOPIC = {
   'Organizations, workspaces and keys': ORGANIZATION_ERRORS,
 } satisfies Record<string, Record<string, ErrorEntry>>;
 
-const CATALOGUE = {
-  ...REQUEST_ERRORS,
-  ...CALLER_ERRORS,
-  ...OVERLOAD_ERRORS,
-  ...STORAGE_ERRORS,
-  ...PROCESS_ERRORS,
-  ...GATEWAY_ERRORS,
-  ...AGENT_SERVER_ERRORS,
-  ...DEPLOYMENT_ERRORS,
-  ...INTEGRATION_ERRORS,
-  ...ORGANIZATION_ERRORS,
-};
-
-type Catalogue = typeof CATALOGUE;
+type Topic = (typeof ERRORS_BY_TOPIC)[keyof typeof ERRORS_BY_TOPIC];
+type KeyOfEach<T> = T extends unknown ? keyof T : never;
 
 /** The stable name of an error, in logs, metrics and docs. */
-export type ErrorCode = keyof Catalogue;
+export type ErrorCode = KeyOfEach<Topic>;
+
+type EntryOf<Code extends ErrorCode> = Extract<Topic, Record<Code, unknown>>[Code];
 
 /** The codes of errors that are answered with this status. */
 export type ErrorCodeOf<Status extends number> = {
-  [Code in ErrorCode]: Catalogue[Code] extends { status: Status } ? Code : never;
+  [Code in ErrorCode]: EntryOf<Code> extends { status: Status } ? Code : never;
 }[ErrorCode];
 
 /** The values of the label `reason` of `http_requests_refused_total`. */
-export type RefusalReason = Extract<Catalogue[ErrorCode], { refusal: string }>['refusal'];
+export type RefusalReason = Extract<{ [Code in ErrorCode]: EntryOf<Code> }[ErrorCode], { refusal: string }>['refusal'];
 
 /** Every error by its code. */
-export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry & { refusal?: RefusalReason }>> = CATALOGUE;
+export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry & { refusal?: RefusalReason }>> = Object.assign(
+  {},
+  ...Object.values(ERRORS_BY_TOPIC),
+);
