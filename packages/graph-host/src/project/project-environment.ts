@@ -4,7 +4,7 @@ import { sectionVariables } from './section-variables.ts';
 /**
  * Builds the whole environment of the process that runs the project's code. Later sources win: the machine's variables,
  * the project's `env`, sections of `langgraph.json` that the parent got as variables, and the deployment's variables.
- * Of the parent's own variables, only the deployment's URL is passed.
+ * The deployment's URL is the only variable of the parent itself that is passed.
  */
 export function projectEnvironment(sources: {
   own: Record<string, string | undefined>;

@@ -14,7 +14,7 @@ export interface LeaseRenewal {
   /** False: the lease had expired and the worker's row is deleted; it holds nothing and has to register again. */
   isRegistered: boolean;
   orders: CancelOrder[];
-  /** Those of the held fences that belong to another owner now, or to none. */
+  /** The held fences that belong to another owner now, or to none. */
   lost: Fence[];
   /**
    * Runs that the worker has in the database and did not name as held: claimed a moment ago, or in a claim whose answer

@@ -67,7 +67,7 @@ export class ListenerService {
           version: body.version ?? null,
           createdBy: caller.identity,
         };
-        // Of two requests at the same time, the second has to get a conflict instead of a database error.
+        // The second of two requests at the same time has to get a conflict instead of a database error.
         const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
         if (count === 0) throw listenerExists(tenant, computeId);
         return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
