@@ -30,6 +30,7 @@ it.each([
   ],
   ['any key' as const, undefined, 'Any key is enough.'],
   ['any key that writes' as const, undefined, 'Any key that is not read-only is enough.'],
+  ['signed-in person' as const, undefined, 'Requires a session: keys are refused.'],
   [
     { checkedByService: 'workspaces:manage-keys', because: 'in each workspace' } as const,
     undefined,

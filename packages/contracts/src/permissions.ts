@@ -1,24 +1,32 @@
 import type { ErrorCodeOf } from './errors/catalogue.ts';
 
-/** The permissions that roles give in a workspace. */
-export const WORKSPACE_PERMISSIONS = [
-  'workspaces:read',
-  'workspaces:manage',
-  'workspaces:manage-members',
-  'workspaces:manage-keys',
-  'deployments:create',
-  'deployments:read',
-  'deployments:update',
-  'deployments:delete',
-  'runs:create',
-  'runs:read',
-  'runs:update',
-  'runs:delete',
-] as const;
-export type WorkspacePermission = (typeof WORKSPACE_PERMISSIONS)[number];
+/** The meaning of each permission that roles give in a workspace. */
+export const WORKSPACE_PERMISSION_MEANINGS = {
+  'workspaces:read': 'See the workspace, its members, its tags and the names of its secrets.',
+  'workspaces:manage': 'Rename the workspace, and change its secrets and tags.',
+  'workspaces:manage-members': 'Add, change and remove members of the workspace.',
+  'workspaces:manage-keys': 'Make and revoke keys of the workspace.',
+  'deployments:create': 'Create deployments, listeners and integrations.',
+  'deployments:read': 'See deployments, their revisions and their logs.',
+  'deployments:update': 'Change deployments and make revisions.',
+  'deployments:delete': 'Delete deployments, listeners and integrations.',
+  'runs:create': 'Create threads, runs, assistants and crons.',
+  'runs:read': 'See threads, runs, assistants, crons and the store.',
+  'runs:update': 'Change threads, assistants, crons and the store, and cancel runs.',
+  'runs:delete': 'Delete threads, runs, assistants and crons.',
+} as const;
+export type WorkspacePermission = keyof typeof WORKSPACE_PERMISSION_MEANINGS;
 
-/** A permission that roles give in an organization. */
-export type OrganizationPermission = 'organization:manage' | 'organization:read' | 'organization:pats:create';
+/** The permissions that roles give in a workspace. */
+export const WORKSPACE_PERMISSIONS = Object.keys(WORKSPACE_PERMISSION_MEANINGS) as readonly WorkspacePermission[];
+
+/** The meaning of each permission that roles give in an organization. */
+export const ORGANIZATION_PERMISSION_MEANINGS = {
+  'organization:manage': 'Change the organization, its members, its roles and its workspaces.',
+  'organization:read': 'See the organization, its members and its roles.',
+  'organization:pats:create': 'Make personal access tokens.',
+} as const;
+export type OrganizationPermission = keyof typeof ORGANIZATION_PERMISSION_MEANINGS;
 
 /** `listener:speak` is the only permission of a listener's key. */
 export type Permission = WorkspacePermission | OrganizationPermission | 'listener:speak';
@@ -38,6 +46,8 @@ export type OperationPermission =
   | 'any key'
   /** No role has to permit it: it changes what belongs to the caller. Read-only keys are refused. */
   | 'any key that writes'
+  /** A person who signed in, in an organization or in none: it is about the person. Keys are refused. */
+  | 'signed-in person'
   | PermissionOfService;
 
 /** An answer (403) to callers without the permission. */
@@ -69,6 +79,7 @@ export function describePermission({ permission, plan }: OperationAccess): strin
 function demandOf(permission: OperationPermission): string {
   if (permission === 'any key') return 'Any key is enough';
   if (permission === 'any key that writes') return 'Any key that is not read-only is enough';
+  if (permission === 'signed-in person') return 'Requires a session: keys are refused';
   if (typeof permission === 'object' && 'checkedByService' in permission) {
     return `Requires the permission \`${permission.checkedByService}\`: ${permission.because}`;
   }

@@ -28,7 +28,15 @@ export function requireOperationPermission({ operation, handler }: BoundOperatio
 
 /** Checks what an operation declares of its callers. @throws ForbiddenError */
 export function authorize(caller: Principal, { access, permission, plan, refusal }: OperationAccess): void {
-  if (access !== 'principal' || permission === 'any key') return;
+  if (access !== 'principal') return;
+  if (permission === 'signed-in person') {
+    if (caller.kind !== 'session') throw new ForbiddenError('This requires a session', { code: 'session_required' });
+    return;
+  }
+  if (caller.organizationId === '') {
+    throw new ForbiddenError('Choose an organization: send X-Organization-Id', { code: 'organization_required' });
+  }
+  if (permission === 'any key') return;
   if (permission === 'any key that writes') {
     if (caller.isReadOnly) throw new ForbiddenError('This key only reads', { code: 'key_read_only' });
   } else if (typeof permission === 'string' || !('checkedByService' in permission)) {

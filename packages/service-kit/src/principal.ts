@@ -8,10 +8,14 @@ export interface Principal {
   kind: PrincipalClaims['kind'] | 'anonymous' | 'internal';
   /** Identity id of the key or the person; empty for `anonymous` and `internal`. */
   identity: string;
+  /** Empty for a person who acts in no organization, who may only call operations for any signed-in person. */
   organizationId: string;
   /** Missing for a caller of the whole organization. */
   workspaceId?: string;
   keyId?: string;
+  /** Missing for service accounts. */
+  personId?: string;
+  sessionId?: string;
   organizationRole?: PrincipalClaims['organization_role'];
   /** The plan of the organization; missing when it is not known. */
   plan?: PrincipalClaims['plan'];
@@ -100,9 +104,11 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
   return {
     kind: claims.kind,
     identity: claims.sub,
-    organizationId: claims.organization_id,
+    organizationId: claims.organization_id ?? '',
     ...(claims.workspace_id === undefined ? {} : { workspaceId: claims.workspace_id }),
     ...(claims.key_id === undefined ? {} : { keyId: claims.key_id }),
+    ...(claims.person_id === undefined ? {} : { personId: claims.person_id }),
+    ...(claims.session_id === undefined ? {} : { sessionId: claims.session_id }),
     organizationRole: claims.organization_role,
     ...(claims.plan === undefined ? {} : { plan: claims.plan }),
     ...(claims.read_only === undefined ? {} : { isReadOnly: claims.read_only }),

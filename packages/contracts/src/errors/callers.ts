@@ -53,6 +53,16 @@ export const CALLER_ERRORS = {
     meaning: '`X-Tenant-Id` names a workspace that the key does not reach, or none.',
     remedy: 'Leave the header out, or use another key.',
   },
+  session_required: {
+    status: 403,
+    meaning: 'The operation is about a person who signed in, and the caller is a key.',
+    remedy: 'Sign in, or send the access token of a session.',
+  },
+  organization_required: {
+    status: 403,
+    meaning: 'The person who signed in acts in no organization.',
+    remedy: 'Send `X-Organization-Id`, or join an organization.',
+  },
   plan_required: {
     status: 403,
     meaning: 'The plan of the organization is below Plus.',

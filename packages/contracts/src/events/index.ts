@@ -6,7 +6,14 @@ import {
   DeploymentRouteChanged,
   RevisionStatusChanged,
 } from './deployments.ts';
-import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
+import {
+  IdentityChanged,
+  IdentityRemoved,
+  KeyIssued,
+  KeyRevoked,
+  OrganizationSettingsChanged,
+  SessionEnded,
+} from './organizations.ts';
 import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted } from './runs.ts';
 
 /** Every topic of the event bus, its key (which orders it), and its events. */
@@ -30,7 +37,7 @@ export const TOPICS = {
   organizations: {
     name: 'runyard.organizations',
     key: 'organization id',
-    events: [KeyIssued, KeyRevoked, IdentityRemoved, OrganizationSettingsChanged],
+    events: [KeyIssued, KeyRevoked, IdentityChanged, IdentityRemoved, SessionEnded, OrganizationSettingsChanged],
   },
 } as const satisfies Record<string, { name: string; key: string; events: readonly TSchema[] }>;
 

@@ -13,17 +13,29 @@ export type OrganizationPlan = Static<typeof OrganizationPlan>;
  */
 export const PrincipalClaims = Type.Object(
   {
-    sub: Type.String({ description: 'Identity id of the key or the person.' }),
+    sub: Type.String({ description: 'Identity id of the key or the person; the person id without an organization.' }),
     aud: Type.String(),
     exp: Type.Integer({ description: 'Seconds since the epoch; at most 60 s after issue.' }),
-    organization_id: Type.String({ format: 'uuid' }),
+    organization_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'Absent for a person who acts in no organization: who has none, for example.',
+      }),
+    ),
     workspace_id: Type.Optional(
       Type.String({ format: 'uuid', description: 'Absent for a caller of the whole organization.' }),
     ),
     kind: Type.Union([Type.Literal('service_key'), Type.Literal('personal_token'), Type.Literal('session')]),
     key_id: Type.Optional(Type.String({ format: 'uuid' })),
+    person_id: Type.Optional(Type.String({ format: 'uuid', description: 'Absent for service accounts.' })),
+    session_id: Type.Optional(Type.String({ format: 'uuid', description: 'The session of a caller who signed in.' })),
     plan: Type.Optional(OrganizationPlan),
-    organization_role: Type.Union([Type.Literal('admin'), Type.Literal('user'), Type.Literal('viewer')]),
+    organization_role: Type.Union([
+      Type.Literal('admin'),
+      Type.Literal('operator'),
+      Type.Literal('user'),
+      Type.Literal('viewer'),
+    ]),
     permissions: Type.Array(Type.String(), { description: 'For example `deployments:update`.' }),
     read_only: Type.Optional(
       Type.Boolean({ description: 'The key only reads; its role and permissions are bounded by that already.' }),
@@ -37,7 +49,10 @@ export const PRINCIPAL_HEADER = 'x-runyard-principal';
 /** Bearer secret between the platform's own services, on `/internal/…` paths to which the gateway never routes. */
 export const INTERNAL_AUTHORIZATION_SCHEME = 'Bearer';
 
-/** `POST /internal/keys/verify` on org-access: checks a key, and returns a principal token for one audience. */
+/**
+ * `POST /internal/keys/verify` on org-access: checks a credential (an API key, the token of a session, or an access token
+ * of one), and returns a principal token for one audience.
+ */
 export const VerifyKeyRequest = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
@@ -45,6 +60,8 @@ export const VerifyKeyRequest = Type.Object(
     audience: Type.String({ pattern: '^(gateway|control-plane|org-access|deployment:[0-9a-f-]{36})$' }),
     /** The workspace in which the caller wants to act, from `X-Tenant-Id`. */
     workspace_id: Type.Optional(Type.String()),
+    /** The organization in which a person who signed in wants to act, from `X-Organization-Id`. Keys have theirs. */
+    organization_id: Type.Optional(Type.String()),
   },
   { $id: 'VerifyKeyRequest' },
 );
@@ -55,6 +72,8 @@ export const VerifyKeyResponse = Type.Object(
     /** The signed principal token. */
     token: Type.String(),
     claims: PrincipalClaims,
+    /** Addresses and networks (CIDR) from which the organization may be used; missing: from everywhere. */
+    allowed_networks: Type.Optional(Type.Array(Type.String())),
   },
   { $id: 'VerifyKeyResponse' },
 );
