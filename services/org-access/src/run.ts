@@ -17,6 +17,7 @@ import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
 import { LastUseRecorder } from './api-keys/last-use-recorder.ts';
+import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
@@ -95,7 +96,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           signingKeys,
         }),
       ],
-      [mapDatabaseOutages, requireOperationPermission],
+      [mapDatabaseOutages, withChangeOrigin, requireOperationPermission],
     ),
   });
   earlyListener.serve(app);

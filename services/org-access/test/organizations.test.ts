@@ -132,6 +132,7 @@ describe('roles', () => {
     const { body } = await platform.asAdmin<{ display_name: string }[]>('GET', '/api/v1/orgs/current/roles');
     expect(body.map((role) => role.display_name)).toEqual([
       'Organization Admin',
+      'Organization Operator',
       'Organization User',
       'Organization Viewer',
       'Admin',

@@ -47,8 +47,8 @@ export async function accessOf(
   const base = { organizationRoleId: identity.organizationRoleId, plan, organization };
   if (!workspaceId) return { ...base, workspace: null };
 
-  const exists = await queries.workspace.findUnique({
-    where: { organizationId_id: { organizationId, id: workspaceId } },
+  const exists = await queries.workspace.findFirst({
+    where: { organizationId, id: workspaceId, deletedAt: null },
     select: { id: true },
   });
   if (!exists) return { ...base, workspace: null };
@@ -115,7 +115,7 @@ export async function listReachableWorkspaces(
   const everywhere =
     identity.everywhereRoleId !== null || identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
   return queries.workspace.findMany({
-    where: { organizationId, ...(everywhere ? {} : { members: { some: { identityId } } }) },
+    where: { organizationId, deletedAt: null, ...(everywhere ? {} : { members: { some: { identityId } } }) },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
 }

@@ -1,18 +1,17 @@
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
-import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import { ORGANIZATION_ROLES, PLATFORM_ROLES, rankOfOrganizationRole } from '../access/platform-roles.ts';
 import type { StoredKey } from './api-key-store.ts';
-
-const RANK: Record<string, number> = {
-  [PLATFORM_ROLES.organizationAdmin]: 3,
-  [PLATFORM_ROLES.organizationUser]: 2,
-  [PLATFORM_ROLES.organizationViewer]: 1,
-};
 
 /** Returns the requested role, or by default that of a user, limited to the caller's own. @throws ForbiddenError */
 export function requireGrantableRole(caller: Principal, asked: string | undefined): string {
-  const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
-  if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
-  if ((RANK[asked] ?? 0) > rankOfCaller)
+  const own =
+    ORGANIZATION_ROLES.find(({ name }) => name === caller.organizationRole)?.id ?? PLATFORM_ROLES.organizationViewer;
+  const rankOfCaller = rankOfOrganizationRole(own);
+  if (!asked)
+    return rankOfOrganizationRole(PLATFORM_ROLES.organizationUser) >= rankOfCaller
+      ? PLATFORM_ROLES.organizationUser
+      : PLATFORM_ROLES.organizationViewer;
+  if (rankOfOrganizationRole(asked) < rankOfCaller)
     throw new ForbiddenError('You may not give a higher organization role than your own', { code: 'role_above_own' });
   return asked;
 }

@@ -32,9 +32,7 @@ export async function requireWorkspace(
   workspaceId: string,
   field: string,
 ): Promise<void> {
-  const workspace = await queries.workspace.findUnique({
-    where: { organizationId_id: { organizationId, id: workspaceId } },
-  });
+  const workspace = await queries.workspace.findFirst({ where: { organizationId, id: workspaceId, deletedAt: null } });
   if (!workspace) throw unknownWorkspace(workspaceId, field);
 }
 

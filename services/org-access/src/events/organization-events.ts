@@ -1,4 +1,12 @@
-import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged, TOPICS } from '@runyard/contracts';
+import {
+  IdentityChanged,
+  IdentityRemoved,
+  KeyIssued,
+  KeyRevoked,
+  OrganizationSettingsChanged,
+  SessionEnded,
+  TOPICS,
+} from '@runyard/contracts';
 import { makeEvent } from '@runyard/event-bus';
 import type { Prisma } from '../generated/client.ts';
 
@@ -11,6 +19,15 @@ export const organizationEvents = {
 
   keyRevoked: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
     record(transaction, KeyRevoked, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
+
+  identityChanged: (transaction: Prisma.TransactionClient, identity: { organizationId: string; identityId: string }) =>
+    record(transaction, IdentityChanged, identity.organizationId, {
+      organization_id: identity.organizationId,
+      identity_id: identity.identityId,
+    }),
+
+  sessionEnded: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
+    record(transaction, SessionEnded, sessionId, { session_id: sessionId }),
 
   identityRemoved: (transaction: Prisma.TransactionClient, identity: { organizationId: string; identityId: string }) =>
     record(transaction, IdentityRemoved, identity.organizationId, {
@@ -25,11 +42,11 @@ export const organizationEvents = {
 async function record(
   transaction: Prisma.TransactionClient,
   schema: Parameters<typeof makeEvent>[0],
-  organizationId: string,
+  key: string,
   data: Record<string, string>,
 ): Promise<void> {
-  const event = makeEvent(schema, { source: SOURCE, subject: organizationId, data });
+  const event = makeEvent(schema, { source: SOURCE, subject: key, data });
   await transaction.outbox.create({
-    data: { topic: TOPICS.organizations.name, key: organizationId, event: event as unknown as Prisma.InputJsonObject },
+    data: { topic: TOPICS.organizations.name, key, event: event as unknown as Prisma.InputJsonObject },
   });
 }

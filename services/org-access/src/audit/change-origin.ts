@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isIP } from 'node:net';
+import { type BoundOperation, type HandlerRequest, type Principal, requestIdOf } from '@runyard/service-kit';
+
+/** The origin of a change: its actor, and where the request came from. */
+export interface ChangeOrigin {
+  actorKind: ActorKind;
+  /** The identity or the person; null for `system`, `internal` and `anonymous`. */
+  actorId: string | null;
+  /** The key, session or SCIM token that the actor used. */
+  credentialId: string | null;
+  address: string | null;
+  requestId: string | null;
+}
+
+export type ActorKind = Principal['kind'] | 'person' | 'scim' | 'system';
+
+/** A change that the service makes by itself, for example when something expires. */
+const SYSTEM: ChangeOrigin = { actorKind: 'system', actorId: null, credentialId: null, address: null, requestId: null };
+
+const origins = new AsyncLocalStorage<ChangeOrigin>();
+
+/** Returns the origin of what is being done: the request under way, or the service itself. */
+export function changeOrigin(): ChangeOrigin {
+  return origins.getStore() ?? SYSTEM;
+}
+
+/** Runs work whose changes are those of someone whom no principal token names, such as a person who just signed in. */
+export function actAs<T>(actor: Pick<ChangeOrigin, 'actorKind' | 'actorId' | 'credentialId'>, work: () => T): T {
+  return origins.run({ ...changeOrigin(), ...actor }, work);
+}
+
+/** Middleware: changes that a handler makes are recorded as those of its caller. */
+export function withChangeOrigin({ operation, handler }: BoundOperation): BoundOperation {
+  return { operation, handler: (request) => origins.run(originOf(request), () => handler(request)) };
+}
+
+function originOf({ caller, headers, raw }: HandlerRequest): ChangeOrigin {
+  const forwarded = headers['x-forwarded-for'];
+  // The gateway puts the client first, and only believes those before it that its operator trusts.
+  const first = (Array.isArray(forwarded) ? forwarded[0] : forwarded)?.split(',')[0]?.trim() ?? '';
+  return {
+    actorKind: caller.kind,
+    actorId: caller.identity === '' ? null : caller.identity,
+    credentialId: caller.keyId ?? caller.sessionId ?? null,
+    address: isIP(first) ? first : (raw.socket.remoteAddress ?? null),
+    requestId: requestIdOf(raw),
+  };
+}

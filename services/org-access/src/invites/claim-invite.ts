@@ -1,0 +1,82 @@
+import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import type { NewGrant } from '../access/role-grants.ts';
+import type { AuditRecorder } from '../audit/audit-trail.ts';
+import type { Queries } from '../database/database.ts';
+import type { Invite, InviteWorkspace, Prisma } from '../generated/client.ts';
+import { provisionMember } from '../members/provision-member.ts';
+
+export type InviteWithWorkspaces = Invite & { workspaces: InviteWorkspace[] };
+
+/** Finds the invite of an organization that waits for an address; null also for one that has expired. */
+export function findPendingInvite(
+  queries: Queries,
+  organizationId: string,
+  email: string,
+): Promise<InviteWithWorkspaces | null> {
+  return queries.invite.findFirst({
+    where: { organizationId, email, endedAt: null, expiresAt: { gt: new Date() } },
+    include: { workspaces: true },
+  });
+}
+
+/**
+ * Makes a person a member as the invite says, and ends the invite. Workspaces that are gone are left out; a workspace role
+ * that is gone becomes Editor. Both are recorded.
+ *
+ * @returns the id of the identity; null when the invite was used, withdrawn or expired meanwhile
+ */
+export async function claimInvite(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  { id, organizationId, organizationRoleId, workspaces }: InviteWithWorkspaces,
+  person: { id: string; name: string },
+): Promise<string | null> {
+  const { count } = await transaction.invite.updateMany({
+    where: { id, organizationId, endedAt: null, expiresAt: { gt: new Date() } },
+    data: { endedAt: new Date(), outcome: 'claimed' },
+  });
+  if (count === 0) return null;
+  const live = await transaction.workspace.findMany({
+    where: { organizationId, id: { in: workspaces.map(({ workspaceId }) => workspaceId) }, deletedAt: null },
+    select: { id: true },
+  });
+  const roles = await transaction.role.findMany({
+    where: {
+      id: { in: workspaces.map(({ roleId }) => roleId) },
+      accessScope: 'workspace',
+      OR: [{ organizationId: null }, { organizationId }],
+    },
+    select: { id: true },
+  });
+  const isLive = (workspaceId: string) => live.some((workspace) => workspace.id === workspaceId);
+  const roleOf = (roleId: string) =>
+    roles.some((role) => role.id === roleId) ? roleId : PLATFORM_ROLES.workspaceEditor;
+  const grants: Omit<NewGrant, 'identityId'>[] = [
+    { workspaceId: null, roleId: organizationRoleId, source: 'invite', sourceId: id },
+    ...workspaces
+      .filter(({ workspaceId }) => isLive(workspaceId))
+      .map(({ workspaceId, roleId }) => ({
+        workspaceId,
+        roleId: roleOf(roleId),
+        source: 'invite' as const,
+        sourceId: id,
+      })),
+  ];
+  const identityId = await provisionMember(transaction, audit, {
+    organizationId,
+    personId: person.id,
+    name: person.name,
+    grants,
+  });
+  audit.record(organizationId, {
+    action: 'invite.claimed',
+    resourceType: 'invite',
+    resourceId: id,
+    details: {
+      identityId,
+      missingWorkspaces: workspaces.map(({ workspaceId }) => workspaceId).filter((each) => !isLive(each)),
+      missingRoles: workspaces.map(({ roleId }) => roleId).filter((each) => roleOf(each) !== each),
+    },
+  });
+  return identityId;
+}

@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma } from '../generated/client.ts';
+
+/** Begins the token of every session, so that it is told apart from a key. */
+export const SESSION_TOKEN_PREFIX = 'rys_';
+
+export interface NewSession {
+  personId: string;
+  loginId: string | null;
+  expiresAt: Date;
+  address: string | null;
+  userAgent: string | null;
+  /** Set for sign-in by an organization's provider: the session may act in that organization alone. */
+  sso?: {
+    organizationId: string;
+    providerId: string;
+    /** `sid` of OIDC or SessionIndex of SAML. */
+    sessionId: string | null;
+    /** `sub` of OIDC or NameID of SAML. */
+    subject: string;
+    encryptedIdToken: string | null;
+  };
+}
+
+/** Creates a session. @returns its id, and the token, which is stored nowhere */
+export async function openSession(
+  transaction: Prisma.TransactionClient,
+  { sso, ...session }: NewSession,
+): Promise<{ id: string; token: string }> {
+  const token = SESSION_TOKEN_PREFIX + randomBytes(32).toString('base64url');
+  const { id } = await transaction.session.create({
+    data: {
+      ...session,
+      id: uuidv7(),
+      tokenSha256: hashSessionToken(token),
+      ...(sso && {
+        ssoOrganizationId: sso.organizationId,
+        ssoProviderId: sso.providerId,
+        providerSessionId: sso.sessionId,
+        providerSubject: sso.subject,
+        encryptedIdToken: sso.encryptedIdToken,
+        organizationId: sso.organizationId,
+      }),
+    },
+  });
+  return { id, token };
+}
+
+export function hashSessionToken(token: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(token).digest());
+}

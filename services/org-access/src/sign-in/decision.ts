@@ -1,0 +1,45 @@
+/** The facts that are known when a person comes back from an identity provider of an organization. */
+export interface SignInFacts {
+  /** The person's identity in the organization. */
+  identity: 'none' | 'active' | 'disabled';
+  /** True when an invite of the organization waits for the person's address. */
+  hasPendingInvite: boolean;
+  /** True for the organization into which single sign-on provisions people (`default_sso_provision`). */
+  isDefaultOrganization: boolean;
+  jitProvisioningEnabled: boolean;
+  invitesEnabled: boolean;
+  /** False: `SELF_HOSTED_JIT_PROVISIONING_ENABLED` forbids it for every organization. */
+  installationAllowsJit: boolean;
+}
+
+/** The outcome of a sign-in, with the number of the step that decided. */
+export type SignInDecision =
+  | { step: 0; outcome: 'denied'; reason: 'identity_disabled' }
+  | { step: 1; outcome: 'signed_in' }
+  | { step: 2; outcome: 'invite_claimed' }
+  | { step: 3; outcome: 'provisioned' }
+  | { step: 4; outcome: 'denied'; reason: 'not_a_member' };
+
+/**
+ * Decides whether a person who was authenticated may enter an organization. Both switches of an organization apply to the
+ * default one alone: in others invites always work, and nobody is provisioned.
+ */
+export function decideSignIn(facts: SignInFacts): SignInDecision {
+  const { invites, jit } = effectiveSwitches(facts);
+  if (facts.identity === 'disabled') return { step: 0, outcome: 'denied', reason: 'identity_disabled' };
+  if (facts.identity === 'active') return { step: 1, outcome: 'signed_in' };
+  if (invites && facts.hasPendingInvite) return { step: 2, outcome: 'invite_claimed' };
+  if (jit) return { step: 3, outcome: 'provisioned' };
+  return { step: 4, outcome: 'denied', reason: 'not_a_member' };
+}
+
+/** Returns the switches as they work, which the settings alone do not say. */
+export function effectiveSwitches(
+  facts: Pick<
+    SignInFacts,
+    'isDefaultOrganization' | 'jitProvisioningEnabled' | 'invitesEnabled' | 'installationAllowsJit'
+  >,
+): { invites: boolean; jit: boolean } {
+  if (!facts.isDefaultOrganization) return { invites: true, jit: false };
+  return { invites: facts.invitesEnabled, jit: facts.jitProvisioningEnabled && facts.installationAllowsJit };
+}

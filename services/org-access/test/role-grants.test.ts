@@ -1,0 +1,163 @@
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { addGrants, applyGrants, type NewGrant } from '../src/access/role-grants.ts';
+import { hashEvent } from '../src/audit/audit-event.ts';
+import { audited } from '../src/audit/audit-trail.ts';
+import { actAs } from '../src/audit/change-origin.ts';
+import { type Database, openDatabase } from '../src/database/database.ts';
+
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+const ORGANIZATION = uuidv7();
+const [FIRST, SECOND] = [uuidv7(), uuidv7()];
+
+let file: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  file = await createTestDatabase(migrationsDir);
+  database = await openDatabase({ connectionString: file.url, poolSize: 4, migrationsDir });
+  await database.prisma.organization.create({ data: { id: ORGANIZATION, displayName: 'Acme' } });
+  for (const id of [FIRST, SECOND])
+    await database.prisma.workspace.create({ data: { id, organizationId: ORGANIZATION, displayName: id } });
+});
+afterAll(async () => {
+  await database?.close();
+  await file?.close();
+});
+
+async function addPerson(): Promise<string> {
+  const person = await database.prisma.person.create({ data: { id: uuidv7(), email: `${uuidv7()}@example.com` } });
+  const { id } = await database.prisma.identity.create({
+    data: {
+      id: uuidv7(),
+      organizationId: ORGANIZATION,
+      kind: 'person',
+      personId: person.id,
+      name: 'Ada',
+      organizationRoleId: PLATFORM_ROLES.organizationViewer,
+    },
+  });
+  return id;
+}
+
+const grant = (identityId: string, change: Partial<NewGrant> = {}): NewGrant => ({
+  identityId,
+  workspaceId: FIRST,
+  roleId: PLATFORM_ROLES.workspaceEditor,
+  source: 'manual',
+  sourceId: null,
+  ...change,
+});
+
+const rolesOf = async (identityId: string) => {
+  const identity = await database.prisma.identity.findFirstOrThrow({
+    where: { id: identityId },
+    include: { members: true },
+  });
+  return {
+    organization: identity.organizationRoleId,
+    workspaces: Object.fromEntries(identity.members.map(({ workspaceId, roleId }) => [workspaceId, roleId])),
+  };
+};
+
+const change = (identityIds: string[], grants: NewGrant[]) =>
+  database.transact(async (transaction) => {
+    await addGrants(transaction, ORGANIZATION, grants);
+    return applyGrants(transaction, ORGANIZATION, identityIds);
+  });
+
+describe('the roles of a person', () => {
+  it('follow from the grants, also when a stronger one comes and goes', async () => {
+    const ada = await addPerson();
+    const group = uuidv7();
+    const user = { workspaceId: null, roleId: PLATFORM_ROLES.organizationUser };
+    expect(await change([ada], [grant(ada), grant(ada, user)])).toEqual([ada]);
+    await change([ada], [grant(ada, { source: 'scim_group', sourceId: group, roleId: PLATFORM_ROLES.workspaceAdmin })]);
+    expect(await rolesOf(ada)).toEqual({
+      organization: PLATFORM_ROLES.organizationUser,
+      workspaces: { [FIRST]: PLATFORM_ROLES.workspaceAdmin },
+    });
+    await database.prisma.roleGrant.deleteMany({ where: { sourceId: group } });
+    await change([ada], []);
+    expect((await rolesOf(ada)).workspaces).toEqual({ [FIRST]: PLATFORM_ROLES.workspaceEditor });
+  });
+
+  it('stay, and nothing is published, when the same grants come once more', async () => {
+    const [ada, bob] = [await addPerson(), await addPerson()];
+    await change([ada, bob], [grant(ada), grant(bob, { workspaceId: SECOND })]);
+    const memberships = await database.prisma.member.findMany({ where: { identityId: { in: [ada, bob] } } });
+    expect(await change([ada, bob], [grant(ada), grant(bob, { workspaceId: SECOND })])).toEqual([]);
+    expect(await database.prisma.member.findMany({ where: { identityId: { in: [ada, bob] } } })).toEqual(memberships);
+  });
+
+  it('end the sessions of the person when they change, and of nobody else', async () => {
+    const [ada, bob] = [await addPerson(), await addPerson()];
+    for (const identityId of [ada, bob]) {
+      const { personId } = await database.prisma.identity.findFirstOrThrow({ where: { id: identityId } });
+      const expiresAt = new Date(Date.now() + 60_000);
+      const tokenSha256 = new Uint8Array(Buffer.from(identityId));
+      await database.prisma.session.create({ data: { id: identityId, personId: personId!, tokenSha256, expiresAt } });
+    }
+    await change([ada], [grant(ada)]);
+    const sessions = await database.prisma.session.findMany({ where: { id: { in: [ada, bob] } } });
+    const reasons = Object.fromEntries(sessions.map(({ id, endReason }) => [id, endReason]));
+    expect(reasons).toEqual({ [ada]: 'role_changed', [bob]: null });
+  });
+});
+
+describe('the audit trail', () => {
+  const record = (organizationId: string, action: string) =>
+    database.transact(
+      audited(async (_, audit) => {
+        audit.record(organizationId, {
+          action,
+          resourceType: 'test',
+          resourceId: null,
+          after: { b: 1, a: [null, 'é'] },
+        });
+      }),
+    );
+
+  it('is one chain per organization without gaps, however many transactions add to it at once', async () => {
+    const organizationId = uuidv7();
+    const actor = { actorKind: 'person', actorId: uuidv7(), credentialId: null } as const;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => actAs(actor, () => record(organizationId, `test.${index}`))),
+    );
+    const events = await database.prisma.auditEvent.findMany({
+      where: { organizationId },
+      orderBy: { sequence: 'asc' },
+    });
+    expect(events.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    let previousHash = new Uint8Array(32);
+    for (const { hash, ...event } of events) {
+      expect(event.actorId).toBe(actor.actorId);
+      expect(Buffer.from(event.previousHash)).toEqual(Buffer.from(previousHash));
+      const read = event as unknown as Parameters<typeof hashEvent>[0];
+      expect(Buffer.from(hashEvent(read))).toEqual(Buffer.from(hash));
+      previousHash = new Uint8Array(hash);
+    }
+  });
+
+  it('has nothing of a transaction that is rolled back', async () => {
+    const organizationId = uuidv7();
+    const failing = database.transact(
+      audited(async (_, audit) => {
+        audit.record(organizationId, { action: 'test.done', resourceType: 'test', resourceId: null });
+        throw new Error('no');
+      }),
+    );
+    await expect(failing).rejects.toThrow('no');
+    expect(await database.prisma.auditEvent.count({ where: { organizationId } })).toBe(0);
+  });
+
+  it.each(['UPDATE audit_event SET action = $$x$$', 'DELETE FROM audit_event', 'TRUNCATE audit_event'])(
+    'refuses %s',
+    async (statement) => {
+      await record(uuidv7(), 'test.done');
+      await expect(database.pool.query(statement)).rejects.toThrow('audit events are only added');
+    },
+  );
+});
