@@ -12,6 +12,7 @@ export * from './http/internal/mount-prefix.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/proxy-headers.ts';
 export * from './http/internal/routes.ts';
+export * from './http/internal/session-cookie.ts';
 export * from './http/org-access/index.ts';
 export * from './idempotency.ts';
 export * from './machine-environment.ts';

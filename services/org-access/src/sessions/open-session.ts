@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { SESSION_TOKEN_PREFIX } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../generated/client.ts';
-
-/** Begins the token of every session, so that it is told apart from a key. */
-export const SESSION_TOKEN_PREFIX = 'rys_';
 
 export interface NewSession {
   personId: string;

@@ -1,0 +1,47 @@
+/** Begins the token of every session, so that it is told apart from a key. */
+export const SESSION_TOKEN_PREFIX = 'rys_';
+
+/** The cookie with the token of a session. Browsers take it only over HTTPS, and only from its own host. */
+export const SESSION_COOKIE = '__Host-runyard_session';
+/** Its name on plain HTTP to a loopback address, where browsers refuse the other one. */
+export const LOOPBACK_SESSION_COOKIE = 'runyard_session';
+
+const PLATFORM_COOKIE = /^(__(host|secure|http|host-http)-)?runyard[_-]/i;
+
+/** Returns whether a cookie is the platform's own: deployments never see it, and never set it. */
+export function isPlatformCookie(name: string): boolean {
+  return PLATFORM_COOKIE.test(name);
+}
+
+/** Returns the only name under which the session's cookie counts in requests to this address. */
+export function sessionCookieName(address: { protocol: string; host: string }): string {
+  return isPlainLoopback(address) ? LOOPBACK_SESSION_COOKIE : SESSION_COOKIE;
+}
+
+/** Returns whether an address is plain HTTP to this machine itself, which nobody else can listen to. */
+export function isPlainLoopback({ protocol, host }: { protocol: string; host: string }): boolean {
+  return protocol === 'http' && LOOPBACK_HOST.test(host);
+}
+
+/** Matches `host[:port]`, as `Host` has it. */
+const LOOPBACK_HOST = /^(localhost\.?|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+
+/**
+ * Returns the value of a cookie. One that is there twice counts for nothing: a part of the site that may not know it
+ * could have added the other.
+ */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  const values = cookiesIn(header).filter((cookie) => cookie.name === name);
+  return values.length === 1 ? values[0]!.value : undefined;
+}
+
+/** Returns the cookies of a `Cookie` header, in their order, with the text of each. */
+export function cookiesIn(header: string | undefined): { name: string; value: string; text: string }[] {
+  return (header ?? '').split(';').flatMap((part) => {
+    const text = part.trim();
+    const equals = text.indexOf('=');
+    if (text === '') return [];
+    // Without an equals sign it is a value without a name, which some servers read as a name.
+    return [{ name: equals < 0 ? text : text.slice(0, equals).trim(), value: text.slice(equals + 1).trim(), text }];
+  });
+}
