@@ -89,9 +89,9 @@ describe('while another transaction has locked a thread', () => {
     const other = await running(await fixture.thread());
     await fixture.rows('UPDATE worker SET lease_until = now()');
     const locked = await lock(held.run.threadId);
-    expect((await fixture.engine.sweep()).resumedRunIds).toEqual([other.run.runId]);
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [other.run.runId], hasLockedThreads: true });
     await locked.letGo();
-    expect((await fixture.engine.sweep()).resumedRunIds).toEqual([held.run.runId]);
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [held.run.runId], hasLockedThreads: false });
   });
 
   it('a prune skips it, like one with a run in flight', async () => {

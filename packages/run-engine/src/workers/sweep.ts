@@ -32,7 +32,9 @@ export async function takeBackLostRuns(db: pg.Pool, options: SweepOptions): Prom
     (ms) => ms,
   );
   // Leases end by the database's clock. After it was set, live workers need time to renew theirs.
-  return options.clock.isTrusted ? takeBackRuns(db, options) : { resumedRunIds: [], ended: [] };
+  return options.clock.isTrusted
+    ? takeBackRuns(db, options)
+    : { resumedRunIds: [], ended: [], hasLockedThreads: false };
 }
 
 /** Deletes expired workers without runs. A worker that comes back registers again. */

@@ -34,7 +34,7 @@ interface TakeBackProgress extends TakenBackRuns {
 
 /**
  * Takes back the runs of lapsed workers, ends cancelled runs of unresponsive ones, and continues unfinished rollbacks.
- * Threads that another transaction has locked are left to the next sweep.
+ * Threads that another transaction has locked are left to the next sweep, which the result asks for.
  *
  * @param options `cancelledOnly`: only runs that have to end, and none that have to be executed
  */
@@ -42,7 +42,7 @@ export async function takeBackRuns(
   db: pg.Pool,
   { cancelledOnly = false, ...options }: TakeBackOptions & { cancelledOnly?: boolean },
 ): Promise<TakenBackRuns> {
-  const result: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [] };
+  const result: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [], hasLockedThreads: false };
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     const threadIds = await findThreadsOfLostWorkers(db, { after, cancelledOnly });
     if (threadIds.length > 0) await endUnresponsiveSessions(db, UNRESPONSIVE_SHARE);
@@ -53,8 +53,8 @@ export async function takeBackRuns(
   while (result.rollingBack.length > 0 && performance.now() < until) {
     await takeTogether(result.rollingBack.splice(0), options, result);
   }
-  const { resumedRunIds, ended } = result;
-  return { resumedRunIds, ended };
+  const { rollingBack: _continued, ...taken } = result;
+  return taken;
 }
 
 /**
@@ -68,6 +68,7 @@ async function takeTogether(threadIds: string[], options: TakeBackOptions, resul
     result.resumedRunIds.push(...taken.resumedRunIds);
     result.ended.push(...taken.ended);
     result.rollingBack.push(...taken.rollingBack);
+    result.hasLockedThreads ||= taken.hasLockedThreads;
   } catch (error) {
     if (!mayBeFaultOfOneItem(error) && !isRetryable(error)) throw error;
     if (threadIds.length === 1) return options.onFailure?.(threadIds[0]!, error);
@@ -90,7 +91,7 @@ async function takeBackOnce(client: pg.ClientBase, all: string[], options: TakeB
     options,
     options.events,
   );
-  const taken: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [] };
+  const taken: TakeBackProgress = { resumedRunIds: [], ended: [], rollingBack: [], hasLockedThreads: held.size > 0 };
   for (const run of runs) {
     const end = released.get(run.runId)!;
     if (end.outcome === 'pending') taken.resumedRunIds.push(run.runId);

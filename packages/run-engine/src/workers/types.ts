@@ -47,6 +47,8 @@ export interface TakenBackRuns {
   /** Runs that are pending again. */
   resumedRunIds: string[];
   ended: SweptRun[];
+  /** True when another transaction had locked the thread of a lost run: the caller has to come back soon. */
+  hasLockedThreads: boolean;
 }
 
 export interface SweepResult extends TakenBackRuns {

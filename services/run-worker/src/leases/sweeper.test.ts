@@ -12,6 +12,7 @@ const NOTHING: SweepResult = {
   removedRuns: 0,
   removedResults: 0,
   hasUnclaimedRuns: false,
+  hasLockedThreads: false,
 };
 const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
@@ -52,12 +53,23 @@ it('runs of lost workers are taken back by every worker, also while the lease ow
   const wake = vi.fn();
   const engine = {
     sweep: vi.fn(async () => NOTHING),
-    takeBackLostRuns: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
+    takeBackLostRuns: vi.fn(async () => ({ ...NOTHING, resumedRunIds: ['a run'] })),
   };
   const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
   const sweeper = sweeperOf({ engine, lease, wakeups: { wake } });
   sweeper.start();
   await waitFor(() => wake.mock.calls.length > 0);
   expect(engine.sweep).not.toHaveBeenCalled();
+  await sweeper.stop();
+});
+
+it('a sweep that left out locked threads is repeated before its next turn', async () => {
+  const takeBackLostRuns = vi.fn(async () => NOTHING).mockResolvedValueOnce({ ...NOTHING, hasLockedThreads: true });
+  const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
+  const sweeper = sweeperOf({ engine: { sweep: async () => NOTHING, takeBackLostRuns }, lease, everyMs: 3_000 });
+  const startedAt = performance.now();
+  sweeper.start();
+  await waitFor(() => takeBackLostRuns.mock.calls.length === 2);
+  expect(performance.now() - startedAt).toBeLessThan(2_900);
   await sweeper.stop();
 });

@@ -8,6 +8,11 @@ import type { WorkerMetrics } from '../worker-metrics.ts';
 
 /** The upkeep results for workers that leave it to the lease owner. */
 const NO_UPKEEP = { hasUnclaimedRuns: false, removedResults: 0 };
+/**
+ * A sweep that found threads locked is repeated after this share of the interval. The lock may be that of a worker that
+ * stalled in a transaction, which the sweep has just ended.
+ */
+const LOCKED_SHARE = 0.2;
 
 export interface SweeperOptions extends AppendEndOptions {
   engine: Pick<RunEngine, 'sweep' | 'takeBackLostRuns'>;
@@ -34,6 +39,7 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
   const now = options.now ?? (() => performance.now());
   let wasAway = false;
   let pausedUntil = 0;
+  let retry: NodeJS.Timeout | undefined;
   const sweep = async () => {
     // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
     if (wasAway) {
@@ -42,9 +48,11 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
       pausedUntil = now() + graceMs;
     }
     if (now() < pausedUntil) return;
-    const { resumedRunIds, ended, hasUnclaimedRuns, removedResults } = (await lease.isMine())
+    clearTimeout(retry);
+    const { resumedRunIds, ended, hasLockedThreads, hasUnclaimedRuns, removedResults } = (await lease.isMine())
       ? await engine.sweep()
       : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
+    if (hasLockedThreads) retry = setTimeout(() => task.wake(), everyMs * LOCKED_SHARE).unref();
     if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
     if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.wake('swept');
     const gaveUp = ended.filter(({ status }) => status === 'error').length;
@@ -60,6 +68,8 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
   const task = new PeriodicTask({
     name: 'run sweep',
     everyMs,
+    // A worker often starts because another one died.
+    atStart: true,
     run: () =>
       sweep().catch((error: unknown) => {
         wasAway ||= isUnavailable(error);
@@ -70,6 +80,7 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
   return {
     start: () => task.start(),
     async stop() {
+      clearTimeout(retry);
       await task.stop();
       await lease.release().catch(() => undefined);
     },
