@@ -2,12 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepAdministrator } from '../src/access/administrators.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants, type NewGrant } from '../src/access/role-grants.ts';
 import { hashEvent } from '../src/audit/audit-event.ts';
 import { audited } from '../src/audit/audit-trail.ts';
 import { actAs } from '../src/audit/change-origin.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
+import { disableIdentity } from '../src/identities/disable-identity.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const ORGANIZATION = uuidv7();
@@ -104,6 +106,35 @@ describe('the roles of a person', () => {
     const sessions = await database.prisma.session.findMany({ where: { id: { in: [ada, bob] } } });
     const reasons = Object.fromEntries(sessions.map(({ id, endReason }) => [id, endReason]));
     expect(reasons).toEqual({ [ada]: 'role_changed', [bob]: null });
+  });
+});
+
+describe('the last administrator', () => {
+  const admin = { workspaceId: null, roleId: PLATFORM_ROLES.organizationAdmin };
+  const demote = (identityId: string) =>
+    change([identityId], [grant(identityId, { ...admin, roleId: PLATFORM_ROLES.organizationUser })]);
+  const disable = (identityId: string) =>
+    database.transact((transaction) =>
+      keepAdministrator(transaction, ORGANIZATION, () => disableIdentity(transaction, ORGANIZATION, identityId)),
+    );
+
+  it('keeps the role and the identity, also when two administrators go at once', async () => {
+    const [ada, bob] = [await addPerson(), await addPerson()];
+    await change([ada, bob], [grant(ada, admin), grant(bob, admin)]);
+    const results = await Promise.allSettled([demote(ada), disable(bob)]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const last = results[0]!.status === 'fulfilled' ? bob : ada;
+    for (const attempt of [demote, disable]) {
+      await expect(attempt(last)).rejects.toMatchObject({
+        code: 'last_administrator',
+        headers: { 'x-should-retry': 'false' },
+      });
+    }
+    expect(await rolesOf(last)).toMatchObject({ organization: PLATFORM_ROLES.organizationAdmin });
+    const eve = await addPerson();
+    await change([eve], [grant(eve, admin)]);
+    await demote(last);
+    expect(await rolesOf(last)).toMatchObject({ organization: PLATFORM_ROLES.organizationUser });
   });
 });
 

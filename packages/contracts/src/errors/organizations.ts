@@ -12,6 +12,11 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'Only administrators of the organization may do this.',
     remedy: 'Use the key of an administrator.',
   },
+  last_administrator: {
+    status: 409,
+    meaning: 'The last Organization Admin of an organization would be removed, demoted or disabled.',
+    remedy: 'Make somebody else an Organization Admin first.',
+  },
   key_management_forbidden: {
     status: 403,
     meaning: "The caller's role does not manage keys in this workspace.",

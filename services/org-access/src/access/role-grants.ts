@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { publishAccessChange } from '../identities/access-change.ts';
+import { keepAdministrator } from './administrators.ts';
 import { effectiveRoles, type Grant, ROLE_WITHOUT_GRANT } from './effective-roles.ts';
 
 /** A grant to store; the source's time is now by default. */
@@ -52,8 +53,9 @@ export async function addGrants(
 
 /**
  * Makes the roles of people follow from their grants. People whose roles changed are signed out, and caches are told.
- * Concurrent calls for one person wait for each other.
+ * Concurrent calls for one organization wait for each other.
  *
+ * @throws ConflictError when the last administrator would lose that role
  * @returns the identities whose roles changed
  */
 export async function applyGrants(
@@ -62,6 +64,14 @@ export async function applyGrants(
   identityIds: readonly string[],
 ): Promise<string[]> {
   if (identityIds.length === 0) return [];
+  return keepAdministrator(transaction, organizationId, () => setRoles(transaction, organizationId, identityIds));
+}
+
+async function setRoles(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  identityIds: readonly string[],
+): Promise<string[]> {
   const ids = [...new Set(identityIds)].sort();
   await transaction.$queryRaw`
     SELECT id FROM identity WHERE organization_id = ${organizationId}::uuid AND id = ANY(${ids}::uuid[])

@@ -415,6 +415,9 @@ ALTER TABLE identity
   ADD COLUMN is_removed boolean NOT NULL DEFAULT false;
 CREATE UNIQUE INDEX identity_of_person ON identity (organization_id, person_id) WHERE NOT is_removed;
 CREATE INDEX "identity_person_id_idx" ON identity (person_id);
+-- Whether an organization has an administrator is asked at every change of roles.
+CREATE INDEX identity_administrators ON identity (organization_id)
+  WHERE organization_role_id = '5a7d6f2e-0000-4000-8000-000000000001' AND disabled_at IS NULL AND NOT is_removed;
 
 ALTER TABLE member
   ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE,

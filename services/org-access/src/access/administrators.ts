@@ -1,0 +1,45 @@
+import { takeAdvisoryLock } from '@runyard/database';
+import { ConflictError } from '@runyard/service-kit';
+import type { Prisma } from '../generated/client.ts';
+import { PLATFORM_ROLES } from './platform-roles.ts';
+
+/**
+ * Runs a change of people's roles or identities, and refuses one after which nobody would administer the organization.
+ * Whoever demotes, disables or removes a person has to use this function; `applyGrants` does so by itself. Such changes
+ * of one organization wait for each other, so that two administrators cannot remove one another at once. Service accounts
+ * do not count: their keys may be lost.
+ *
+ * @param change is called after the lock is taken and must not have locked rows of identities before
+ * @throws ConflictError `last_administrator`
+ */
+export async function keepAdministrator<Result>(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  await takeAdvisoryLock(transaction, `administrators of ${organizationId}`);
+  const hadOne = await hasAdministrator(transaction, organizationId);
+  const result = await change();
+  if (hadOne && !(await hasAdministrator(transaction, organizationId))) {
+    throw new ConflictError('An organization needs at least one Organization Admin, and this is the last one', {
+      code: 'last_administrator',
+      // Clients repeat conflicts by themselves, and this one would be the same each time.
+      headers: { 'x-should-retry': 'false' },
+    });
+  }
+  return result;
+}
+
+async function hasAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<boolean> {
+  const administrator = await transaction.identity.findFirst({
+    where: {
+      organizationId,
+      organizationRoleId: PLATFORM_ROLES.organizationAdmin,
+      kind: 'person',
+      disabledAt: null,
+      isRemoved: false,
+    },
+    select: { id: true },
+  });
+  return administrator !== null;
+}
