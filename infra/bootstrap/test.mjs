@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureChromium } from './chromium.mjs';
 import { readOutcome } from './read-report.mjs';
 import { installed, run, say } from './steps.mjs';
 
@@ -33,6 +34,7 @@ export async function runChecks() {
  * that was skipped for whatever this machine lacks.
  */
 export async function runTests({ requireInfrastructure }) {
+  ensureChromium();
   const checked = await runChecks();
   // The tests start the build that `prepare` has just brought up to date.
   const env = { RUNYARD_TESTS_ARE_OF_BUILD: '1', ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
