@@ -119,6 +119,14 @@ const ORG_ACCESS = {
   ...rows('organization:pats:create', ['createPersonalAccessToken', 'createPersonalAccessTokenAlias']),
   ...rows('any key', ['listWorkspaces', 'listPersonalAccessTokens', 'listPersonalAccessTokenAliass']),
   ...rows('any key that writes', ['deletePersonalAccessToken', 'deletePersonalAccessTokenAlias']),
+  ...rows('organization:manage', [
+    'createScimToken',
+    'createScimTokenAlias',
+    'updateScimToken',
+    'updateScimTokenAlias',
+  ]),
+  ...rows('organization:manage', ['deleteScimToken', 'deleteScimTokenAlias']),
+  ...rows('organization:read', ['listScimTokens', 'listScimTokensAlias', 'getScimToken', 'getScimTokenAlias']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

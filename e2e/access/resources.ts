@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, IssuedApiKey, Listener } from '@runyard/contracts';
+import type { Deployment, IssuedApiKey, Listener, ScimToken } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
@@ -136,5 +136,6 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   const token = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/personal-access-tokens', {
     description: 'asked for',
   });
-  return { api_key_id: key.id, pat_id: token.id };
+  const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
+  return { api_key_id: key.id, pat_id: token.id, scim_token_id: scimToken.id };
 }

@@ -21,11 +21,14 @@ import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { errorForm } from './error-form.ts';
 import { ExpiredAccountSweeper } from './identities/expired-account-sweeper.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
+import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
+import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
 import { KeyVerifier } from './tokens/key-verifier.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
@@ -76,6 +79,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const app = createApp({
     context,
     validationErrors: 'list',
+    errorForm,
     internalToken: config.INTERNAL_TOKEN,
     principal: createPrincipalVerifier({
       audience: 'org-access',
@@ -88,6 +92,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...organizationRoutes(new OrganizationService({ database })),
         ...workspaceRoutes(new WorkspaceService({ database }), keys),
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
+        ...scimTokenRoutes(new ScimTokenService({ database })),
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),

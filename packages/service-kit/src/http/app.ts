@@ -9,7 +9,7 @@ import { BODY_LIMIT_BYTES } from './body.ts';
 import { closeAfterAnswer } from './close-after-answer.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
 import { createDispatcher } from './dispatch.ts';
-import { answerError } from './error-answer.ts';
+import { answerError, type ErrorForm } from './error-answer.ts';
 import { ErrorMetrics } from './error-metrics.ts';
 import type { ReadinessChecks } from './health.ts';
 import { redactPath } from './redact-path.ts';
@@ -50,6 +50,8 @@ export interface AppOptions {
   /** Protects `/metrics`, where the service can be reached from outside. */
   metricsGuard?: PrincipalVerifier;
   validationErrors?: ValidationErrorStyle;
+  /** Gives the errors of some paths the form that their protocol demands. */
+  errorForm?: ErrorForm;
   /** Prefix of the HTTP metrics' names. */
   metricsPrefix?: string;
 }
@@ -70,7 +72,8 @@ export function createApp(options: AppOptions): Express {
   for (const handler of options.after ?? []) app.use(handler);
   app.use(dispatcher.unmatched);
   app.use(((error, req, res, _next) => {
-    res.locals.errorCode = answerError(req, res, error, { log: res.locals.log ?? context.logger, errors });
+    const { errorForm: form } = options;
+    res.locals.errorCode = answerError(req, res, error, { log: res.locals.log ?? context.logger, errors, form });
   }) as express.ErrorRequestHandler);
   return app;
 }

@@ -4,6 +4,10 @@ import { AppError, errorCodeOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ClientDisconnectedError, sendWithoutReading } from './body.ts';
 import type { ErrorMetrics } from './error-metrics.ts';
+import type { Reply } from './reply.ts';
+
+/** Returns an error answer in the form of the request's path; `reply` is the usual one. */
+export type ErrorForm = (req: IncomingMessage, reply: Reply & { body: Record<string, unknown> }) => Reply;
 
 /**
  * Answers an error: a known one with its status, any other with a plain 500. Counts it, and logs what an operator needs.
@@ -13,7 +17,11 @@ export function answerError(
   req: IncomingMessage,
   res: ServerResponse,
   error: unknown,
-  { log, errors }: { log: Logger; errors: Pick<ErrorMetrics, 'count'> },
+  {
+    log,
+    errors,
+    form = (_req, reply) => reply,
+  }: { log: Logger; errors: Pick<ErrorMetrics, 'count'>; form?: ErrorForm | undefined },
 ): ErrorCode | undefined {
   if (error instanceof ClientDisconnectedError) {
     res.destroy();
@@ -35,7 +43,7 @@ export function answerError(
           body: { ...error.body, detail: error.body.detail ?? error.message },
         }
       : { status: 500, body: { detail: 'Internal Server Error' } };
-  sendWithoutReading(req, res, reply);
+  sendWithoutReading(req, res, form(req, reply));
   return code;
 }
 

@@ -10,6 +10,7 @@ import {
 } from './internal.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
+import { scimTokenOperations } from './scim-tokens.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
 /** Every operation of org-access. */
@@ -22,6 +23,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
     Object.values(kind),
   ),
+  ...scimTokenOperations.flatMap((operations) => Object.values(operations)),
   verifyKey,
   checkReach,
   listOrganizations,
@@ -33,5 +35,7 @@ export const orgAccessOperations: readonly Operation[] = [
 export * from './api-keys.ts';
 export * from './internal.ts';
 export * from './organizations.ts';
+export * from './platform-errors.ts';
 export * from './roles.ts';
+export * from './scim-tokens.ts';
 export * from './workspaces.ts';
