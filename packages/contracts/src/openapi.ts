@@ -144,7 +144,7 @@ function bodyOf(
   return {
     required: operation.bodyOptional !== true,
     content: {
-      'application/json': {
+      [operation.bodyType ?? 'application/json']: {
         schema: hoistSchemas(operation.body, schemas, COMPONENTS),
         ...(example === undefined ? {} : { example }),
       },

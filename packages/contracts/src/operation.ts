@@ -28,6 +28,8 @@ interface OperationShape<Params extends TObject, Query extends TObject, Body ext
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Media type of the body. Default: JSON. The fields of a form are texts, and a repeated one is a list of texts. */
+  bodyType?: 'application/json' | 'application/x-www-form-urlencoded';
   /** True when an empty body counts as `{}`. */
   bodyOptional?: boolean;
   /** Maximum bytes of a body, where it is less than the service's own limit. */

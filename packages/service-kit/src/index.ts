@@ -20,6 +20,7 @@ export { isResponsive } from './http/is-responsive.ts';
 export * from './http/listen.ts';
 export { listenForMetrics } from './http/metrics-port.ts';
 export { type Middleware, withMiddleware } from './http/middleware.ts';
+export { type Page, page } from './http/page.ts';
 export { redactPath } from './http/redact-path.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';

@@ -13,6 +13,7 @@ import { type AppOptions, createApp } from './app.ts';
 import { bind, type HandlerRequest } from './bind.ts';
 import { ANY_ORIGIN } from './cors.ts';
 import { listen } from './listen.ts';
+import { page } from './page.ts';
 import { created, noContent, ok } from './reply.ts';
 
 const getThread = defineOperation({
@@ -51,6 +52,17 @@ const optional = defineOperation({
   bodyOptional: true,
   responses: { 200: { description: 'Done.' } },
 });
+const sendForm = defineOperation({
+  operationId: 'sendForm',
+  method: 'post',
+  path: '/form',
+  summary: 'A form.',
+  tags: ['threads'],
+  access: 'public',
+  bodyType: 'application/x-www-form-urlencoded',
+  body: Type.Object({ name: Type.Optional(Type.String()), colours: Type.Optional(Type.Array(Type.String())) }),
+  responses: { 200: { description: 'A page.', contentType: 'text/html', schema: Type.String() } },
+});
 const internal = defineOperation({
   operationId: 'internal',
   method: 'delete',
@@ -75,6 +87,9 @@ describe('an app', () => {
         bind(createThread, ({ body, caller }) => created({ body, caller: caller.identity })),
         bind(optional, ({ body }) => ok(body)),
         bind(internal, () => noContent()),
+        bind(sendForm, ({ body }) =>
+          page({ html: JSON.stringify(body), style: '' }, { headers: { 'set-cookie': ['a=1', 'b=2'] } }),
+        ),
       ],
       principal: allowAll(),
       internalToken: 'the-internal-token',
@@ -113,6 +128,26 @@ describe('an app', () => {
     await start();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await call('/threads', { method: 'POST', body: '{"name":"n"}', headers })).status).toBe(201);
+  });
+
+  it('reads the fields of a form, and answers with a page that may do nothing but be read', async () => {
+    await start();
+    const send = (body: string) => call('/form', { method: 'POST', body });
+    const { headers, body } = await send('name=Ada+L%26&colours=red&colours=blue');
+    expect(body).toEqual({ name: 'Ada L&', colours: ['red', 'blue'] });
+    expect(headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-.*frame-ancestors 'none'$/,
+      ),
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
+    expect(headers.get('content-security-policy')).not.toContain('script-src');
+    expect(await send('')).toMatchObject({ status: 200, body: {} });
+    expect((await send('name=a&name=b')).status).toBe(422);
   });
 
   it('explains in words what is wrong with a request', async () => {

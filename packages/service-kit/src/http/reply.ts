@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http';
 export interface Reply {
   status: number;
   body?: unknown;
-  headers?: Record<string, string>;
+  /** A header with several values, such as `Set-Cookie`, has a list. */
+  headers?: Record<string, string | string[]>;
 }
 
 export function ok(body: unknown, headers?: Record<string, string>): Reply {
@@ -19,12 +20,17 @@ export function noContent(headers?: Record<string, string>): Reply {
   return { status: 204, ...(headers && { headers }) };
 }
 
+/** Sends a browser elsewhere with GET, whatever it asked here. */
+export function redirect(location: string, headers?: Record<string, string | string[]>): Reply {
+  return { status: 303, headers: { 'cache-control': 'no-store', ...headers, location } };
+}
+
 /**
  * Sends a reply; its headers override those that are set already. With `end: false` all of it is sent, and the caller
  * ends the response later.
  */
 export function sendReply(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
-  const headers: Record<string, string | number> = { ...reply.headers };
+  const headers: Record<string, string | string[] | number> = { ...reply.headers };
   if (reply.body === undefined) {
     if (reply.status !== 204 && reply.status !== 304) headers['content-length'] = 0;
     res.writeHead(reply.status, headers);
