@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { KafkaServer } from '@runyard/local-infra';
@@ -24,7 +24,7 @@ export class BenchPlatform {
   }
 
   static async start(servers: BenchServers, folder: string): Promise<BenchPlatform> {
-    const ledger = new Ledger(path.join(await mkdtemp(path.join(folder, 'platform-')), 'ledger.jsonl'));
+    const ledger = await createOpenLedger(folder);
     const platform = await startPlatform({
       project: PROJECT,
       env: {
@@ -79,6 +79,16 @@ export class BenchPlatform {
     await this.#platform.stop();
     await this.#platform.remove();
   }
+}
+
+/** Creates a ledger in which projects can write, whose code runs as users of their own where the platform is root's. */
+async function createOpenLedger(folder: string): Promise<Ledger> {
+  const own = await mkdtemp(path.join(folder, 'platform-'));
+  const ledger = new Ledger(path.join(own, 'ledger.jsonl'));
+  await writeFile(ledger.file, '');
+  await chmod(ledger.file, 0o666);
+  for (const passed of [folder, own]) await chmod(passed, 0o711);
+  return ledger;
 }
 
 /**
