@@ -305,9 +305,13 @@ CREATE TABLE audit_event (
   action text NOT NULL,
   actor_kind text NOT NULL,
   actor_id uuid,
+  person_id uuid,
   credential_id uuid,
   address text,
   request_id text,
+  operation text,
+  request_method text,
+  request_path text,
   resource_type text NOT NULL,
   resource_id text,
   workspace_id uuid,
@@ -321,6 +325,7 @@ CREATE TABLE audit_event (
 CREATE INDEX "audit_event_organization_id_occurred_at_idx" ON audit_event (organization_id, occurred_at);
 CREATE INDEX "audit_event_organization_id_action_sequence_idx" ON audit_event (organization_id, action, sequence);
 CREATE INDEX "audit_event_organization_id_actor_id_sequence_idx" ON audit_event (organization_id, actor_id, sequence);
+CREATE INDEX "audit_event_organization_id_person_id_sequence_idx" ON audit_event (organization_id, person_id, sequence);
 CREATE INDEX "audit_event_organization_id_resource_id_sequence_idx" ON audit_event (organization_id, resource_id, sequence);
 
 CREATE TABLE audit_head (
@@ -329,10 +334,19 @@ CREATE TABLE audit_head (
   hash bytea NOT NULL
 );
 
+-- It is never replaced: what it signed stays verifiable. Its private half is encrypted.
+CREATE TABLE audit_key (
+  kid text PRIMARY KEY,
+  public_jwk jsonb NOT NULL,
+  encrypted_private_jwk text NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT now()
+);
+
 CREATE TABLE audit_checkpoint (
   organization_id uuid NOT NULL,
   sequence bigint NOT NULL,
   hash bytea NOT NULL,
+  is_retention boolean NOT NULL,
   signature text NOT NULL,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (organization_id, sequence)
