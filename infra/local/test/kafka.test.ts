@@ -10,7 +10,7 @@ import type { KafkaServer } from '../src/kafka/kafka.ts';
 import { imageVariables, type KafkaLogins, serverProperties } from '../src/kafka/server-properties.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
-const TOPICS = ['runyard.runs', 'runyard.deployments', 'runyard.organizations'];
+const TOPICS = ['runyard.runs', 'runyard.deployments', 'runyard.organizations', 'runyard.audit'];
 const MESSAGES = [{ key: 'key', value: 'forged' }];
 
 /** Names no server: each test starts its own. */

@@ -5,9 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepAdministrator } from '../src/access/administrators.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants, type NewGrant } from '../src/access/role-grants.ts';
-import { hashEvent } from '../src/audit/audit-event.ts';
-import { audited } from '../src/audit/audit-trail.ts';
-import { actAs } from '../src/audit/change-origin.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
 import { disableIdentity } from '../src/identities/disable-identity.ts';
 
@@ -136,59 +133,4 @@ describe('the last administrator', () => {
     await demote(last);
     expect(await rolesOf(last)).toMatchObject({ organization: PLATFORM_ROLES.organizationUser });
   });
-});
-
-describe('the audit trail', () => {
-  const record = (organizationId: string, action: string) =>
-    database.transact(
-      audited(async (_, audit) => {
-        audit.record(organizationId, {
-          action,
-          resourceType: 'test',
-          resourceId: null,
-          after: { b: 1, a: [null, 'é'] },
-        });
-      }),
-    );
-
-  it('is one chain per organization without gaps, however many transactions add to it at once', async () => {
-    const organizationId = uuidv7();
-    const actor = { actorKind: 'person', actorId: uuidv7(), credentialId: null } as const;
-    await Promise.all(
-      Array.from({ length: 20 }, (_, index) => actAs(actor, () => record(organizationId, `test.${index}`))),
-    );
-    const events = await database.prisma.auditEvent.findMany({
-      where: { organizationId },
-      orderBy: { sequence: 'asc' },
-    });
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
-    let previousHash = new Uint8Array(32);
-    for (const { hash, ...event } of events) {
-      expect(event.actorId).toBe(actor.actorId);
-      expect(Buffer.from(event.previousHash)).toEqual(Buffer.from(previousHash));
-      const read = event as unknown as Parameters<typeof hashEvent>[0];
-      expect(Buffer.from(hashEvent(read))).toEqual(Buffer.from(hash));
-      previousHash = new Uint8Array(hash);
-    }
-  });
-
-  it('has nothing of a transaction that is rolled back', async () => {
-    const organizationId = uuidv7();
-    const failing = database.transact(
-      audited(async (_, audit) => {
-        audit.record(organizationId, { action: 'test.done', resourceType: 'test', resourceId: null });
-        throw new Error('no');
-      }),
-    );
-    await expect(failing).rejects.toThrow('no');
-    expect(await database.prisma.auditEvent.count({ where: { organizationId } })).toBe(0);
-  });
-
-  it.each(['UPDATE audit_event SET action = $$x$$', 'DELETE FROM audit_event', 'TRUNCATE audit_event'])(
-    'refuses %s',
-    async (statement) => {
-      await record(uuidv7(), 'test.done');
-      await expect(database.pool.query(statement)).rejects.toThrow('audit events are only added');
-    },
-  );
 });

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { AuditEventRecorded } from './audit.ts';
 import {
   DeploymentAuthModeChanged,
   DeploymentCreated,
@@ -39,10 +40,17 @@ export const TOPICS = {
     key: 'organization id',
     events: [KeyIssued, KeyRevoked, IdentityChanged, IdentityRemoved, SessionEnded, OrganizationSettingsChanged],
   },
+  /** The audit trail, for archives and security monitoring: no service of the platform reads it. */
+  audit: {
+    name: 'runyard.audit',
+    key: 'organization id',
+    events: [AuditEventRecorded],
+  },
 } as const satisfies Record<string, { name: string; key: string; events: readonly TSchema[] }>;
 
 export type TopicName = keyof typeof TOPICS;
 
+export * from './audit.ts';
 export * from './deployments.ts';
 export * from './envelope.ts';
 export * from './organizations.ts';

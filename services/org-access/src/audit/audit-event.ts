@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { AuditEvent } from '@runyard/contracts';
 import canonicalize from 'canonicalize';
-import type { ChangeOrigin } from './change-origin.ts';
+import type { AuditEvent as AuditEventRow } from '../generated/client.ts';
 
 /** An event of a resource. Secrets never belong here: neither their values nor anything that leads to them. */
 export interface AuditEntry {
@@ -15,21 +16,43 @@ export interface AuditEntry {
   details?: object | null;
 }
 
-/** An entry with its place in the chain of its organization. */
-export interface ChainedEvent extends Required<AuditEntry>, ChangeOrigin {
-  organizationId: string;
-  sequence: bigint;
-  id: string;
-  occurredAt: Date;
-  previousHash: Uint8Array;
+/** The hash before the first event of an organization. */
+export const CHAIN_START = '00'.repeat(32);
+
+/**
+ * Returns the hash of an event, in hexadecimal digits. Fields that are null are left out, so that an event keeps its
+ * hash when a later release has more of them.
+ */
+export function hashEvent({ previous_hash, ...event }: Omit<AuditEvent, 'hash'>): string {
+  const content = Object.entries(event).filter(([name, value]) => value !== null && name !== 'hash');
+  const text = canonicalize(Object.fromEntries(content)) as string;
+  return createHash('sha256').update(Buffer.from(previous_hash, 'hex')).update(text).digest('hex');
 }
 
-/** The hash before the first event of an organization. */
-export const CHAIN_START = new Uint8Array(32);
-
-/** Returns the SHA-256 of the previous hash and the event in its canonical form (RFC 8785). */
-export function hashEvent({ previousHash, occurredAt, sequence, ...event }: ChainedEvent): Uint8Array<ArrayBuffer> {
-  const content = { ...event, occurredAt: occurredAt.toISOString(), sequence: String(sequence) };
-  const text = canonicalize(JSON.parse(JSON.stringify(content))) as string;
-  return new Uint8Array(createHash('sha256').update(previousHash).update(text).digest());
+/** Returns a stored event as callers and other services see it. */
+export function renderEvent(row: AuditEventRow): AuditEvent {
+  return {
+    id: row.id,
+    organization_id: row.organizationId,
+    sequence: Number(row.sequence),
+    occurred_at: row.occurredAt.toISOString(),
+    action: row.action,
+    actor_kind: row.actorKind,
+    actor_id: row.actorId,
+    person_id: row.personId,
+    credential_id: row.credentialId,
+    address: row.address,
+    request_id: row.requestId,
+    operation: row.operation,
+    request_method: row.requestMethod,
+    request_path: row.requestPath,
+    resource_type: row.resourceType,
+    resource_id: row.resourceId,
+    workspace_id: row.workspaceId,
+    before: row.before as AuditEvent['before'],
+    after: row.after as AuditEvent['after'],
+    details: row.details as AuditEvent['details'],
+    previous_hash: Buffer.from(row.previousHash).toString('hex'),
+    hash: Buffer.from(row.hash).toString('hex'),
+  };
 }

@@ -1,6 +1,9 @@
+import { type AuditEvent, AuditEventRecorded, type CloudEvent, TOPICS } from '@runyard/contracts';
+import { toSqlJson, toSqlText } from '@runyard/database';
+import { makeEvent } from '@runyard/event-bus';
 import { v7 as uuidv7 } from 'uuid';
-import { Prisma } from '../generated/client.ts';
-import { type AuditEntry, CHAIN_START, type ChainedEvent, hashEvent } from './audit-event.ts';
+import type { Prisma } from '../generated/client.ts';
+import { type AuditEntry, CHAIN_START, hashEvent } from './audit-event.ts';
 import { changeOrigin } from './change-origin.ts';
 
 /** Collects what a transaction changes. */
@@ -10,7 +13,7 @@ export interface AuditRecorder {
 
 /**
  * Makes the work of a transaction leave its audit events, in that transaction and as its last step: the chain of an
- * organization is locked from then until the commit.
+ * organization is locked from then until the commit. It takes two queries, however many events there are.
  */
 export function audited<Result>(
   work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
@@ -36,54 +39,102 @@ async function appendToChain(
   entries: AuditEntry[],
 ): Promise<void> {
   const head = await lockHead(transaction, organizationId);
-  let { sequence, hash: previousHash } = head;
-  const occurredAt = new Date();
+  let { sequence, hash } = head;
   const events = entries.map((entry) => {
-    sequence += 1n;
-    const event: ChainedEvent = {
-      workspaceId: null,
-      before: null,
-      after: null,
-      details: null,
-      ...entry,
-      ...changeOrigin(),
-      organizationId,
-      sequence,
-      id: uuidv7(),
-      occurredAt,
-      previousHash,
-    };
-    const hash = hashEvent(event);
-    previousHash = hash;
-    return { ...event, hash };
+    sequence += 1;
+    const event = makeAuditEvent(organizationId, entry, { sequence, previousHash: hash, occurredAt: head.at });
+    hash = event.hash;
+    return event;
   });
-  await transaction.auditEvent.createMany({
-    data: events.map(({ before, after, details, previousHash: previous, ...event }) => ({
-      ...event,
-      before: toJson(before),
-      after: toJson(after),
-      details: toJson(details),
-      previousHash: new Uint8Array(previous),
-    })),
-  });
-  await transaction.auditHead.update({
-    where: { organizationId },
-    data: { sequence, hash: new Uint8Array(previousHash) },
-  });
+  const published = events.map((event) => ({
+    ...makeEvent(AuditEventRecorded, { source: '/runyard/org-access', subject: organizationId, data: event }),
+    id: event.id,
+    time: event.occurred_at,
+  }));
+  await insert(transaction, events, published);
 }
 
-async function lockHead(
-  transaction: Prisma.TransactionClient,
+function makeAuditEvent(
   organizationId: string,
-): Promise<{ sequence: bigint; hash: Uint8Array }> {
-  await transaction.$executeRaw`
-    INSERT INTO audit_head (organization_id, sequence, hash) VALUES (${organizationId}::uuid, 0, ${Buffer.from(CHAIN_START)})
-    ON CONFLICT DO NOTHING`;
-  const [head] = await transaction.$queryRaw<{ sequence: bigint; hash: Uint8Array }[]>`
-    SELECT sequence, hash FROM audit_head WHERE organization_id = ${organizationId}::uuid FOR UPDATE`;
-  return head!;
+  entry: AuditEntry,
+  place: { sequence: number; previousHash: string; occurredAt: Date },
+): AuditEvent {
+  const origin = changeOrigin();
+  const event = {
+    id: uuidv7(),
+    organization_id: organizationId,
+    sequence: place.sequence,
+    occurred_at: place.occurredAt.toISOString(),
+    action: entry.action,
+    actor_kind: origin.actorKind,
+    actor_id: origin.actorId,
+    person_id: origin.personId,
+    credential_id: origin.credentialId,
+    address: origin.address,
+    request_id: origin.requestId,
+    operation: origin.operation,
+    request_method: origin.requestMethod,
+    request_path: origin.requestPath,
+    resource_type: entry.resourceType,
+    resource_id: entry.resourceId === null ? null : toSqlText(entry.resourceId),
+    workspace_id: entry.workspaceId ?? null,
+    before: toStoredJson(entry.before),
+    after: toStoredJson(entry.after),
+    details: toStoredJson(entry.details),
+    previous_hash: place.previousHash,
+  };
+  return { ...event, hash: hashEvent(event) };
 }
 
-function toJson(value: object | null): Prisma.InputJsonValue | typeof Prisma.DbNull {
-  return value === null ? Prisma.DbNull : (value as Prisma.InputJsonObject);
+/** Returns the value as it comes back from `jsonb`, so that it has the same hash before and after. */
+function toStoredJson(value: object | null | undefined): Record<string, unknown> | null {
+  return value ? (JSON.parse(toSqlJson(value)) as Record<string, unknown>) : null;
+}
+
+interface Head {
+  sequence: number;
+  hash: string;
+  /** The database's time with the lock in hand: it does not go back from one event to the next. */
+  at: Date;
+}
+
+async function lockHead(transaction: Prisma.TransactionClient, organizationId: string): Promise<Head> {
+  const [head] = await transaction.$queryRaw<{ sequence: bigint; hash: Uint8Array; at: Date }[]>`
+    WITH head AS (
+      SELECT sequence, hash FROM audit_head WHERE organization_id = ${organizationId}::uuid FOR UPDATE
+    )
+    SELECT sequence, hash, clock_timestamp() AS at FROM head`;
+  if (head) return { sequence: Number(head.sequence), hash: Buffer.from(head.hash).toString('hex'), at: head.at };
+  await transaction.$executeRaw`
+    INSERT INTO audit_head (organization_id, sequence, hash)
+    VALUES (${organizationId}::uuid, 0, decode(${CHAIN_START}, 'hex')) ON CONFLICT DO NOTHING`;
+  return lockHead(transaction, organizationId);
+}
+
+async function insert(
+  transaction: Prisma.TransactionClient,
+  events: AuditEvent[],
+  published: CloudEvent[],
+): Promise<void> {
+  const last = events.at(-1)!;
+  await transaction.$executeRaw`
+    WITH added AS (
+      INSERT INTO audit_event (organization_id, sequence, id, occurred_at, action, actor_kind, actor_id, person_id,
+        credential_id, address, request_id, operation, request_method, request_path, resource_type, resource_id,
+        workspace_id, before, after, details, previous_hash, hash)
+      SELECT organization_id, sequence, id, occurred_at, action, actor_kind, actor_id, person_id,
+        credential_id, address, request_id, operation, request_method, request_path, resource_type, resource_id,
+        workspace_id, before, after, details, decode(previous_hash, 'hex'), decode(hash, 'hex')
+      FROM jsonb_to_recordset(${JSON.stringify(events)}::jsonb) AS event (organization_id uuid, sequence bigint, id uuid,
+        occurred_at timestamptz, action text, actor_kind text, actor_id uuid, person_id uuid, credential_id uuid,
+        address text, request_id text, operation text, request_method text, request_path text, resource_type text,
+        resource_id text, workspace_id uuid, before jsonb, after jsonb, details jsonb, previous_hash text, hash text)
+    ), head AS (
+      UPDATE audit_head SET sequence = ${last.sequence}, hash = decode(${last.hash}, 'hex')
+      WHERE organization_id = ${last.organization_id}::uuid
+    )
+    INSERT INTO outbox (topic, key, event)
+    SELECT ${TOPICS.audit.name}, ${last.organization_id}, event
+    FROM jsonb_array_elements(${JSON.stringify(published)}::jsonb) WITH ORDINALITY AS row (event, position)
+    ORDER BY position`;
 }

@@ -7,16 +7,33 @@ export interface ChangeOrigin {
   actorKind: ActorKind;
   /** The identity or the person; null for `system`, `internal` and `anonymous`. */
   actorId: string | null;
+  /** The person behind the identity; null for service accounts. */
+  personId: string | null;
   /** The key, session or SCIM token that the actor used. */
   credentialId: string | null;
   address: string | null;
   requestId: string | null;
+  /** The operationId of the contract, whichever of its paths was called. */
+  operation: string | null;
+  requestMethod: string | null;
+  /** The path with placeholders: values in paths may be secret. */
+  requestPath: string | null;
 }
 
 export type ActorKind = Principal['kind'] | 'person' | 'scim' | 'system';
 
 /** A change that the service makes by itself, for example when something expires. */
-const SYSTEM: ChangeOrigin = { actorKind: 'system', actorId: null, credentialId: null, address: null, requestId: null };
+const SYSTEM: ChangeOrigin = {
+  actorKind: 'system',
+  actorId: null,
+  personId: null,
+  credentialId: null,
+  address: null,
+  requestId: null,
+  operation: null,
+  requestMethod: null,
+  requestPath: null,
+};
 
 const origins = new AsyncLocalStorage<ChangeOrigin>();
 
@@ -27,21 +44,33 @@ export function changeOrigin(): ChangeOrigin {
 
 /** Runs work whose changes are those of someone whom no principal token names, such as a person who just signed in. */
 export function actAs<T>(actor: Pick<ChangeOrigin, 'actorKind' | 'actorId' | 'credentialId'>, work: () => T): T {
-  return origins.run({ ...changeOrigin(), ...actor }, work);
+  const personId = actor.actorKind === 'person' ? actor.actorId : null;
+  return origins.run({ ...changeOrigin(), ...actor, personId }, work);
 }
 
 /** Middleware: changes that a handler makes are recorded as those of its caller. */
 export function withChangeOrigin({ operation, handler }: BoundOperation): BoundOperation {
-  return { operation, handler: (request) => origins.run(originOf(request), () => handler(request)) };
+  const { operationId, method, path } = operation;
+  const called = {
+    operation: operationId.replace(/Alias$/, ''),
+    requestMethod: method.toUpperCase(),
+    requestPath: path,
+  };
+  return { operation, handler: (request) => origins.run({ ...originOf(request), ...called }, () => handler(request)) };
 }
 
-function originOf({ caller, headers, raw }: HandlerRequest): ChangeOrigin {
+function originOf({
+  caller,
+  headers,
+  raw,
+}: HandlerRequest): Omit<ChangeOrigin, 'operation' | 'requestMethod' | 'requestPath'> {
   const forwarded = headers['x-forwarded-for'];
   // The gateway puts the client first, and only believes those before it that its operator trusts.
   const first = (Array.isArray(forwarded) ? forwarded[0] : forwarded)?.split(',')[0]?.trim() ?? '';
   return {
     actorKind: caller.kind,
     actorId: caller.identity === '' ? null : caller.identity,
+    personId: caller.personId ?? null,
     credentialId: caller.keyId ?? caller.sessionId ?? null,
     address: isIP(first) ? first : (raw.socket.remoteAddress ?? null),
     requestId: requestIdOf(raw),

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { apiKeyStore } from '../api-keys/api-key-store.ts';
 import { issueKey, revokeKeys } from '../api-keys/key-issue.ts';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
@@ -25,60 +26,99 @@ export class BootstrapService {
   }
 
   async ensure({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
-    return this.#database.transact(async (transaction) => {
-      await takeAdvisoryLock(transaction, 'bootstrap');
-      const organizationId = await ensureOrganization(transaction, this.#plan);
-      const workspaceId = await ensureWorkspace(transaction, organizationId);
-      const account = await transaction.identity.findFirst({ where: { organizationId, isBootstrap: true } });
-      const identityId = account?.id ?? (await createAdministrator(transaction, organizationId));
-      if (account && !rotateKey) return { organization_id: organizationId, workspace_id: workspaceId, api_key: null };
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        await takeAdvisoryLock(transaction, 'bootstrap');
+        const organizationId = await ensureOrganization(transaction, audit, this.#plan);
+        const workspaceId = await ensureWorkspace(transaction, audit, organizationId);
+        const account = await transaction.identity.findFirst({ where: { organizationId, isBootstrap: true } });
+        const identityId = account?.id ?? (await createAdministrator(transaction, audit, organizationId));
+        if (account && !rotateKey) return { organization_id: organizationId, workspace_id: workspaceId, api_key: null };
 
-      await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
-      const { key } = await issueKey(transaction, organizationId, {
-        kind: 'service_key',
-        identityId,
-        description: KEY_DESCRIPTION,
-        readOnly: false,
-        expiresAt: null,
-        defaultWorkspaceId: workspaceId,
-      });
-      return { organization_id: organizationId, workspace_id: workspaceId, api_key: key };
-    });
+        await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
+        const { key, id } = await issueKey(transaction, organizationId, {
+          kind: 'service_key',
+          identityId,
+          description: KEY_DESCRIPTION,
+          readOnly: false,
+          expiresAt: null,
+          defaultWorkspaceId: workspaceId,
+        });
+        audit.record(organizationId, {
+          action: account ? 'bootstrap_key.rotated' : 'bootstrap_key.created',
+          resourceType: 'api_key',
+          resourceId: id,
+          details: { identityId },
+        });
+        return { organization_id: organizationId, workspace_id: workspaceId, api_key: key };
+      }),
+    );
   }
 }
 
-async function ensureOrganization(transaction: Prisma.TransactionClient, plan: OrganizationPlan): Promise<string> {
+async function ensureOrganization(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  plan: OrganizationPlan,
+): Promise<string> {
   const existing = await transaction.organization.findFirst({ where: { isDefault: true } });
   if (existing) return existing.id;
   const { id } = await transaction.organization.create({
     data: { id: uuidv7(), displayName: 'Default', isDefault: true, plan },
   });
+  audit.record(id, {
+    action: 'organization.created',
+    resourceType: 'organization',
+    resourceId: id,
+    after: { displayName: 'Default', plan },
+  });
   return id;
 }
 
-async function ensureWorkspace(transaction: Prisma.TransactionClient, organizationId: string): Promise<string> {
+async function ensureWorkspace(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  organizationId: string,
+): Promise<string> {
   const oldest = await transaction.workspace.findFirst({
-    where: { organizationId },
+    where: { organizationId, deletedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   if (oldest) return oldest.id;
-  const { id } = await transaction.workspace.create({
-    data: { id: uuidv7(), organizationId, displayName: 'Workspace 1' },
+  const displayName = 'Workspace 1';
+  const { id } = await transaction.workspace.create({ data: { id: uuidv7(), organizationId, displayName } });
+  audit.record(organizationId, {
+    action: 'workspace.created',
+    resourceType: 'workspace',
+    resourceId: id,
+    workspaceId: id,
+    after: { displayName },
   });
   return id;
 }
 
-async function createAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<string> {
+async function createAdministrator(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  organizationId: string,
+): Promise<string> {
+  const name = 'First administrator';
   const { id } = await transaction.identity.create({
     data: {
       id: uuidv7(),
       organizationId,
       kind: 'service_account',
-      name: 'First administrator',
+      name,
       organizationRoleId: PLATFORM_ROLES.organizationAdmin,
       everywhereRoleId: PLATFORM_ROLES.workspaceAdmin,
       isBootstrap: true,
     },
+  });
+  audit.record(organizationId, {
+    action: 'service_account.created',
+    resourceType: 'identity',
+    resourceId: id,
+    after: { name, organizationRoleId: PLATFORM_ROLES.organizationAdmin },
   });
   return id;
 }

@@ -1,5 +1,7 @@
 import type { OrganizationInfo, OrganizationUpdate, Role } from '@runyard/contracts';
 import type { Principal } from '@runyard/service-kit';
+import { audited } from '../audit/audit-trail.ts';
+import { changedFields } from '../audit/changed-fields.ts';
 import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
@@ -20,19 +22,32 @@ export class OrganizationService {
   }
 
   async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
-    return this.#database.transact(async (transaction) => {
-      const updated = await transaction.organization.update({
-        where: { id: caller.organizationId },
-        data: {
-          displayName: change.display_name ?? undefined,
-          jitProvisioningEnabled: change.jit_provisioning_enabled ?? undefined,
-          invitesEnabled: change.invites_enabled ?? undefined,
-          patCreationDisabled: change.pat_creation_disabled ?? undefined,
-        },
-      });
-      await organizationEvents.settingsChanged(transaction, { organizationId: caller.organizationId });
-      return render(updated, caller);
-    });
+    const { organizationId } = caller;
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const before = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+        const updated = await transaction.organization.update({
+          where: { id: organizationId },
+          data: {
+            displayName: change.display_name ?? undefined,
+            jitProvisioningEnabled: change.jit_provisioning_enabled ?? undefined,
+            invitesEnabled: change.invites_enabled ?? undefined,
+            patCreationDisabled: change.pat_creation_disabled ?? undefined,
+          },
+        });
+        await organizationEvents.settingsChanged(transaction, { organizationId });
+        const changed = changedFields(settingsOf(before), settingsOf(updated));
+        if (changed) {
+          audit.record(organizationId, {
+            action: 'organization.updated',
+            resourceType: 'organization',
+            resourceId: organizationId,
+            ...changed,
+          });
+        }
+        return render(updated, caller);
+      }),
+    );
   }
 
   async roles({ organizationId }: Principal): Promise<Role[]> {
@@ -50,6 +65,11 @@ export class OrganizationService {
       access_scope: role.accessScope as Role['access_scope'],
     }));
   }
+}
+
+/** Returns the settings as an audit event has them. */
+function settingsOf({ id: _id, createdAt: _createdAt, ...settings }: Organization): object {
+  return settings;
 }
 
 function render(organization: Organization, caller: Principal): OrganizationInfo {

@@ -1,5 +1,6 @@
 import type { BookedOrganization, OrganizationPlan } from '@runyard/contracts';
 import { NotFoundError } from '@runyard/service-kit';
+import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
@@ -19,15 +20,22 @@ export class PlanService {
 
   /** Sets the plan. Principal tokens that were signed before keep the old plan for their lifetime of a minute. */
   async set(organizationId: string, plan: OrganizationPlan): Promise<BookedOrganization> {
-    return this.#database.transact(async (transaction) => {
-      const [row] = await transaction.organization.updateManyAndReturn({
-        where: { id: organizationId },
-        data: { plan },
-      });
-      if (!row) throw new NotFoundError('Organization not found');
-      await organizationEvents.settingsChanged(transaction, { organizationId });
-      return toBookedOrganization(row);
-    });
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const before = await transaction.organization.findUnique({ where: { id: organizationId } });
+        if (!before) throw new NotFoundError('Organization not found');
+        const updated = await transaction.organization.update({ where: { id: organizationId }, data: { plan } });
+        await organizationEvents.settingsChanged(transaction, { organizationId });
+        audit.record(organizationId, {
+          action: 'organization.plan_changed',
+          resourceType: 'organization',
+          resourceId: organizationId,
+          before: { plan: before.plan },
+          after: { plan },
+        });
+        return toBookedOrganization(updated);
+      }),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { listReachableWorkspaces } from '../access/access.ts';
 import { accessOfCaller } from '../access/read-only.ts';
+import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 
 export class WorkspaceService {
@@ -21,12 +22,23 @@ export class WorkspaceService {
 
   async create(caller: Principal, body: WorkspaceCreate, keyed?: KeyedRequest): Promise<Workspace> {
     return this.#database.transact(
-      withIdempotencyKey(keyed, async (transaction) => {
-        const row = await transaction.workspace.create({
-          data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },
-        });
-        return render(transaction, caller, row);
-      }),
+      withIdempotencyKey(
+        keyed,
+        audited(async (transaction, audit) => {
+          const { organizationId } = caller;
+          const row = await transaction.workspace.create({
+            data: { id: uuidv7(), organizationId, displayName: body.display_name },
+          });
+          audit.record(organizationId, {
+            action: 'workspace.created',
+            resourceType: 'workspace',
+            resourceId: row.id,
+            workspaceId: row.id,
+            after: { displayName: row.displayName },
+          });
+          return render(transaction, caller, row);
+        }),
+      ),
     );
   }
 }

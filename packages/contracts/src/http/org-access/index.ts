@@ -33,6 +33,7 @@ export const orgAccessOperations: readonly Operation[] = [
 ];
 
 export * from './api-keys.ts';
+export * from './audit-event.ts';
 export * from './internal.ts';
 export * from './organizations.ts';
 export * from './platform-errors.ts';
