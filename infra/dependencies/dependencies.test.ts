@@ -21,6 +21,7 @@ const LICENCES = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'MIT and ISC',
   'Python-2.0',
   'Unlicense',

@@ -3,9 +3,14 @@ import Type, { type TSchema, type TString } from 'typebox';
 const EXAMPLES = {
   postgres: 'postgres://user:password@host:5432/database',
   redis: 'redis://user:password@host:6379/0',
+  smtp: 'smtp://user:password@host:587',
 } as const;
 
-const PROTOCOLS: Record<keyof typeof EXAMPLES, RegExp> = { postgres: /^postgres(ql)?:$/, redis: /^rediss?:$/ };
+const PROTOCOLS: Record<keyof typeof EXAMPLES, RegExp> = {
+  postgres: /^postgres(ql)?:$/,
+  redis: /^rediss?:$/,
+  smtp: /^smtps?:$/,
+};
 
 /**
  * Describes a variable that names a server, mostly with a password. `readConfig` refuses values that are no URL of that

@@ -1,5 +1,6 @@
 import { OrganizationPlan } from '@runyard/contracts';
 import {
+  ConnectionUri,
   eventBusVariables,
   idempotencyVariables,
   serviceVariables,
@@ -16,6 +17,15 @@ export const configSchema = Type.Object({
     default: 'enterprise',
     description: 'Plan of organizations that are made from now on.',
   }),
+  PUBLIC_URL: Type.String({
+    default: 'http://localhost:2024',
+    pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
+    description: 'Base URL of the gateway as browsers know it: links in emails and invites begin with it.',
+  }),
+  SMTP_URL: Type.Optional(ConnectionUri('smtp', 'The mail server. Without it nothing is sent: invites are links.')),
+  EMAIL_FROM: Type.Optional(
+    Type.String({ minLength: 3, description: 'Sender of emails. Default: no-reply at the host of PUBLIC_URL.' }),
+  ),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),

@@ -24,6 +24,7 @@ import { openDatabase } from './database/database.ts';
 import { errorForm } from './error-form.ts';
 import { ExpiredAccountSweeper } from './identities/expired-account-sweeper.ts';
 import { internalRoutes } from './internal-routes.ts';
+import { openEmail } from './open-email.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
@@ -54,6 +55,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   relay.start();
   database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());
+
+  openEmail(config, { database, cipher, context });
 
   const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
   await retryStartStep(() => signingKeys.start(), context);

@@ -14,6 +14,7 @@ const PASSED_ON = {
     'DOCKER_TLS_VERIFY',
     'XDG_RUNTIME_DIR',
   ],
+  'org-access': ['SMTP_URL', 'EMAIL_FROM'],
   gateway: ['RATE_LIMIT_FAILURES_RPS', 'RATE_LIMIT_FAILURES_BURST'],
 };
 

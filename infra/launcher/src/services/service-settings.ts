@@ -69,7 +69,12 @@ export async function createServiceSettings(options: {
     name: 'org-access',
     port: ports.orgAccess,
     stopMs: 3_000,
-    env: { ...bus.env, DRAIN_WINDOW_SECONDS: '1' },
+    env: {
+      ...bus.env,
+      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
+      DRAIN_WINDOW_SECONDS: '1',
+      ...selectPassedVariables('org-access', options.environment),
+    },
     secrets: {
       ...bus.secrets,
       DATABASE_URI: databases['org-access'],

@@ -237,6 +237,16 @@ CREATE TABLE invite_workspace (
 );
 CREATE INDEX "invite_workspace_workspace_id_idx" ON invite_workspace (workspace_id);
 
+CREATE TABLE email_outbox (
+  id uuid PRIMARY KEY,
+  encrypted_content text NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamptz(3) NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  expires_at timestamptz(3) NOT NULL
+);
+CREATE INDEX "email_outbox_next_attempt_at_idx" ON email_outbox (next_attempt_at);
+
 CREATE TABLE scim_token (
   id uuid PRIMARY KEY,
   organization_id uuid NOT NULL,
