@@ -17,6 +17,11 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The last Organization Admin of an organization would be removed, demoted or disabled.',
     remedy: 'Make somebody else an Organization Admin first.',
   },
+  password_refused: {
+    status: 422,
+    meaning: 'The password is too short, too long, or one of those that are guessed first.',
+    remedy: 'Choose another one, of at least 12 characters.',
+  },
   key_management_forbidden: {
     status: 403,
     meaning: "The caller's role does not manage keys in this workspace.",

@@ -1,0 +1,40 @@
+import { InvalidFieldError } from '@runyard/service-kit';
+import type { Prisma } from '../generated/client.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
+import { hashPassword } from './password-hash.ts';
+import { passwordFault } from './password-rules.ts';
+
+/**
+ * Returns the hash of a new password. Call it before the transaction: it takes its time.
+ *
+ * @param place of the password in the request, for the error
+ * @throws InvalidFieldError when the password is too short, too long or easy to guess
+ */
+export function hashNewPassword(
+  password: string,
+  email: string,
+  place: string[] = ['body', 'password'],
+): Promise<string> {
+  const fault = passwordFault(password, email);
+  if (fault !== undefined) throw new InvalidFieldError(place, fault, { code: 'password_refused' });
+  return hashPassword(password);
+}
+
+/** Gives a person a password. Ends all sessions but one, and the tokens with which another password could be set. */
+export async function setPassword(
+  transaction: Prisma.TransactionClient,
+  { personId, hash, keptSessionId }: { personId: string; hash: string; keptSessionId?: string | undefined },
+): Promise<void> {
+  const changedAt = new Date();
+  await transaction.passwordCredential.upsert({
+    where: { personId },
+    create: { personId, hash, changedAt },
+    update: { hash, changedAt },
+  });
+  await transaction.oneTimeToken.updateMany({
+    where: { personId, purpose: { in: ['reset_password', 'second_factor'] }, usedAt: null },
+    data: { usedAt: changedAt },
+  });
+  const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };
+  await endSessions(transaction, { personId, ...others }, 'credentials_changed');
+}
