@@ -1,0 +1,66 @@
+import { PLATFORM_ROLES } from './platform-roles.ts';
+
+/** The roles that membership of a group gives, by the name of the group. */
+export type GroupMeaning =
+  | { kind: 'administrators' }
+  | { kind: 'workspace'; organizationRoleId: string; workspaceId: string; workspaceRoleId: string };
+
+/** Names of groups refer to these. */
+export interface GroupNameContext {
+  /** One character: `scim_group_name_separator` of the organization. */
+  separator: string;
+  /** Workspaces that are not deleted, the oldest first: of two with one name the first counts. */
+  workspaces: readonly { id: string; displayName: string }[];
+  /** Workspace roles of the platform and of the organization. */
+  workspaceRoles: readonly { id: string; displayName: string }[];
+}
+
+const ADMINISTRATORS = /organization admins?$/i;
+
+/** The organization roles that a workspace group may name, as they are written in names. */
+const ORGANIZATION_ROLES: readonly { text: string; id: string }[] = [
+  { text: 'organization admin', id: PLATFORM_ROLES.organizationAdmin },
+  { text: 'organization operator', id: PLATFORM_ROLES.organizationOperator },
+  { text: 'organization user', id: PLATFORM_ROLES.organizationUser },
+  { text: 'organization viewer', id: PLATFORM_ROLES.organizationViewer },
+];
+
+/**
+ * Returns what a group means by its name; null: nothing, and the group gives no role. A name is
+ * `<prefix>Organization Admin` (or `…Admins`), or
+ * `<prefix><organization role><separator><workspace><separator><workspace role>`, in any case of letters. Where names
+ * contain the separator themselves, the first split counts for which both workspace and role exist.
+ */
+export function readGroupName(name: string, context: GroupNameContext): GroupMeaning | null {
+  const text = name.normalize('NFC').trim();
+  if (ADMINISTRATORS.test(text)) return { kind: 'administrators' };
+  const lower = text.toLowerCase();
+  for (const { text: role, id: organizationRoleId } of ORGANIZATION_ROLES) {
+    const marker = role + context.separator.toLowerCase();
+    for (let start = lower.indexOf(marker); start >= 0; start = lower.indexOf(marker, start + 1)) {
+      const place = splitWorkspaceAndRole(text.slice(start + marker.length), context);
+      if (place) return { kind: 'workspace', organizationRoleId, ...place };
+    }
+  }
+  return null;
+}
+
+function splitWorkspaceAndRole(
+  text: string,
+  { separator, workspaces, workspaceRoles }: GroupNameContext,
+): { workspaceId: string; workspaceRoleId: string } | null {
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) {
+    const workspace = findNamed(workspaces, text.slice(0, at));
+    const role = workspace && findNamed(workspaceRoles, text.slice(at + separator.length));
+    if (role) return { workspaceId: workspace.id, workspaceRoleId: role.id };
+  }
+  return null;
+}
+
+/** Prefers the exact name; identity providers change the case of letters. */
+function findNamed<Named extends { displayName: string }>(all: readonly Named[], name: string): Named | undefined {
+  return (
+    all.find(({ displayName }) => displayName === name) ??
+    all.find(({ displayName }) => displayName.toLowerCase() === name.toLowerCase())
+  );
+}
