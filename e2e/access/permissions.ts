@@ -127,6 +127,10 @@ const ORG_ACCESS = {
   ]),
   ...rows('organization:manage', ['deleteScimToken', 'deleteScimTokenAlias']),
   ...rows('organization:read', ['listScimTokens', 'listScimTokensAlias', 'getScimToken', 'getScimTokenAlias']),
+  ...rows('workspaces:read', ['listTagKeys', 'getTagKey', 'listTagValues', 'getTagValue', 'listTaggings']),
+  ...rows('workspaces:read', ['listTags', 'listResourceTags']),
+  ...rows('workspaces:manage', ['createTagKey', 'updateTagKey', 'deleteTagKey', 'createTagging', 'deleteTagging']),
+  ...rows('workspaces:manage', ['createTagValue', 'updateTagValue', 'deleteTagValue']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

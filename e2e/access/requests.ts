@@ -56,12 +56,19 @@ const BODIES: Record<string, unknown> = {
   },
   discoverMcpProvider: { provider_id: 'taken_provider_id', name: 'Provider', mcp_server_url: 'http://127.0.0.1:9/mcp' },
   authenticate: { provider: 'provider_id', scopes: [] },
+  createTagKey: { key: 'tag_key_name' },
+  createTagValue: { value: 'tag_value_name' },
+  createTagging: { tag_value_id: 'tag_value_id', resource_type: 'deployment', resource_id: 'tagged_id' },
   updateOrganizationInfo: {},
   updateOrganizationInfoAlias: {},
 };
 
 /** Fields of examples whose values refer to something that `Ids` knows by another name. */
-const REFERENCES: Record<string, string> = { provider_ids: 'provider_id', thread_ids: 'thread_id' };
+const REFERENCES: Record<string, string> = {
+  provider_ids: 'provider_id',
+  thread_ids: 'thread_id',
+  resource_id: 'deployment_id',
+};
 
 /** Returns a request that the operation's schemas allow, about the things in `ids`. */
 export function buildRequest(operation: Operation, ids: Ids): OperationRequest {

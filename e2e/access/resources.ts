@@ -9,6 +9,9 @@ export const TAKEN_NAMES = {
   deployment_name: 'asked-for-deployment',
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
+  tag_key_name: 'asked-for-key',
+  tag_value_name: 'asked-for-value',
+  tagged_id: '0a5ced00-0000-4000-8000-000000000002',
 } as const satisfies Ids;
 
 /**
@@ -16,12 +19,13 @@ export const TAKEN_NAMES = {
  * names in paths and bodies.
  */
 export async function makeResources(platform: PlatformUnderTest, { workspaceId }: Callers): Promise<Ids> {
-  const [agentServer, controlPlane, orgAccess] = await Promise.all([
+  const [agentServer, controlPlane, keys, tags] = await Promise.all([
     makeAgentServerResources(platform),
     makeControlPlaneResources(platform),
     makeKeys(platform, workspaceId),
+    makeTags(platform),
   ]);
-  return { ...agentServer, ...controlPlane, ...orgAccess };
+  return { ...agentServer, ...controlPlane, ...keys, ...tags };
 }
 
 /** Returns ids of the same names that nothing has. */
@@ -138,4 +142,19 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
   return { api_key_id: key.id, pat_id: token.id, scim_token_id: scimToken.id };
+}
+
+async function makeTags(platform: PlatformUnderTest): Promise<Ids> {
+  const ask = createAdministratorClient(platform);
+  const keys = '/api/v1/workspaces/current/tag-keys';
+  const { id: tag_key_id } = await ask<{ id: string }>('POST', keys, { key: TAKEN_NAMES.tag_key_name });
+  const { id: tag_value_id } = await ask<{ id: string }>('POST', `${keys}/${tag_key_id}/tag-values`, {
+    value: TAKEN_NAMES.tag_value_name,
+  });
+  const { id: tagging_id } = await ask<{ id: string }>('POST', '/api/v1/workspaces/current/taggings', {
+    tag_value_id,
+    resource_type: 'deployment',
+    resource_id: TAKEN_NAMES.tagged_id,
+  });
+  return { tag_key_id, tag_value_id, tagging_id };
 }

@@ -74,9 +74,13 @@ export class NotFoundError extends AppError<404> {
   }
 }
 
-/** The state of the object forbids this now, or it exists already. */
+/** The state of the object forbids this now, or it exists already. Clients are told not to repeat the request. */
 export class ConflictError extends AppError<409> {
   readonly status = 409;
+
+  constructor(message: string, context: CodedContext<409>) {
+    super(message, { ...context, headers: { 'x-should-retry': 'false', ...context.headers } });
+  }
 }
 
 /** The body exceeds the limit. */

@@ -37,6 +37,8 @@ import { PostgresScaleStore } from './monitoring/scale-store.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
+import { OrgAccessClient } from './org-access/org-access-client.ts';
+import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
 import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
@@ -209,7 +211,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
-  const oauth = openOAuthBroker(config, { database, bus, cipher, keys, lifecycle, logger });
+  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, lifecycle, logger });
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -220,7 +223,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     before: [registry.handler],
     operations: withMiddleware(
       [
-        ...deploymentRoutes(new DeploymentService(dependencies), keys),
+        ...deploymentRoutes(new DeploymentService(dependencies, new TaggedDeployments(orgAccess)), keys),
         ...revisionRoutes(revisions, keys),
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),

@@ -364,7 +364,21 @@ describe('the list of deployments', () => {
     expect(await names('?name=existing&image_version=0.0.1')).toEqual([]);
     expect(await names('?name=existing&remote_reconciled=false')).toEqual(['existing']);
     expect(await names('?remote_reconciled=true')).toEqual([]);
+  });
+
+  it('is filtered by tags, which org-access has: without it the answer is 503, and other lists work on', async () => {
+    const value = '0a6c8f3e-2f57-4f64-9a0f-1f3b7f0f3c02';
+    platform.callers.tagged.set(value, [existing.id, MISSING]);
+    expect(await names(`?tag_value_ids=${value}`)).toEqual(['existing']);
+    expect(await names(`?name=other&tag_value_ids=${value}`)).toEqual([]);
     expect(await names(`?tag_value_ids=${MISSING}`)).toEqual([]);
+    platform.callers.isUnwell = true;
+    try {
+      expect((await platform.call('GET', `/v2/deployments?tag_value_ids=${value}`)).status).toBe(503);
+      expect(await names('?name=existing')).toEqual(['existing']);
+    } finally {
+      platform.callers.isUnwell = false;
+    }
   });
 
   it.each(['?limit=0', '?limit=101', '?offset=-1', '?status=SLEEPING', '?deployment_ids=x', '?tag_value_ids=x'])(

@@ -30,6 +30,9 @@ import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
+import { tagRoutes } from './tags/tag-routes.ts';
+import { TagService } from './tags/tag-service.ts';
+import { TaggingService } from './tags/tagging-service.ts';
 import { KeyVerifier } from './tokens/key-verifier.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
@@ -69,6 +72,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   expired.start();
   lifecycle.onStop('accounts with expired keys', () => expired.stop());
 
+  const taggings = new TaggingService({ database });
+  taggings.followDeletions(bus, context);
+
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
   const keys = openIdempotencyKeys(
     {
@@ -96,6 +102,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...workspaceRoutes(new WorkspaceService({ database }), keys),
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
+        ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),

@@ -100,4 +100,9 @@ export const DEPLOYMENT_ERRORS = {
     meaning: 'Another data plane holds the lease of the listener.',
     remedy: 'Nothing: the data plane takes over when the lease lapses. If both shall run, give each a listener.',
   },
+  tags_unavailable: {
+    status: 503,
+    meaning: 'org-access is unavailable: nobody can say which deployments have a tag.',
+    remedy: 'Try again, or list without `tag_value_ids`.',
+  },
 } as const satisfies Record<string, ErrorEntry>;

@@ -42,4 +42,9 @@ export const ORGANIZATION_ERRORS = {
     meaning: "The organization's setting `pat_creation_disabled` forbids personal access tokens.",
     remedy: 'Use a service key, or have the setting changed.',
   },
+  tag_exists: {
+    status: 409,
+    meaning: 'The workspace has this tag key, the key has this value, or the resource has this tag already.',
+    remedy: 'Use the one that is there: `GET …/tags` lists them.',
+  },
 } as const satisfies Record<string, ErrorEntry>;

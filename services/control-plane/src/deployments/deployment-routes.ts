@@ -23,11 +23,11 @@ export function deploymentRoutes(deployments: DeploymentService, keys: Idempoten
         ids: parseIds('deployment_ids', query.deployment_ids),
         imageVersion: query.image_version,
         isRemote: query.remote_reconciled,
-        tagValueIds: parseIds('tag_value_ids', query.tag_value_ids),
         agentId: query.agent_id,
         agentEnvironment: query.agent_environment,
       };
-      return ok(await deployments.list(caller, filter, { limit: query.limit, offset: query.offset }));
+      const tagValueIds = parseIds('tag_value_ids', query.tag_value_ids);
+      return ok(await deployments.list(caller, filter, tagValueIds, { limit: query.limit, offset: query.offset }));
     }),
     bindCreation(keys, createDeployment, created, ({ caller, body }, keyed) =>
       deployments.create(caller, toSqlValue(body), keyed),

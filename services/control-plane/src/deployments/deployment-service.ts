@@ -22,6 +22,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
 import { placeDeployment } from '../listeners/placement.ts';
+import type { TaggedDeployments } from '../org-access/tagged-deployments.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
@@ -45,14 +46,23 @@ const DELETE_WAIT_MS = 10_000;
 /** Records what callers want of deployments as desired state, which the reconciler then establishes. */
 export class DeploymentService {
   readonly #dependencies: ChangeDependencies;
+  readonly #tagged: TaggedDeployments;
 
-  constructor(dependencies: ChangeDependencies) {
+  constructor(dependencies: ChangeDependencies, tagged: TaggedDeployments) {
     this.#dependencies = dependencies;
+    this.#tagged = tagged;
   }
 
-  async list(caller: Principal, filter: DeploymentFilter, page: PageRequest): Promise<DeploymentList> {
+  /** @param tagValueIds limits the list to deployments with these tags */
+  async list(
+    caller: Principal,
+    filter: Omit<DeploymentFilter, 'taggedIds'>,
+    tagValueIds: string[] | undefined,
+    page: PageRequest,
+  ): Promise<DeploymentList> {
     const tenant = tenantOf(caller);
-    const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, filter, page);
+    const taggedIds = tagValueIds && (await this.#tagged.find(tenant, tagValueIds));
+    const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, { ...filter, taggedIds }, page);
     return {
       resources: rows.map((row) => this.#dependencies.view.deployment(row, caller)),
       offset: page.offset + rows.length,

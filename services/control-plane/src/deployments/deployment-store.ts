@@ -16,8 +16,8 @@ export interface DeploymentFilter {
   imageVersion?: string;
   /** True when a listener runs it. */
   isRemote?: boolean;
-  /** Deployments have no tags, so none matches any of these. */
-  tagValueIds?: string[];
+  /** Deployments with certain tags. */
+  taggedIds?: string[] | undefined;
   agentId?: string;
   agentEnvironment?: string;
 }
@@ -64,7 +64,7 @@ export const deploymentStore = {
           filter.ids ? { id: { in: filter.ids } } : {},
           filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },
           filter.isRemote === undefined ? {} : filterRemote(filter.isRemote),
-          filter.tagValueIds ? { id: { in: [] } } : {},
+          filter.taggedIds ? { id: { in: filter.taggedIds } } : {},
           filter.agentId === undefined ? {} : { agentId: toSqlText(filter.agentId) },
           filter.agentEnvironment === undefined ? {} : { agentEnvironment: toSqlText(filter.agentEnvironment) },
         ],

@@ -1,18 +1,13 @@
-import { INTERNAL_AUTHORIZATION_SCHEME, type ReachRequest, ReachResponse, validatorOf } from '@runyard/contracts';
+import { type ReachRequest, ReachResponse } from '@runyard/contracts';
 import { UnavailableError } from '@runyard/service-kit';
-
-/** org-access answers within milliseconds or not at all. */
-const TIMEOUT_MS = 3_000;
-const validateResponse = validatorOf(ReachResponse);
+import type { OrgAccessClient } from '../org-access/org-access-client.ts';
 
 /** Asks org-access about the owners of tokens, because tokens outlive their owners' keys. */
 export class IdentityReach {
-  readonly #url: string;
-  readonly #token: string;
+  readonly #orgAccess: OrgAccessClient;
 
-  constructor(options: { orgAccessUrl: string; internalToken: string }) {
-    this.#url = `${options.orgAccessUrl.replace(/\/+$/, '')}/internal/identities/reach`;
-    this.#token = options.internalToken;
+  constructor(orgAccess: OrgAccessClient) {
+    this.#orgAccess = orgAccess;
   }
 
   /** @throws UnavailableError when org-access cannot be reached: then no token is returned */
@@ -31,18 +26,7 @@ export class IdentityReach {
 
   async #request(question: ReachRequest): Promise<boolean> {
     try {
-      const response = await fetch(this.#url, {
-        method: 'POST',
-        headers: {
-          authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify(question),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      const answer = validateResponse(await response.json());
-      if (!response.ok || !answer.ok) throw new Error(`org-access answers ${response.status}`);
-      return answer.value.reaches;
+      return (await this.#orgAccess.ask('/internal/identities/reach', question, ReachResponse)).reaches;
     } catch (cause) {
       throw new UnavailableError('Whether the owner of a connected token is still there cannot be asked.', {
         code: 'token_owner_check_unavailable',

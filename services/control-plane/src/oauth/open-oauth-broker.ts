@@ -5,6 +5,7 @@ import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import type { OrgAccessClient } from '../org-access/org-access-client.ts';
 import { Signals } from '../signals.ts';
 import { ConnectionService } from './agents/connection-service.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
@@ -30,13 +31,14 @@ export function openOAuthBroker(
   dependencies: {
     database: Database;
     bus: EventBus;
+    orgAccess: OrgAccessClient;
     cipher: Cipher;
     keys: IdempotencyKeys;
     lifecycle: Lifecycle;
     logger: Logger;
   },
 ): BoundOperation[] {
-  const { database, bus, cipher, keys, lifecycle, logger } = dependencies;
+  const { database, bus, orgAccess, cipher, keys, lifecycle, logger } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
@@ -49,7 +51,7 @@ export function openOAuthBroker(
   const vault = new TokenVault(cipher);
   const clients = new ProviderClients({ database, cipher, requests });
   const revocations = new Revocations({ clients, vault, logger });
-  const reach = new IdentityReach({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  const reach = new IdentityReach(orgAccess);
   new RemovedIdentities({ database, reach, revocations, logger }).follow(bus, lifecycle);
   const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
   const providers = new ProviderService({ database, clients, policy, requests, redirectUris, revocations });

@@ -1,17 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { PRINCIPAL_HEADER, type PrincipalClaims, type ReachRequest } from '@runyard/contracts';
+import {
+  PRINCIPAL_HEADER,
+  type PrincipalClaims,
+  type ReachRequest,
+  type TaggedResourcesRequest,
+} from '@runyard/contracts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /**
  * A fake of org-access: it publishes a key set, signs principal tokens with it, and answers whether an identity reaches
- * a workspace.
+ * a workspace and which deployments have a tag.
  */
 export interface Callers {
   orgAccessUrl: string;
   /** Identities that reach no workspace; all others reach every workspace. */
   removed: Set<string>;
+  /** Ids of deployments by the tag value that they have. */
+  tagged: Map<string, string[]>;
   /** True when it answers questions about workspaces with status 500. */
   isUnwell: boolean;
   /** Returns the headers of a caller, by default of an administrator of `WORKSPACE`. */
@@ -27,12 +34,19 @@ export const ALL_PERMISSIONS = ['deployments:create', 'deployments:read', 'deplo
 export async function makeCallers(): Promise<Callers> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'test', alg: 'EdDSA' }] });
-  const callers = { removed: new Set<string>(), isUnwell: false };
+  const callers = { removed: new Set<string>(), tagged: new Map<string, string[]>(), isUnwell: false };
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json');
+    const isUnwell = callers.isUnwell && request.method === 'POST';
+    response.statusCode = isUnwell ? 500 : 200;
+    if (request.url === '/internal/tagged-resources') {
+      const { tag_value_ids } = (await json(request)) as TaggedResourcesRequest;
+      return response.end(
+        JSON.stringify({ resource_ids: tag_value_ids.flatMap((id) => callers.tagged.get(id) ?? []) }),
+      );
+    }
     if (request.url !== '/internal/identities/reach') return response.end(jwks);
     const { identity_id } = (await json(request)) as ReachRequest;
-    response.statusCode = callers.isUnwell ? 500 : 200;
     return response.end(JSON.stringify({ reaches: !callers.removed.has(identity_id) }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

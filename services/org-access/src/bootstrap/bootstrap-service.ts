@@ -7,6 +7,7 @@ import { issueKey, revokeKeys } from '../api-keys/key-issue.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { createDefaultTagKeys } from '../tags/default-tag-keys.ts';
 
 const KEY_DESCRIPTION = 'First administrator key';
 
@@ -94,6 +95,7 @@ async function ensureWorkspace(
     workspaceId: id,
     after: { displayName },
   });
+  await createDefaultTagKeys(transaction, { organizationId, workspaceId: id });
   return id;
 }
 

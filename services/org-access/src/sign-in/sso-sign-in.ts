@@ -4,7 +4,8 @@ import type { NewGrant } from '../access/role-grants.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
-import { type Person, Prisma, type SsoProvider } from '../generated/client.ts';
+import { isTaken } from '../database/is-taken.ts';
+import type { Person, Prisma, SsoProvider } from '../generated/client.ts';
 import { claimInvite, findPendingInvite } from '../invites/claim-invite.ts';
 import { provisionMember } from '../members/provision-member.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
@@ -162,9 +163,4 @@ async function defaultGrants(
     { ...grant, workspaceId: null, roleId: PLATFORM_ROLES.organizationUser },
     ...workspaces.map((workspace) => ({ ...grant, workspaceId: workspace.id, roleId: defaultWorkspaceRoleId })),
   ];
-}
-
-/** Returns whether someone else created the same row meanwhile. */
-function isTaken(error: unknown): boolean {
-  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 }

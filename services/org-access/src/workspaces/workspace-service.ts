@@ -6,6 +6,7 @@ import { listReachableWorkspaces } from '../access/access.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
+import { createDefaultTagKeys } from '../tags/default-tag-keys.ts';
 
 export class WorkspaceService {
   readonly #database: Database;
@@ -29,6 +30,7 @@ export class WorkspaceService {
           const row = await transaction.workspace.create({
             data: { id: uuidv7(), organizationId, displayName: body.display_name },
           });
+          await createDefaultTagKeys(transaction, { organizationId, workspaceId: row.id });
           audit.record(organizationId, {
             action: 'workspace.created',
             resourceType: 'workspace',

@@ -43,7 +43,9 @@ export const listDeployments = defineOperation({
       Type.Boolean({ description: 'Whether a listener, and not the platform itself, runs the deployment.' }),
     ),
     tag_value_ids: Type.Optional(
-      Type.String({ description: 'Ids, separated by commas. Deployments have no tags yet, so that none is found.' }),
+      Type.String({
+        description: 'Ids, separated by commas: deployments that have, of each tag key among them, one of the values.',
+      }),
     ),
     agent_id: Type.Optional(Type.String()),
     agent_environment: Type.Optional(Type.String()),

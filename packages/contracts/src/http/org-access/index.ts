@@ -3,6 +3,7 @@ import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations }
 import {
   bootstrap,
   checkReach,
+  findTaggedResources,
   getSigningKeys,
   listOrganizations,
   setOrganizationPlan,
@@ -11,6 +12,15 @@ import {
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
+import {
+  createTagging,
+  deleteTagging,
+  listResourceTags,
+  listTaggings,
+  listTags,
+  tagKeyOperations,
+  tagValueOperations,
+} from './tags.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
 /** Every operation of org-access. */
@@ -24,8 +34,16 @@ export const orgAccessOperations: readonly Operation[] = [
     Object.values(kind),
   ),
   ...scimTokenOperations.flatMap((operations) => Object.values(operations)),
+  ...Object.values(tagKeyOperations),
+  ...Object.values(tagValueOperations),
+  createTagging,
+  listTaggings,
+  deleteTagging,
+  listTags,
+  listResourceTags,
   verifyKey,
   checkReach,
+  findTaggedResources,
   listOrganizations,
   setOrganizationPlan,
   bootstrap,
@@ -39,4 +57,5 @@ export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim-tokens.ts';
+export * from './tags.ts';
 export * from './workspaces.ts';

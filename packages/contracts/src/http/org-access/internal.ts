@@ -3,6 +3,7 @@ import { defineOperation } from '../../operation.ts';
 import { Uuid } from '../common.ts';
 import { OrganizationPlan, VerifyKeyRequest, VerifyKeyResponse } from '../internal/principal.ts';
 import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
+import { TaggedResourceType } from './tags.ts';
 
 export const verifyKey = defineOperation({
   operationId: 'verifyKey',
@@ -55,6 +56,46 @@ export const checkReach = defineOperation({
       organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
       workspace_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
       identity_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a003',
+    },
+  },
+});
+
+export const TaggedResourcesRequest = Type.Object(
+  {
+    organization_id: Uuid,
+    workspace_id: Uuid,
+    resource_type: TaggedResourceType,
+    /** The resources wanted have one of these values of each tag key. */
+    tag_value_ids: Type.Array(Uuid, { maxItems: 1000 }),
+  },
+  { $id: 'TaggedResourcesRequest' },
+);
+export type TaggedResourcesRequest = Static<typeof TaggedResourcesRequest>;
+
+export const TaggedResources = Type.Object(
+  {
+    /** Ids of resources that may not exist any more: who asks has to look. */
+    resource_ids: Type.Array(Uuid),
+  },
+  { $id: 'TaggedResources' },
+);
+export type TaggedResources = Static<typeof TaggedResources>;
+
+export const findTaggedResources = defineOperation({
+  operationId: 'findTaggedResources',
+  method: 'post',
+  path: '/internal/tagged-resources',
+  summary: 'The resources of a workspace that have certain tags: for each tag key one of the values given.',
+  tags: ['internal'],
+  access: 'internal',
+  body: TaggedResourcesRequest,
+  responses: { 200: { description: 'The resources.', schema: TaggedResources }, 422: InvalidResponse },
+  examples: {
+    body: {
+      organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+      workspace_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
+      resource_type: 'deployment',
+      tag_value_ids: ['0a6c8f3e-2f57-4f64-9a0f-1f3b7f0f3c02'],
     },
   },
 });

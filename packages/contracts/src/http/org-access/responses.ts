@@ -21,3 +21,13 @@ export const InvalidResponse: OperationResponse = {
   schema: ValidationErrorResponse,
   example: { detail: [{ loc: ['body', 'description'], msg: 'must be string', type: 'type' }] },
 };
+
+/** The answer to a creation of something that exists, or that would take a name. */
+export function conflictResponse(detail: string): OperationResponse {
+  return {
+    description: 'It exists already. Clients that repeat failed requests should not repeat this one.',
+    schema: ErrorResponse,
+    headers: { 'X-Should-Retry': '`false`' },
+    example: { detail },
+  };
+}

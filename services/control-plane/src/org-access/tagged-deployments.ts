@@ -1,0 +1,34 @@
+import { TaggedResources, type TaggedResourcesRequest } from '@runyard/contracts';
+import { type Tenant, UnavailableError } from '@runyard/service-kit';
+import type { OrgAccessClient } from './org-access-client.ts';
+
+/** Asks org-access which deployments have certain tags. */
+export class TaggedDeployments {
+  readonly #orgAccess: OrgAccessClient;
+
+  constructor(orgAccess: OrgAccessClient) {
+    this.#orgAccess = orgAccess;
+  }
+
+  /**
+   * Returns the ids of what has, of each tag key among the values, one of the values. Some may have been deleted.
+   *
+   * @throws UnavailableError when org-access cannot be reached
+   */
+  async find({ organizationId, workspaceId }: Tenant, tagValueIds: string[]): Promise<string[]> {
+    const question: TaggedResourcesRequest = {
+      organization_id: organizationId,
+      workspace_id: workspaceId,
+      resource_type: 'deployment',
+      tag_value_ids: tagValueIds,
+    };
+    try {
+      return (await this.#orgAccess.ask('/internal/tagged-resources', question, TaggedResources)).resource_ids;
+    } catch (cause) {
+      throw new UnavailableError('The tags of deployments cannot be read at the moment', {
+        code: 'tags_unavailable',
+        cause,
+      });
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type {
+  ResourceTag,
+  TagKey,
+  TagKeyCreate,
+  TagKeyUpdate,
+  TagKeyWithValues,
+  TagValue,
+  TagValueCreate,
+  TagValueUpdate,
+} from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
+import { ConflictError, NotFoundError, type Tenant } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import type { Database } from '../database/database.ts';
+import { isParentGone, isTaken } from '../database/is-taken.ts';
+import type { Prisma } from '../generated/client.ts';
+import { renderTagging, renderTagKey, renderTagValue } from './render-tag.ts';
+import { tagStore } from './tag-store.ts';
+
+type Work<Result> = (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>;
+
+/** Keeps the tag keys of workspaces and their values. */
+export class TagService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async listKeys(tenant: Tenant): Promise<TagKey[]> {
+    return (await tagStore.listKeys(this.#database.prisma, tenant)).map(renderTagKey);
+  }
+
+  async listWithValues(tenant: Tenant): Promise<TagKeyWithValues[]> {
+    const rows = await tagStore.listKeysWithValues(this.#database.prisma, tenant);
+    return rows.map(({ values, ...key }) => ({ ...renderTagKey(key), values: values.map(renderTagValue) }));
+  }
+
+  async listOfResource(tenant: Tenant, resource: { resourceType: string; resourceId: string }): Promise<ResourceTag[]> {
+    const rows = await tagStore.listOfResource(this.#database.prisma, tenant, resource);
+    return rows.map(({ values, ...key }) => ({
+      ...renderTagKey(key),
+      values: values.map(({ taggings, ...value }) => ({
+        ...renderTagValue(value),
+        taggings: taggings.map(renderTagging),
+      })),
+    }));
+  }
+
+  async getKey(tenant: Tenant, id: string): Promise<TagKey> {
+    return renderTagKey(requireKey(await tagStore.findKey(this.#database.prisma, tenant, id)));
+  }
+
+  /** @throws ConflictError when the workspace has the key */
+  createKey(tenant: Tenant, body: TagKeyCreate): Promise<TagKey> {
+    return this.#change(body.key, async (transaction, audit) => {
+      const row = await transaction.tagKey.create({
+        data: { ...tenant, id: uuidv7(), key: toSqlText(body.key), description: textOf(body.description) ?? null },
+      });
+      record(audit, tenant, { action: 'tag_key.created', resourceId: row.id, after: renderTagKey(row) });
+      return renderTagKey(row);
+    });
+  }
+
+  updateKey(tenant: Tenant, id: string, body: TagKeyUpdate): Promise<TagKey> {
+    return this.#change(body.key, async (transaction, audit) => {
+      const before = requireKey(await tagStore.findKey(transaction, tenant, id));
+      const row = await transaction.tagKey.update({
+        where: { id },
+        data: { key: body.key && toSqlText(body.key), description: textOf(body.description) },
+      });
+      const after = renderTagKey(row);
+      record(audit, tenant, { action: 'tag_key.changed', resourceId: id, before: renderTagKey(before), after });
+      return after;
+    });
+  }
+
+  /** Deletes the key with its values, and takes them off all resources. */
+  deleteKey(tenant: Tenant, id: string): Promise<TagKey> {
+    return this.#change(undefined, async (transaction, audit) => {
+      const before = renderTagKey(requireKey(await tagStore.findKey(transaction, tenant, id)));
+      await transaction.tagKey.deleteMany({ where: { ...tenant, id } });
+      record(audit, tenant, { action: 'tag_key.deleted', resourceId: id, before });
+      return before;
+    });
+  }
+
+  async listValues(tenant: Tenant, tagKeyId: string): Promise<TagValue[]> {
+    requireKey(await tagStore.findKey(this.#database.prisma, tenant, tagKeyId));
+    return (await tagStore.listValues(this.#database.prisma, tenant, tagKeyId)).map(renderTagValue);
+  }
+
+  async getValue(tenant: Tenant, tagKeyId: string, id: string): Promise<TagValue> {
+    return renderTagValue(requireValue(await tagStore.findValue(this.#database.prisma, tenant, { id, tagKeyId })));
+  }
+
+  /** @throws ConflictError when the key has the value */
+  createValue(tenant: Tenant, tagKeyId: string, body: TagValueCreate): Promise<TagValue> {
+    return this.#change(body.value, async (transaction, audit) => {
+      requireKey(await tagStore.findKey(transaction, tenant, tagKeyId));
+      const row = await transaction.tagValue.create({
+        data: {
+          id: uuidv7(),
+          tagKeyId,
+          value: toSqlText(body.value),
+          description: textOf(body.description) ?? null,
+        },
+      });
+      record(audit, tenant, { action: 'tag_value.created', resourceId: row.id, after: renderTagValue(row) });
+      return renderTagValue(row);
+    });
+  }
+
+  updateValue(tenant: Tenant, tagKeyId: string, id: string, body: TagValueUpdate): Promise<TagValue> {
+    return this.#change(body.value, async (transaction, audit) => {
+      const before = requireValue(await tagStore.findValue(transaction, tenant, { id, tagKeyId }));
+      const row = await transaction.tagValue.update({
+        where: { id },
+        data: { value: body.value && toSqlText(body.value), description: textOf(body.description) },
+      });
+      const after = renderTagValue(row);
+      record(audit, tenant, { action: 'tag_value.changed', resourceId: id, before: renderTagValue(before), after });
+      return after;
+    });
+  }
+
+  /** Deletes the value, and takes it off all resources. */
+  deleteValue(tenant: Tenant, tagKeyId: string, id: string): Promise<TagValue> {
+    return this.#change(undefined, async (transaction, audit) => {
+      const before = renderTagValue(requireValue(await tagStore.findValue(transaction, tenant, { id, tagKeyId })));
+      await transaction.tagValue.deleteMany({ where: { id, key: tenant } });
+      record(audit, tenant, { action: 'tag_value.deleted', resourceId: id, before });
+      return before;
+    });
+  }
+
+  async #change<Result>(name: string | undefined, work: Work<Result>): Promise<Result> {
+    try {
+      return await this.#database.transact(audited(work));
+    } catch (error) {
+      if (isTaken(error)) {
+        throw new ConflictError(`${JSON.stringify(name)} already exists`, { code: 'tag_exists', cause: error });
+      }
+      // A concurrent request deleted the key.
+      if (isParentGone(error) || isRowGone(error)) throw keyNotFound();
+      throw error;
+    }
+  }
+}
+
+function record(
+  audit: AuditRecorder,
+  { organizationId, workspaceId }: Tenant,
+  event: { action: `tag_${'key' | 'value'}.${string}`; resourceId: string; before?: object; after?: object },
+): void {
+  audit.record(organizationId, { ...event, resourceType: event.action.split('.')[0]!, workspaceId });
+}
+
+/** Undefined changes nothing, null clears. */
+function textOf(description: string | null | undefined): string | null | undefined {
+  return typeof description === 'string' ? toSqlText(description) : description;
+}
+
+function isRowGone(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'P2025';
+}
+
+function requireKey<Row>(row: Row | null): Row {
+  if (row === null) throw keyNotFound();
+  return row;
+}
+
+function requireValue<Row>(row: Row | null): Row {
+  if (row === null) throw new NotFoundError('Tag value not found');
+  return row;
+}
+
+const keyNotFound = () => new NotFoundError('Tag key not found');

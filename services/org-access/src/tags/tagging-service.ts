@@ -1,0 +1,108 @@
+import { conforms, DeploymentDeleted, type Tagging, type TaggingCreate } from '@runyard/contracts';
+import type { EventBus } from '@runyard/event-bus';
+import { ConflictError, type Lifecycle, type Logger, NotFoundError, type Tenant } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { audited } from '../audit/audit-trail.ts';
+import type { Database } from '../database/database.ts';
+import { isParentGone, isTaken } from '../database/is-taken.ts';
+import { renderTagging } from './render-tag.ts';
+import { tagStore } from './tag-store.ts';
+
+/**
+ * Keeps which resource has which tags. Other services own the resources: whether one exists is not asked here, since a
+ * tag on nothing does nothing. Whoever reads tags looks at resources of the same workspace alone.
+ */
+export class TaggingService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async list(tenant: Tenant, tagValueId: string): Promise<Tagging[]> {
+    return (await tagStore.listTaggings(this.#database.prisma, tenant, tagValueId)).map(renderTagging);
+  }
+
+  /** @throws ConflictError when the resource has the tag */
+  async create(tenant: Tenant, body: TaggingCreate): Promise<Tagging> {
+    const tagValueId = body.tag_value_id.toLowerCase();
+    try {
+      return await this.#database.transact(
+        audited(async (transaction, audit) => {
+          if (!(await tagStore.findValue(transaction, tenant, { id: tagValueId }))) throw valueNotFound();
+          const row = await transaction.tagging.create({
+            data: {
+              ...tenant,
+              id: uuidv7(),
+              tagValueId,
+              resourceType: body.resource_type,
+              resourceId: body.resource_id.toLowerCase(),
+            },
+          });
+          audit.record(tenant.organizationId, {
+            action: 'tagging.created',
+            resourceType: 'tagging',
+            resourceId: row.id,
+            workspaceId: tenant.workspaceId,
+            after: renderTagging(row),
+          });
+          return renderTagging(row);
+        }),
+      );
+    } catch (error) {
+      if (isTaken(error)) {
+        throw new ConflictError('The resource already has this tag', { code: 'tag_exists', cause: error });
+      }
+      if (isParentGone(error)) throw valueNotFound();
+      throw error;
+    }
+  }
+
+  async delete(tenant: Tenant, id: string): Promise<Tagging> {
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const row = await tagStore.findTagging(transaction, tenant, id);
+        if (!row) throw new NotFoundError('Tagging not found');
+        await transaction.tagging.deleteMany({ where: { ...tenant, id } });
+        audit.record(tenant.organizationId, {
+          action: 'tagging.deleted',
+          resourceType: 'tagging',
+          resourceId: id,
+          workspaceId: tenant.workspaceId,
+          before: renderTagging(row),
+        });
+        return renderTagging(row);
+      }),
+    );
+  }
+
+  /**
+   * Removes the tags of deployments that are deleted. It does not wait for the subscription, as the bus may become
+   * available later.
+   */
+  followDeletions(bus: EventBus, { lifecycle, logger }: { lifecycle: Lifecycle; logger: Logger }): void {
+    bus
+      .subscribe({
+        topics: ['deployments'],
+        group: 'org-access-tags',
+        from: 'earliest',
+        onEvent: async (event) => {
+          if (!conforms(DeploymentDeleted, event)) return;
+          const { deployment_id, workspace_id, organization_id } = event.data;
+          await this.#database.prisma.tagging.deleteMany({
+            where: {
+              organizationId: organization_id,
+              workspaceId: workspace_id,
+              resourceType: 'deployment',
+              resourceId: deployment_id,
+            },
+          });
+        },
+      })
+      .catch((error: unknown) => {
+        if (!lifecycle.isDraining) logger.error('event bus subscription failed', { error });
+      });
+  }
+}
+
+const valueNotFound = () => new NotFoundError('Tag value not found');
