@@ -118,8 +118,13 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
 
 async function verifySignature(token: string, keys: JWTVerifyGetKey, audience: string): Promise<PrincipalClaims> {
   try {
-    const { payload } = await jwtVerify(token, keys, { audience, algorithms: ['EdDSA', 'Ed25519'], clockTolerance: 5 });
-    if (!conforms(PrincipalClaims, payload))
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      audience,
+      algorithms: ['EdDSA', 'Ed25519'],
+      clockTolerance: 5,
+    });
+    // Other tokens of the same keys, as the access tokens of sessions are, have a type of their own.
+    if ((protectedHeader.typ ?? 'JWT') !== 'JWT' || !conforms(PrincipalClaims, payload))
       throw new UnauthorizedError('Invalid principal token', { code: 'principal_token_invalid' });
     return payload;
   } catch (error) {

@@ -28,6 +28,25 @@ export const configSchema = Type.Object({
   ),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
+  SESSION_MAX_SECONDS: Type.Integer({
+    default: 86_400,
+    minimum: 300,
+    maximum: 604_800,
+    description: 'A session ends this long after its sign-in.',
+  }),
+  SESSION_IDLE_SECONDS: Type.Integer({
+    default: 28_800,
+    minimum: 300,
+    maximum: 604_800,
+    description: 'A session ends when it was not used for this long.',
+  }),
+  // Below the time for which the keys of retired signers stay published.
+  ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
+    default: 900,
+    minimum: 60,
+    maximum: 1_800,
+    description: 'Life of an access token, which ends with its session too.',
+  }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),
 });
 export type Config = Static<typeof configSchema>;

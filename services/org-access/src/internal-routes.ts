@@ -11,14 +11,14 @@ import { isActiveIdentity, reachesWorkspace } from './access/access.ts';
 import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { PrismaClient } from './generated/client.ts';
 import type { PlanService } from './organizations/plan-service.ts';
-import type { KeyVerifier } from './tokens/key-verifier.ts';
+import type { CredentialVerifier } from './tokens/credential-verifier.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
 /** Serves the other services of the platform, and its operators. */
 export function internalRoutes(parts: {
   prisma: PrismaClient;
   plans: PlanService;
-  verifier: KeyVerifier;
+  verifier: CredentialVerifier;
   bootstrap: BootstrapService;
   signingKeys: SigningKeys;
 }): BoundOperation[] {

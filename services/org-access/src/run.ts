@@ -16,7 +16,7 @@ import {
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
-import { LastUseRecorder } from './api-keys/last-use-recorder.ts';
+import { createLastUseRecorder } from './api-keys/last-use-recorder.ts';
 import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
@@ -30,11 +30,16 @@ import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
+import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
+import { LiveSessions } from './sessions/live-sessions.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
 import { TaggingService } from './tags/tagging-service.ts';
+import { AccessTokens } from './tokens/access-tokens.ts';
+import { CredentialVerifier } from './tokens/credential-verifier.ts';
 import { KeyVerifier } from './tokens/key-verifier.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
+import { SessionVerifier } from './tokens/session-verifier.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 import { WorkspaceService } from './workspaces/workspace-service.ts';
@@ -64,9 +69,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
   await retryStartStep(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
-  const lastUse = new LastUseRecorder({ prisma, logger });
+  const lastUse = createLastUseRecorder({ prisma, logger });
   lastUse.start();
   lifecycle.onStop('last use of keys', () => lastUse.stop());
+  const lastSeen = createLastSeenRecorder({ prisma, logger });
+  lastSeen.start();
+  lifecycle.onStop('last use of sessions', () => lastSeen.stop());
 
   const expired = new ExpiredAccountSweeper({ database, logger });
   expired.start();
@@ -76,6 +84,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   taggings.followDeletions(bus, context);
 
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
+  const accessTokens = new AccessTokens({ keys: signingKeys, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS });
+  const limits = { maxSeconds: config.SESSION_MAX_SECONDS, idleSeconds: config.SESSION_IDLE_SECONDS };
+  const sessions = new LiveSessions({ prisma, limits, lastSeen });
   const keys = openIdempotencyKeys(
     {
       pool,
@@ -106,7 +117,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),
-          verifier: new KeyVerifier({ prisma, tokens, lastUse }),
+          verifier: new CredentialVerifier({
+            keys: new KeyVerifier({ prisma, tokens, lastUse }),
+            sessions: new SessionVerifier({ prisma, sessions, lastSeen, tokens, accessTokens }),
+          }),
           bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
           signingKeys,
         }),

@@ -1,11 +1,11 @@
 import { silentLogger as logger } from '@runyard/service-kit';
 import { startStopStorm } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import { LastUseRecorder } from '../src/api-keys/last-use-recorder.ts';
+import { createLastUseRecorder } from '../src/api-keys/last-use-recorder.ts';
 
-const nothingIsUsed = {} as ConstructorParameters<typeof LastUseRecorder>[0]['prisma'];
+const nothingIsUsed = {} as Parameters<typeof createLastUseRecorder>[0]['prisma'];
 
 it('the record of used keys can be started and stopped at any moment, and leaves nothing behind', async () => {
-  const open = () => new LastUseRecorder({ prisma: nothingIsUsed, logger });
+  const open = () => createLastUseRecorder({ prisma: nothingIsUsed, logger });
   expect((await startStopStorm({ name: 'the record of used keys', open })).faults).toEqual([]);
 });

@@ -53,6 +53,27 @@ export const CALLER_ERRORS = {
     meaning: '`X-Tenant-Id` names a workspace that the key does not reach, or none.',
     remedy: 'Leave the header out, or use another key.',
   },
+  session_invalid: {
+    status: 401,
+    meaning: "The token is no session's, or its signature is not from this platform.",
+    remedy: 'Sign in again.',
+  },
+  session_ended: {
+    status: 401,
+    meaning:
+      'The session was signed out, is over `SESSION_MAX_SECONDS` or `SESSION_IDLE_SECONDS`, or lost its organization.',
+    remedy: 'Sign in again.',
+  },
+  organization_out_of_reach: {
+    status: 403,
+    meaning: '`X-Organization-Id` names an organization where the person may not act with this session, or none.',
+    remedy: 'Leave the header out, choose another one, or sign in through the identity provider of the organization.',
+  },
+  sso_required: {
+    status: 403,
+    meaning: 'The organization is `sso_only`, and the session is not from one of its identity providers.',
+    remedy: 'Sign in through the identity provider of the organization.',
+  },
   session_required: {
     status: 403,
     meaning: 'The operation is about a person who signed in, and the caller is a key.',

@@ -5,17 +5,18 @@ import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { restrictToReading } from '../access/read-only.ts';
 import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
-import type { LastUseRecorder } from '../api-keys/last-use-recorder.ts';
+import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
+import { allowedNetworksOf } from './allowed-networks.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
 /** Exchanges a key for a principal token, which names the caller, the workspace and the permissions. */
 export class KeyVerifier {
   readonly #prisma: PrismaClient;
   readonly #tokens: PrincipalTokens;
-  readonly #lastUse: LastUseRecorder;
+  readonly #lastUse: UseRecorder;
 
-  constructor(options: { prisma: PrismaClient; tokens: PrincipalTokens; lastUse: LastUseRecorder }) {
+  constructor(options: { prisma: PrismaClient; tokens: PrincipalTokens; lastUse: UseRecorder }) {
     this.#prisma = options.prisma;
     this.#tokens = options.tokens;
     this.#lastUse = options.lastUse;
@@ -40,7 +41,7 @@ export class KeyVerifier {
     if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
 
     this.#lastUse.record(key.id);
-    return this.#tokens.sign(
+    const principal = await this.#tokens.sign(
       {
         sub: identityId,
         aud: request.audience,
@@ -48,6 +49,7 @@ export class KeyVerifier {
         ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
         kind: key.kind as KeyKind,
         key_id: key.id,
+        ...(key.identity.personId === null ? {} : { person_id: key.identity.personId }),
         plan: access.plan,
         organization_role: organizationRoleName(access.organizationRoleId),
         permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
@@ -55,11 +57,15 @@ export class KeyVerifier {
       },
       key.expiresAt,
     );
+    return { ...principal, ...(await allowedNetworksOf(this.#prisma, organizationId)) };
   }
 
   async #find(text: string) {
     const key = isWellFormedKey(text)
-      ? await this.#prisma.apiKey.findUnique({ where: { keySha256: hashKey(text) } })
+      ? await this.#prisma.apiKey.findUnique({
+          where: { keySha256: hashKey(text) },
+          include: { identity: { select: { personId: true } } },
+        })
       : null;
     if (!key || key.revokedAt) throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
     if (key.expiresAt && key.expiresAt.getTime() <= Date.now())

@@ -108,7 +108,7 @@ export class TestOrgAccess {
     return this.#fetch(method, path, body, { authorization: `Bearer ${token}` });
   }
 
-  verify(key: string, request: { audience?: string; workspace_id?: string } = {}) {
+  verify(key: string, request: { audience?: string; workspace_id?: string; organization_id?: string } = {}) {
     return this.internal<VerifyKeyResponse & { detail: string }>('/internal/keys/verify', {
       key,
       audience: 'org-access',

@@ -78,3 +78,8 @@ export const VerifyKeyResponse = Type.Object(
   { $id: 'VerifyKeyResponse' },
 );
 export type VerifyKeyResponse = Static<typeof VerifyKeyResponse>;
+
+/** `typ` in the header of access tokens, by which they are told apart from bearers that deployments know themselves. */
+export const ACCESS_TOKEN_TYPE = 'runyard-access+jwt';
+/** `aud` of access tokens: none of a principal token. */
+export const ACCESS_TOKEN_AUDIENCE = 'runyard-api';

@@ -1,0 +1,71 @@
+import { UnauthorizedError } from '@runyard/service-kit';
+import type { UseRecorder } from '../database/use-recorder.ts';
+import type { PrismaClient, Session } from '../generated/client.ts';
+import { hashSessionToken } from './open-session.ts';
+
+export interface SessionLimits {
+  /** Seconds after sign-in. */
+  maxSeconds: number;
+  /** Seconds without a request. */
+  idleSeconds: number;
+}
+
+/** A session that has not ended, and when it will. */
+export interface LiveSession {
+  session: Session;
+  /** Its end when it is not used again. */
+  endsAt: Date;
+}
+
+/** Finds sessions that have not ended: signed out, expired, or unused for too long. */
+export class LiveSessions {
+  readonly #prisma: PrismaClient;
+  readonly #limits: SessionLimits;
+  readonly #lastSeen: UseRecorder;
+
+  constructor(options: { prisma: PrismaClient; limits: SessionLimits; lastSeen: UseRecorder }) {
+    this.#prisma = options.prisma;
+    this.#limits = options.limits;
+    this.#lastSeen = options.lastSeen;
+  }
+
+  /** @throws UnauthorizedError */
+  async findByToken(token: string): Promise<LiveSession> {
+    return this.#requireLive(
+      await this.#prisma.session.findUnique({ where: { tokenSha256: hashSessionToken(token) } }),
+    );
+  }
+
+  /** @throws UnauthorizedError */
+  async findById(id: string): Promise<LiveSession> {
+    return this.#requireLive(await this.#prisma.session.findUnique({ where: { id } }));
+  }
+
+  /** Returns the sessions of a person, the one that was used last first. */
+  async listOf(personId: string): Promise<LiveSession[]> {
+    const where = { personId, endedAt: null, expiresAt: { gt: new Date() } };
+    const sessions = await this.#prisma.session.findMany({ where });
+    return sessions
+      .map((session) => this.#withEnd(session))
+      .filter(({ endsAt }) => endsAt.getTime() > Date.now())
+      .sort((one, other) => other.session.lastSeenAt.getTime() - one.session.lastSeenAt.getTime());
+  }
+
+  #requireLive(session: Session | null): LiveSession {
+    if (!session) throw new UnauthorizedError('Invalid session', { code: 'session_invalid' });
+    const live = this.#withEnd(session);
+    if (session.endedAt || live.endsAt.getTime() <= Date.now())
+      throw new UnauthorizedError('The session has ended: sign in again', { code: 'session_ended' });
+    return live;
+  }
+
+  #withEnd(session: Session): LiveSession {
+    const lastSeenAt = this.#lastSeen.unstored(session.id) ?? session.lastSeenAt;
+    const end = Math.min(
+      session.expiresAt.getTime(),
+      session.createdAt.getTime() + this.#limits.maxSeconds * 1000,
+      lastSeenAt.getTime() + this.#limits.idleSeconds * 1000,
+    );
+    return { session: { ...session, lastSeenAt }, endsAt: new Date(end) };
+  }
+}

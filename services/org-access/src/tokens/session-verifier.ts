@@ -1,0 +1,80 @@
+import { isUuid, type PrincipalClaims, type VerifyKeyRequest, type VerifyKeyResponse } from '@runyard/contracts';
+import { accessOf, listReachableWorkspaces } from '../access/access.ts';
+import { organizationRoleName } from '../access/platform-roles.ts';
+import type { UseRecorder } from '../database/use-recorder.ts';
+import type { PrismaClient } from '../generated/client.ts';
+import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
+import { AccessTokens } from './access-tokens.ts';
+import { allowedNetworksOf } from './allowed-networks.ts';
+import type { PrincipalTokens } from './principal-tokens.ts';
+import { chooseIdentity, type SessionIdentity, workspaceOutOfReach } from './session-scope.ts';
+
+export interface SessionVerifierParts {
+  prisma: PrismaClient;
+  sessions: LiveSessions;
+  lastSeen: UseRecorder;
+  tokens: PrincipalTokens;
+  accessTokens: AccessTokens;
+}
+
+/** Exchanges the token of a session, or an access token of one, for a principal token of the person. */
+export class SessionVerifier {
+  readonly #parts: SessionVerifierParts;
+
+  constructor(parts: SessionVerifierParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Without a requested workspace, the person acts in the only one that they reach, or in none.
+   *
+   * @throws UnauthorizedError for a session that is unknown or has ended
+   * @throws ForbiddenError when the person may not act in the requested organization or workspace
+   */
+  async verify(request: VerifyKeyRequest): Promise<VerifyKeyResponse> {
+    const { session, endsAt } = await this.#find(request.key);
+    const identity = await chooseIdentity(this.#parts.prisma, session, request);
+    const claims: Omit<PrincipalClaims, 'exp'> = {
+      sub: session.personId,
+      aud: request.audience,
+      kind: 'session',
+      person_id: session.personId,
+      session_id: session.id,
+      organization_role: 'viewer',
+      permissions: [],
+      ...(identity && (await this.#claimsOf(identity, request.workspace_id))),
+    };
+    this.#parts.lastSeen.record(session.id);
+    const networks = identity && (await allowedNetworksOf(this.#parts.prisma, identity.organizationId));
+    return { ...(await this.#parts.tokens.sign(claims, endsAt)), ...networks };
+  }
+
+  async #find(credential: string): Promise<LiveSession> {
+    const { sessions, accessTokens } = this.#parts;
+    if (!AccessTokens.isOne(credential)) return sessions.findByToken(credential);
+    const { sessionId, expiresAt } = await accessTokens.verify(credential);
+    const { session, endsAt } = await sessions.findById(sessionId);
+    return { session, endsAt: new Date(Math.min(expiresAt.getTime(), endsAt.getTime())) };
+  }
+
+  async #claimsOf(identity: SessionIdentity, requested: string | undefined) {
+    const { prisma } = this.#parts;
+    if (requested !== undefined && !isUuid(requested)) throw workspaceOutOfReach(requested);
+    const workspaceId = requested?.toLowerCase() ?? (await this.#onlyWorkspace(identity));
+    const access = await accessOf(prisma, { ...identity, workspaceId });
+    if (!access || (requested !== undefined && !access.workspace)) throw workspaceOutOfReach(requested ?? '');
+    return {
+      sub: identity.identityId,
+      organization_id: identity.organizationId,
+      ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
+      plan: access.plan,
+      organization_role: organizationRoleName(access.organizationRoleId),
+      permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
+    };
+  }
+
+  async #onlyWorkspace(identity: SessionIdentity): Promise<string | null> {
+    const [first, second] = await listReachableWorkspaces(this.#parts.prisma, identity);
+    return first && !second ? first.id : null;
+  }
+}
