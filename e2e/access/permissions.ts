@@ -131,6 +131,9 @@ const ORG_ACCESS = {
   ...rows('workspaces:read', ['listTags', 'listResourceTags']),
   ...rows('workspaces:manage', ['createTagKey', 'updateTagKey', 'deleteTagKey', 'createTagging', 'deleteTagging']),
   ...rows('workspaces:manage', ['createTagValue', 'updateTagValue', 'deleteTagValue']),
+  ...rows('workspaces:manage', ['updateWorkspace']),
+  ...rows('organization:manage', ['deleteWorkspace']),
+  ...rows('workspaces:read', ['getWorkspaceStats', 'getWorkspaceUsageLimits', 'listWorkspaceShares']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, IssuedApiKey, Listener, ScimToken } from '@runyard/contracts';
+import type { Deployment, IssuedApiKey, Listener, ScimToken, Workspace } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
@@ -141,7 +141,8 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     description: 'asked for',
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
-  return { api_key_id: key.id, pat_id: token.id, scim_token_id: scimToken.id };
+  const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
+  return { api_key_id: key.id, pat_id: token.id, scim_token_id: scimToken.id, workspace_id: workspace.id };
 }
 
 async function makeTags(platform: PlatformUnderTest): Promise<Ids> {

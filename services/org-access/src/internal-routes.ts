@@ -1,6 +1,7 @@
 import {
   bootstrap,
   checkReach,
+  findDeletedWorkspaces,
   getSigningKeys,
   listOrganizations,
   setOrganizationPlan,
@@ -13,6 +14,7 @@ import type { PrismaClient } from './generated/client.ts';
 import type { PlanService } from './organizations/plan-service.ts';
 import type { CredentialVerifier } from './tokens/credential-verifier.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
+import { listDeletedWorkspaces } from './workspaces/deleted-workspaces.ts';
 
 /** Serves the other services of the platform, and its operators. */
 export function internalRoutes(parts: {
@@ -33,6 +35,9 @@ export function internalRoutes(parts: {
           : reachesWorkspace(parts.prisma, { ...scope, workspaceId });
       return ok({ reaches: await reaches });
     }),
+    bind(findDeletedWorkspaces, async ({ body }) =>
+      ok({ deleted: await listDeletedWorkspaces(parts.prisma, body.workspaces) }),
+    ),
     bind(listOrganizations, async () => ok(await parts.plans.list())),
     bind(setOrganizationPlan, async ({ params, body }) =>
       ok(await parts.plans.set(params.organization_id.toLowerCase(), body.plan)),

@@ -110,7 +110,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     operations: withMiddleware(
       [
         ...organizationRoutes(new OrganizationService({ database })),
-        ...workspaceRoutes(new WorkspaceService({ database }), keys),
+        ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),

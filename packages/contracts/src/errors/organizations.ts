@@ -7,6 +7,22 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The id of a role or a workspace is not of this organization.',
     remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
   },
+  workspace_exists: {
+    status: 409,
+    meaning: 'A workspace has the requested id, or one of the organization has the requested handle.',
+    remedy: 'Choose another one.',
+  },
+  workspace_needed: {
+    status: 409,
+    meaning:
+      'The workspace is the last one of the organization, or the only default workspace of an identity provider.',
+    remedy: 'Make another workspace, or give the identity provider another default workspace.',
+  },
+  personal_organization: {
+    status: 403,
+    meaning: 'A personal organization has one workspace and one member.',
+    remedy: 'Make another organization.',
+  },
   organization_admin_required: {
     status: 403,
     meaning: 'Only administrators of the organization may do this.',

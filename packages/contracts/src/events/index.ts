@@ -14,6 +14,7 @@ import {
   KeyRevoked,
   OrganizationSettingsChanged,
   SessionEnded,
+  WorkspaceDeleted,
 } from './organizations.ts';
 import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted } from './runs.ts';
 
@@ -38,7 +39,15 @@ export const TOPICS = {
   organizations: {
     name: 'runyard.organizations',
     key: 'organization id',
-    events: [KeyIssued, KeyRevoked, IdentityChanged, IdentityRemoved, SessionEnded, OrganizationSettingsChanged],
+    events: [
+      KeyIssued,
+      KeyRevoked,
+      IdentityChanged,
+      IdentityRemoved,
+      SessionEnded,
+      OrganizationSettingsChanged,
+      WorkspaceDeleted,
+    ],
   },
   /** The audit trail, for archives and security monitoring: no service of the platform reads it. */
   audit: {

@@ -29,6 +29,15 @@ export const SessionEnded = cloudEvent(
   Type.Object({ session_id: Type.String({ format: 'uuid' }) }),
   { subject: organizationId, data: { session_id: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e04' } },
 );
+/** Says that a workspace was deleted. Other services delete what belongs to it. */
+export const WorkspaceDeleted = cloudEvent(
+  'runyard.workspace.deleted',
+  Type.Object({ ...organization.properties, workspace_id: Type.String({ format: 'uuid' }) }),
+  {
+    subject: organizationId,
+    data: { organization_id: organizationId, workspace_id: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e05' },
+  },
+);
 export const OrganizationSettingsChanged = cloudEvent('runyard.organization.settings_changed', organization, {
   subject: organizationId,
   data: { organization_id: organizationId },

@@ -101,21 +101,3 @@ async function isUnexpired(
   });
   return identity !== null;
 }
-
-/** Returns the workspaces of `organizationId` that an identity reaches, the oldest first. */
-export async function listReachableWorkspaces(
-  queries: Queries,
-  scope: { organizationId: string; identityId: string },
-): Promise<{ id: string; organizationId: string; displayName: string; createdAt: Date }[]> {
-  const { organizationId, identityId } = scope;
-  const identity = await queries.identity.findUnique({
-    where: { organizationId_id: { organizationId, id: identityId } },
-  });
-  if (!identity || identity.disabledAt) return [];
-  const everywhere =
-    identity.everywhereRoleId !== null || identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
-  return queries.workspace.findMany({
-    where: { organizationId, deletedAt: null, ...(everywhere ? {} : { members: { some: { identityId } } }) },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-  });
-}

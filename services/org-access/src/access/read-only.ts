@@ -21,6 +21,7 @@ export async function accessOfCaller(queries: Queries, caller: Principal, worksp
   return access && caller.isReadOnly ? restrictToReading(access) : access;
 }
 
-function isReadPermission(permission: string): boolean {
+/** Returns whether a permission lets its holder see things, and change nothing. */
+export function isReadPermission(permission: string): boolean {
   return permission.endsWith(':read');
 }

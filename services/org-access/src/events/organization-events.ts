@@ -6,6 +6,7 @@ import {
   OrganizationSettingsChanged,
   SessionEnded,
   TOPICS,
+  WorkspaceDeleted,
 } from '@runyard/contracts';
 import { makeEvent } from '@runyard/event-bus';
 import type { Prisma } from '../generated/client.ts';
@@ -33,6 +34,15 @@ export const organizationEvents = {
     record(transaction, IdentityRemoved, identity.organizationId, {
       organization_id: identity.organizationId,
       identity_id: identity.identityId,
+    }),
+
+  workspaceDeleted: (
+    transaction: Prisma.TransactionClient,
+    workspace: { organizationId: string; workspaceId: string },
+  ) =>
+    record(transaction, WorkspaceDeleted, workspace.organizationId, {
+      organization_id: workspace.organizationId,
+      workspace_id: workspace.workspaceId,
     }),
 
   settingsChanged: (transaction: Prisma.TransactionClient, { organizationId }: { organizationId: string }) =>

@@ -1,6 +1,7 @@
 import { isUuid, type PrincipalClaims, type VerifyKeyRequest, type VerifyKeyResponse } from '@runyard/contracts';
-import { accessOf, listReachableWorkspaces } from '../access/access.ts';
+import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
+import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
@@ -75,6 +76,6 @@ export class SessionVerifier {
 
   async #onlyWorkspace(identity: SessionIdentity): Promise<string | null> {
     const [first, second] = await listReachableWorkspaces(this.#parts.prisma, identity);
-    return first && !second ? first.id : null;
+    return first && !second ? first.workspace.id : null;
   }
 }

@@ -9,6 +9,7 @@ import {
   setOrganizationPlan,
   verifyKey,
 } from './internal.ts';
+import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
@@ -21,7 +22,8 @@ import {
   tagKeyOperations,
   tagValueOperations,
 } from './tags.ts';
-import { createWorkspace, listWorkspaces } from './workspaces.ts';
+import { getWorkspaceStats, getWorkspaceUsageLimits, listWorkspaceShares } from './workspace-figures.ts';
+import { createWorkspace, deleteWorkspace, listWorkspaces, updateWorkspace } from './workspaces.ts';
 
 /** Every operation of org-access. */
 export const orgAccessOperations: readonly Operation[] = [
@@ -30,6 +32,11 @@ export const orgAccessOperations: readonly Operation[] = [
   ...listRoles,
   listWorkspaces,
   createWorkspace,
+  updateWorkspace,
+  deleteWorkspace,
+  getWorkspaceStats,
+  getWorkspaceUsageLimits,
+  listWorkspaceShares,
   ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
     Object.values(kind),
   ),
@@ -44,6 +51,7 @@ export const orgAccessOperations: readonly Operation[] = [
   verifyKey,
   checkReach,
   findTaggedResources,
+  findDeletedWorkspaces,
   listOrganizations,
   setOrganizationPlan,
   bootstrap,
@@ -53,9 +61,11 @@ export const orgAccessOperations: readonly Operation[] = [
 export * from './api-keys.ts';
 export * from './audit-event.ts';
 export * from './internal.ts';
+export * from './internal-workspaces.ts';
 export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim-tokens.ts';
 export * from './tags.ts';
+export * from './workspace-figures.ts';
 export * from './workspaces.ts';

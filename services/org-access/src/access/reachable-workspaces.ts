@@ -1,0 +1,49 @@
+import type { Queries } from '../database/database.ts';
+import type { Role, Workspace } from '../generated/client.ts';
+import { PLATFORM_ROLES } from './platform-roles.ts';
+
+export interface ReachableWorkspace {
+  workspace: Workspace;
+  /** Null in a deleted workspace. */
+  role: Pick<Role, 'id' | 'displayName' | 'permissions'> | null;
+}
+
+const ROLE = { select: { id: true, displayName: true, permissions: true } } as const;
+
+/**
+ * Returns the workspaces of `organizationId` that an identity reaches, with its role in each, the oldest first. The rules
+ * are those of `accessOf`.
+ *
+ * @param options.includeDeleted those too that were deleted, for identities that reach every workspace
+ * @param options.id only this workspace
+ */
+export async function listReachableWorkspaces(
+  queries: Queries,
+  scope: { organizationId: string; identityId: string },
+  options: { includeDeleted?: boolean; id?: string } = {},
+): Promise<ReachableWorkspace[]> {
+  const { organizationId, identityId } = scope;
+  const identity = await queries.identity.findUnique({
+    where: { organizationId_id: { organizationId, id: identityId } },
+    include: { everywhereRole: ROLE, members: { select: { workspaceId: true, role: ROLE } } },
+  });
+  if (!identity || identity.disabledAt) return [];
+  const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
+  const everywhere = isAdmin
+    ? await queries.role.findUniqueOrThrow({ where: { id: PLATFORM_ROLES.workspaceAdmin }, ...ROLE })
+    : identity.everywhereRole;
+  const workspaces = await queries.workspace.findMany({
+    where: {
+      organizationId,
+      ...(options.id !== undefined && { id: options.id }),
+      ...(everywhere && options.includeDeleted ? {} : { deletedAt: null }),
+      ...(everywhere ? {} : { members: { some: { identityId } } }),
+    },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  const own = new Map(identity.members.map(({ workspaceId, role }) => [workspaceId, role]));
+  return workspaces.map((workspace) => ({
+    workspace,
+    role: workspace.deletedAt ? null : isAdmin ? everywhere : (own.get(workspace.id) ?? everywhere),
+  }));
+}

@@ -1,0 +1,92 @@
+import { fileURLToPath } from 'node:url';
+import { v7 as uuidv7 } from 'uuid';
+import type { GrantSource } from '../../src/access/effective-roles.ts';
+import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
+import { hashKey, makeKey } from '../../src/api-keys/key-format.ts';
+import { audited } from '../../src/audit/audit-trail.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { provisionMember } from '../../src/members/provision-member.ts';
+import type { TestOrgAccess } from './platform.ts';
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+export interface TestMember {
+  personId: string;
+  identityId: string;
+  email: string;
+  /** A personal access token. */
+  token: string;
+}
+
+/** Makes people members of an organization, as sign-in does, and opens their tokens. */
+export class TestMembers {
+  readonly database: Database;
+  readonly #platform: TestOrgAccess;
+
+  private constructor(platform: TestOrgAccess, database: Database) {
+    this.#platform = platform;
+    this.database = database;
+  }
+
+  static async open(platform: TestOrgAccess): Promise<TestMembers> {
+    const database = await openDatabase({ connectionString: platform.database.url, poolSize: 4, migrationsDir });
+    return new TestMembers(platform, database);
+  }
+
+  /** @param member.workspaces role ids by workspace id */
+  async add(
+    member: {
+      name?: string;
+      organizationRole?: keyof typeof PLATFORM_ROLES;
+      workspaces?: Record<string, string>;
+      source?: GrantSource;
+      sourceId?: string;
+    } = {},
+  ): Promise<TestMember> {
+    const organizationId = this.#platform.bootstrap.organization_id;
+    const { name = 'Ada', organizationRole = 'organizationUser', workspaces = {}, source = 'manual' } = member;
+    const personId = uuidv7();
+    const email = `${name.toLowerCase().replaceAll(' ', '.')}-${personId}@example.com`;
+    const origin = { source, sourceId: member.sourceId ?? null };
+    const identityId = await this.database.transact(
+      audited(async (transaction, audit) => {
+        await transaction.person.create({ data: { id: personId, email, fullName: name } });
+        const grants = [
+          { workspaceId: null, roleId: PLATFORM_ROLES[organizationRole], ...origin },
+          ...Object.entries(workspaces).map(([workspaceId, roleId]) => ({ workspaceId, roleId, ...origin })),
+        ];
+        return provisionMember(transaction, audit, { organizationId, personId, name, grants });
+      }),
+    );
+    return { personId, identityId, email, token: await this.issueToken(identityId) };
+  }
+
+  async issueToken(identityId: string): Promise<string> {
+    const key = makeKey('personal_token');
+    await this.database.prisma.apiKey.create({
+      data: {
+        id: uuidv7(),
+        organizationId: this.#platform.bootstrap.organization_id,
+        identityId,
+        kind: 'personal_token',
+        keySha256: hashKey(key),
+        shortKey: 'lsv2_pt_…',
+        description: 'test',
+      },
+    });
+    return key;
+  }
+
+  /** Returns the actions of the audit trail about a resource, the oldest first. */
+  async actions(resourceId: string): Promise<string[]> {
+    const events = await this.database.prisma.auditEvent.findMany({
+      where: { organizationId: this.#platform.bootstrap.organization_id, resourceId },
+      orderBy: { sequence: 'asc' },
+    });
+    return events.map(({ action }) => action);
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
