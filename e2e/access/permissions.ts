@@ -134,6 +134,14 @@ const ORG_ACCESS = {
   ...rows('workspaces:manage', ['updateWorkspace']),
   ...rows('organization:manage', ['deleteWorkspace']),
   ...rows('workspaces:read', ['getWorkspaceStats', 'getWorkspaceUsageLimits', 'listWorkspaceShares']),
+  ...rows('organization:manage', ['listSsoSettings', 'listSsoSettingsAlias']),
+  ...rows('organization:manage', ['createSsoSettings', 'createSsoSettingsAlias']),
+  ...rows('organization:manage', ['updateSsoSettings', 'updateSsoSettingsAlias']),
+  ...rows('organization:manage', ['deleteSsoSettings', 'deleteSsoSettingsAlias']),
+  ...rows(answeredToAll('people look for their identity provider before they sign in'), [
+    'getSsoSettingsBySlug',
+    'lookUpSsoEmail',
+  ]),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

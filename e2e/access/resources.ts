@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, IssuedApiKey, Listener, ScimToken, Workspace } from '@runyard/contracts';
+import type { Deployment, IssuedApiKey, Listener, ScimToken, SsoSettings, Workspace } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
@@ -131,6 +131,8 @@ async function makeOAuthResources(
   return { token_id, oauth_token_id: token_id, connection_id: connection.id };
 }
 
+const WORKSPACE_EDITOR = '5a7d6f2e-0000-4000-8000-000000000012';
+
 async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
   const ask = createAdministratorClient(platform);
   const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
@@ -142,7 +144,20 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
   const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
-  return { api_key_id: key.id, pat_id: token.id, scim_token_id: scimToken.id, workspace_id: workspace.id };
+  const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
+    default_workspace_role_id: WORKSPACE_EDITOR,
+    default_workspace_ids: [workspaceId],
+    issuer_url: 'https://id.example.com',
+    client_id: 'asked for',
+    client_secret: 'asked for',
+  });
+  return {
+    api_key_id: key.id,
+    pat_id: token.id,
+    scim_token_id: scimToken.id,
+    workspace_id: workspace.id,
+    sso_provider_id: provider.id,
+  };
 }
 
 async function makeTags(platform: PlatformUnderTest): Promise<Ids> {

@@ -15,6 +15,9 @@ export interface PublicRoute {
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/v1/platform', service: 'org-access' },
   { prefix: '/api/v1', service: 'org-access' },
+  { prefix: '/api/v1/sso', service: 'org-access', isSelfAuthenticating: true },
+  { prefix: '/api/v1/oauth', service: 'org-access', isSelfAuthenticating: true },
+  { prefix: '/auth/v1/sso', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/scim/v2', service: 'org-access' },
   { prefix: '/auth', service: 'org-access' },
   { prefix: '/login', service: 'org-access' },

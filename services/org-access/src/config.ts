@@ -20,11 +20,17 @@ export const configSchema = Type.Object({
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
-    description: 'Base URL of the gateway as browsers know it: links in emails and invites begin with it.',
+    description:
+      'Base URL of the gateway as browsers and identity providers know it: links in emails and invites begin with it.',
   }),
   SMTP_URL: Type.Optional(ConnectionUri('smtp', 'The mail server. Without it nothing is sent: invites are links.')),
   EMAIL_FROM: Type.Optional(
     Type.String({ minLength: 3, description: 'Sender of emails. Default: no-reply at the host of PUBLIC_URL.' }),
+  ),
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Networks (CIDR) in which identity providers may be although they are not public.',
+    }),
   ),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),

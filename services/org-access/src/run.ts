@@ -32,6 +32,7 @@ import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
 import { LiveSessions } from './sessions/live-sessions.ts';
+import { openSso } from './sso/open-sso.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
 import { TaggingService } from './tags/tagging-service.ts';
@@ -96,6 +97,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
+  const sso = openSso({ config, database, cipher });
+  lifecycle.onStop('requests to identity providers', () => sso.stop());
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -114,6 +117,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
+        ...sso.routes(keys),
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),

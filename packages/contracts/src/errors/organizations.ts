@@ -63,4 +63,29 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The workspace has this tag key, the key has this value, or the resource has this tag already.',
     remedy: 'Use the one that is there: `GET …/tags` lists them.',
   },
+  sso_provider_not_found: {
+    status: 404,
+    meaning: 'The organization has no identity provider with this id.',
+    remedy: 'See `GET …/sso-settings`.',
+  },
+  sso_provider_invalid: {
+    status: 422,
+    meaning: 'The settings of an identity provider do not fit together, or its metadata cannot be read.',
+    remedy: 'Correct the field that `loc` names.',
+  },
+  sso_domain_unverified: {
+    status: 422,
+    meaning: 'The DNS record that shows that a domain belongs to the organization is missing.',
+    remedy: 'Add the TXT record that `detail` names, and wait until it is published.',
+  },
+  sso_provider_from_environment: {
+    status: 409,
+    meaning: 'The identity provider comes from variables such as `OAUTH_ISSUER_URL`.',
+    remedy: 'Change the variables, and restart org-access.',
+  },
+  sso_provider_required: {
+    status: 409,
+    meaning: 'With `sso_only`, the organization would be left without an identity provider.',
+    remedy: 'Switch `sso_only` off first.',
+  },
 } as const satisfies Record<string, ErrorEntry>;

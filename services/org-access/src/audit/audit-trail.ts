@@ -4,7 +4,7 @@ import { makeEvent } from '@runyard/event-bus';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../generated/client.ts';
 import { type AuditEntry, CHAIN_START, hashEvent } from './audit-event.ts';
-import { changeOrigin } from './change-origin.ts';
+import { type ChangeOrigin, changeOrigin } from './change-origin.ts';
 
 /** Collects what a transaction changes. */
 export interface AuditRecorder {
@@ -19,10 +19,11 @@ export function audited<Result>(
   work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
 ): (transaction: Prisma.TransactionClient) => Promise<Result> {
   return async (transaction) => {
-    const entries = new Map<string, AuditEntry[]>();
+    const entries = new Map<string, RecordedEntry[]>();
     const result = await work(transaction, {
       record(organizationId, entry) {
-        entries.set(organizationId, [...(entries.get(organizationId) ?? []), entry]);
+        const recorded = { entry, origin: changeOrigin() };
+        entries.set(organizationId, [...(entries.get(organizationId) ?? []), recorded]);
       },
     });
     // In the order of ids, so that two transactions with several chains never wait for each other.
@@ -33,16 +34,22 @@ export function audited<Result>(
   };
 }
 
+/** An entry with the origin of its change, which may differ within a transaction: somebody signs in in the middle. */
+interface RecordedEntry {
+  entry: AuditEntry;
+  origin: ChangeOrigin;
+}
+
 async function appendToChain(
   transaction: Prisma.TransactionClient,
   organizationId: string,
-  entries: AuditEntry[],
+  entries: RecordedEntry[],
 ): Promise<void> {
   const head = await lockHead(transaction, organizationId);
   let { sequence, hash } = head;
-  const events = entries.map((entry) => {
+  const events = entries.map((recorded) => {
     sequence += 1;
-    const event = makeAuditEvent(organizationId, entry, { sequence, previousHash: hash, occurredAt: head.at });
+    const event = makeAuditEvent(organizationId, recorded, { sequence, previousHash: hash, occurredAt: head.at });
     hash = event.hash;
     return event;
   });
@@ -56,10 +63,9 @@ async function appendToChain(
 
 function makeAuditEvent(
   organizationId: string,
-  entry: AuditEntry,
+  { entry, origin }: RecordedEntry,
   place: { sequence: number; previousHash: string; occurredAt: Date },
 ): AuditEvent {
-  const origin = changeOrigin();
   const event = {
     id: uuidv7(),
     organization_id: organizationId,

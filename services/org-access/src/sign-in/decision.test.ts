@@ -48,6 +48,10 @@ describe('in the default organization a stranger', () => {
     },
   );
 
+  it('is denied when SCIM says that the address belongs to another account', () => {
+    expect(decideSignIn(facts({ isOtherAccount: true }))).toMatchObject({ step: 0, outcome: 'denied' });
+  });
+
   it('is not provisioned where the installation forbids it, whatever the organization says', () => {
     expect(decideSignIn(facts({ installationAllowsJit: false }))).toMatchObject({ step: 4, outcome: 'denied' });
   });

@@ -2,6 +2,8 @@
 export interface SignInFacts {
   /** The person's identity in the organization. */
   identity: 'none' | 'active' | 'disabled';
+  /** True when SCIM says that another account of the provider belongs to this address. */
+  isOtherAccount?: boolean;
   /** True when an invite of the organization waits for the person's address. */
   hasPendingInvite: boolean;
   /** True for the organization into which single sign-on provisions people (`default_sso_provision`). */
@@ -14,7 +16,7 @@ export interface SignInFacts {
 
 /** The outcome of a sign-in, with the number of the step that decided. */
 export type SignInDecision =
-  | { step: 0; outcome: 'denied'; reason: 'identity_disabled' }
+  | { step: 0; outcome: 'denied'; reason: 'identity_disabled' | 'other_account' }
   | { step: 1; outcome: 'signed_in' }
   | { step: 2; outcome: 'invite_claimed' }
   | { step: 3; outcome: 'provisioned' }
@@ -27,6 +29,7 @@ export type SignInDecision =
 export function decideSignIn(facts: SignInFacts): SignInDecision {
   const { invites, jit } = effectiveSwitches(facts);
   if (facts.identity === 'disabled') return { step: 0, outcome: 'denied', reason: 'identity_disabled' };
+  if (facts.isOtherAccount) return { step: 0, outcome: 'denied', reason: 'other_account' };
   if (facts.identity === 'active') return { step: 1, outcome: 'signed_in' };
   if (invites && facts.hasPendingInvite) return { step: 2, outcome: 'invite_claimed' };
   if (jit) return { step: 3, outcome: 'provisioned' };

@@ -1,35 +1,48 @@
-import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { NewGrant } from '../access/role-grants.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { isTaken } from '../database/is-taken.ts';
-import type { Person, Prisma, SsoProvider } from '../generated/client.ts';
-import { claimInvite, findPendingInvite } from '../invites/claim-invite.ts';
+import type { Identity, Organization, Prisma, SsoProvider } from '../generated/client.ts';
+import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { provisionMember } from '../members/provision-member.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
-import { peopleStore } from '../people/people-store.ts';
 import { decideSignIn, type SignInDecision } from './decision.ts';
+import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
 
-/** An identity provider's answer about a person, after it was verified. */
-export interface VerifiedLogin {
-  provider: SsoProvider;
-  issuer: string;
-  /** Never changes for a person; compared in lower case. */
-  subject: string;
-  /** Belongs to the person: verified by the provider, or the provider is trusted with it. */
-  email: string;
-  fullName: string | null;
-}
+/** The outcome of a sign-in. A denied stranger leaves nothing but an event of the audit trail. */
+export type SsoSignIn<Admission> =
+  | { decision: SignInDecision & { outcome: 'denied' } }
+  | {
+      decision: Exclude<SignInDecision, { outcome: 'denied' }>;
+      personId: string;
+      /** The identity in the provider's organization. */
+      identityId: string;
+      /** The result of the work for a person who was let in. */
+      admission: Admission;
+    };
 
-export interface SsoSignIn {
-  decision: SignInDecision;
+export interface AdmittedPerson {
   personId: string;
   loginId: string;
-  /** The identity in the provider's organization; null when denied. */
-  identityId: string | null;
+  identityId: string;
+  /** True when this sign-in made the person a member. */
+  isNew: boolean;
 }
+
+/** More to do in the same transaction for a person who was let in, for example to open a session. */
+export type OnAdmitted<Admission> = (
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  admitted: AdmittedPerson,
+) => Promise<Admission>;
+
+/** The facts of the decision did not last until the change was made. */
+class ChangedMeanwhileError extends Error {}
+
+/** Further sign-ins of the same person, and withdrawn invites, may come in between this often. */
+const ATTEMPTS_MAX = 4;
 
 /** Sign-in by the identity provider of an organization, from the verified answer to the person's identity. */
 export class SsoSignInService {
@@ -46,110 +59,116 @@ export class SsoSignInService {
    * Decides about the sign-in, does what the decision says, and records it, all in one transaction. Of two first sign-ins
    * at once one provisions the person, and the other finds the identity.
    */
-  async signIn(
-    login: VerifiedLogin,
-    /** More to do in the same transaction for a person who was let in, for example the roles of groups. */
-    onAdmitted: (
-      transaction: Prisma.TransactionClient,
-      audit: AuditRecorder,
-      identityId: string,
-    ) => Promise<void> = async () => undefined,
-  ): Promise<SsoSignIn> {
-    const attempt = () =>
-      this.#database.transact(
-        audited(async (transaction, audit) => {
-          const result = await this.#decide(transaction, audit, login);
-          if (result.identityId) await onAdmitted(transaction, audit, result.identityId);
-          return result;
-        }),
-      );
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-      return attempt();
+  async signIn<Admission>(login: VerifiedLogin, onAdmitted: OnAdmitted<Admission>): Promise<SsoSignIn<Admission>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#database.transact(
+          audited((transaction, audit) => this.#attempt(transaction, audit, login, onAdmitted)),
+        );
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX || !(error instanceof ChangedMeanwhileError || isTaken(error))) throw error;
+      }
     }
   }
 
-  async #decide(transaction: Prisma.TransactionClient, audit: AuditRecorder, login: VerifiedLogin): Promise<SsoSignIn> {
-    const { provider } = login;
-    const { organizationId } = provider;
-    const { person, loginId } = await findOrCreateLogin(transaction, login);
-    return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
-      const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
-      const identity = await transaction.identity.findFirst({
-        where: { organizationId, personId: person.id, isRemoved: false },
-      });
-      const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
-      const decision = decideSignIn({
-        identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
-        hasPendingInvite: invite !== null,
-        isDefaultOrganization: organization.isDefault,
-        jitProvisioningEnabled: organization.jitProvisioningEnabled,
-        invitesEnabled: organization.invitesEnabled,
-        installationAllowsJit: this.#installationAllowsJit,
-      });
-      const name = login.fullName ?? login.email;
-      const identityId =
-        decision.outcome === 'denied'
-          ? null
-          : decision.outcome === 'invite_claimed'
-            ? await claimInvite(transaction, audit, invite!, { id: person.id, name })
-            : decision.outcome === 'provisioned'
-              ? await provisionMember(transaction, audit, {
-                  organizationId,
-                  personId: person.id,
-                  name,
-                  grants: await defaultGrants(transaction, provider),
-                })
-              : identity!.id;
+  async #attempt<Admission>(
+    transaction: Prisma.TransactionClient,
+    audit: AuditRecorder,
+    login: VerifiedLogin,
+    onAdmitted: OnAdmitted<Admission>,
+  ): Promise<SsoSignIn<Admission>> {
+    const { organizationId } = login.provider;
+    const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+    const known = await findPerson(transaction, login);
+    const identity = await lockIdentity(transaction, organizationId, known.person?.id);
+    const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
+    const decision = this.#decide(organization, known, identity, invite);
+    const details = { ...decision, providerId: login.provider.id, email: normalizeEmail(login.email) };
+    if (decision.outcome === 'denied') {
       audit.record(organizationId, {
-        action: decision.outcome === 'denied' ? 'sign_in.denied' : 'sign_in.allowed',
+        action: 'sign_in.denied',
         resourceType: 'person',
-        resourceId: person.id,
-        details: { ...decision, providerId: provider.id, identityId },
+        resourceId: known.person?.id ?? null,
+        details,
       });
-      return { decision, personId: person.id, loginId, identityId };
+      return { decision };
+    }
+    const { personId, loginId } = await rememberLogin(transaction, login, known, {
+      isEmailVerified: organization.isDefault,
+    });
+    return actAs({ actorKind: 'person', actorId: personId, credentialId: null }, async () => {
+      const person = { id: personId, name: login.fullName ?? login.email };
+      const identityId =
+        identity?.id ?? (await addMember(transaction, audit, login.provider, invite, decision, person));
+      audit.record(organizationId, {
+        action: 'sign_in.allowed',
+        resourceType: 'person',
+        resourceId: personId,
+        details: { ...details, identityId },
+      });
+      const admitted = { personId, loginId, identityId, isNew: identity === null };
+      const admission = await onAdmitted(transaction, audit, admitted);
+      return { decision, personId, identityId, admission };
+    });
+  }
+
+  #decide(
+    organization: Organization,
+    { isOtherAccount }: KnownPerson,
+    identity: Pick<Identity, 'disabledAt'> | null,
+    invite: InviteWithWorkspaces | null,
+  ): SignInDecision {
+    return decideSignIn({
+      identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
+      isOtherAccount,
+      hasPendingInvite: invite !== null,
+      isDefaultOrganization: organization.isDefault,
+      jitProvisioningEnabled: organization.jitProvisioningEnabled,
+      invitesEnabled: organization.invitesEnabled,
+      installationAllowsJit: this.#installationAllowsJit,
     });
   }
 }
 
-/** Finds the person of a login: by the login itself, by what SCIM said of it, or by the address. */
-async function findOrCreateLogin(
+/** Makes a person a member, as an invite or the provider's defaults say. */
+async function addMember(
   transaction: Prisma.TransactionClient,
-  { provider, issuer, subject, email, fullName }: VerifiedLogin,
-): Promise<{ person: Person; loginId: string }> {
-  const key = { ssoProviderId: provider.id, issuer, subject: subject.toLowerCase() };
-  const known = await transaction.login.findUnique({
-    where: { ssoProviderId_issuer_subject: key },
-    include: { person: true },
-  });
-  if (known) {
-    await transaction.login.update({ where: { id: known.id }, data: { lastUsedAt: new Date(), email } });
-    return { person: known.person, loginId: known.id };
-  }
-  const provisioned = await transaction.scimUser.findFirst({
-    where: { organizationId: provider.organizationId, externalId: { equals: subject, mode: 'insensitive' } },
-    include: { identity: { include: { person: true } } },
-  });
-  const person =
-    provisioned?.identity.person ??
-    (await peopleStore.findOrCreate(transaction, { email, fullName, isEmailVerified: true }));
-  const { id: loginId } = await transaction.login.create({
-    data: {
-      ...key,
-      id: uuidv7(),
-      personId: person.id,
-      provider: provider.protocol === 'saml' ? 'supabase:sso' : 'custom-oidc',
-      email,
-      provisioning: provisioned ? 'scim' : provider.protocol === 'saml' ? 'saml:jit' : 'oidc:jit',
-      lastUsedAt: new Date(),
-    },
-  });
-  return { person, loginId };
+  audit: AuditRecorder,
+  provider: SsoProvider,
+  invite: InviteWithWorkspaces | null,
+  { outcome }: SignInDecision,
+  person: { id: string; name: string },
+): Promise<string> {
+  const identityId =
+    outcome === 'invite_claimed'
+      ? await claimInvite(transaction, audit, invite!, person)
+      : await provisionMember(transaction, audit, {
+          organizationId: provider.organizationId,
+          personId: person.id,
+          name: person.name,
+          grants: await defaultGrants(transaction, provider),
+        });
+  if (identityId === null) throw new ChangedMeanwhileError('The invite was used or withdrawn meanwhile.');
+  return identityId;
 }
 
-/** The roles of people whom the provider's organization provisions at sign-in; deleted workspaces are left out. */
+/** Keeps others from disabling or removing the identity until the session is open: they end it afterwards. */
+async function lockIdentity(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  personId: string | undefined,
+): Promise<{ id: string; disabledAt: Date | null } | null> {
+  if (personId === undefined) return null;
+  const [identity] = await transaction.$queryRaw<{ id: string; disabledAt: Date | null }[]>`
+    SELECT id::text, disabled_at AS "disabledAt" FROM identity
+    WHERE organization_id = ${organizationId}::uuid AND person_id = ${personId}::uuid AND NOT is_removed FOR UPDATE`;
+  return identity ?? null;
+}
+
+/**
+ * The roles of people whom the provider's organization provisions at sign-in. Deleted workspaces are left out; a role
+ * that is gone becomes Editor.
+ */
 async function defaultGrants(
   transaction: Prisma.TransactionClient,
   { id, organizationId, defaultWorkspaceIds, defaultWorkspaceRoleId }: SsoProvider,
@@ -158,9 +177,18 @@ async function defaultGrants(
     where: { organizationId, id: { in: defaultWorkspaceIds }, deletedAt: null },
     select: { id: true },
   });
+  const role = await transaction.role.findFirst({
+    where: {
+      id: defaultWorkspaceRoleId,
+      accessScope: 'workspace',
+      OR: [{ organizationId: null }, { organizationId }],
+    },
+    select: { id: true },
+  });
+  const roleId = role?.id ?? PLATFORM_ROLES.workspaceEditor;
   const grant = { source: 'jit' as const, sourceId: id };
   return [
     { ...grant, workspaceId: null, roleId: PLATFORM_ROLES.organizationUser },
-    ...workspaces.map((workspace) => ({ ...grant, workspaceId: workspace.id, roleId: defaultWorkspaceRoleId })),
+    ...workspaces.map((workspace) => ({ ...grant, workspaceId: workspace.id, roleId })),
   ];
 }

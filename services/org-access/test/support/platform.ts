@@ -130,6 +130,11 @@ export class TestOrgAccess {
     return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token, ...headers });
   }
 
+  /** Calls like the gateway for somebody without a credential. */
+  anonymous<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.#fetch<Body>(method, path, body, {});
+  }
+
   /** Calls as the first administrator. */
   asAdmin<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     return this.call<Body>(this.bootstrap.api_key, method, path, body);

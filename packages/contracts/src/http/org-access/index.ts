@@ -13,6 +13,7 @@ import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
+import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import {
   createTagging,
   deleteTagging,
@@ -30,6 +31,9 @@ export const orgAccessOperations: readonly Operation[] = [
   ...getOrganizationInfo,
   ...updateOrganizationInfo,
   ...listRoles,
+  ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
+  getSsoSettingsBySlug,
+  lookUpSsoEmail,
   listWorkspaces,
   createWorkspace,
   updateWorkspace,
@@ -66,6 +70,7 @@ export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim-tokens.ts';
+export * from './sso.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';
 export * from './workspaces.ts';

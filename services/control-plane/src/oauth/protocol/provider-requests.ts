@@ -34,7 +34,7 @@ export class ProviderRequests {
       ...(deadline && { signal: deadline }),
     });
     const type = answer.headers['content-type'];
-    return new Response(BODYLESS.has(answer.status) ? null : answer.body, {
+    return new Response(BODYLESS.has(answer.status) ? null : new Uint8Array(answer.body), {
       status: answer.status,
       headers: typeof type === 'string' ? { 'content-type': type } : {},
     });

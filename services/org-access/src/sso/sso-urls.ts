@@ -1,0 +1,36 @@
+/** Addresses of this installation that identity providers know. */
+export class SsoUrls {
+  readonly #base: string;
+
+  /** @param publicUrl base URL of the gateway as browsers know it */
+  constructor(publicUrl: string) {
+    this.#base = publicUrl.replace(/\/+$/, '');
+  }
+
+  get oidcCallback(): string {
+    return `${this.#base}/api/v1/oauth/custom-oidc/callback`;
+  }
+
+  get backchannelLogout(): string {
+    return `${this.#base}/api/v1/oauth/custom-oidc/backchannel-logout`;
+  }
+
+  get samlConsumer(): string {
+    return `${this.#base}/auth/v1/sso/saml/acs`;
+  }
+
+  /** Also the address of our metadata. */
+  get samlEntityId(): string {
+    return `${this.#base}/auth/v1/sso/saml/metadata`;
+  }
+
+  /** The address that browsers are sent to after signing out at a provider. */
+  get signedOut(): string {
+    return `${this.#base}/login`;
+  }
+
+  /** Returns the origin that a browser's forms come from. */
+  get origin(): string {
+    return new URL(this.#base).origin;
+  }
+}
