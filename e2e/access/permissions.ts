@@ -142,6 +142,8 @@ const ORG_ACCESS = {
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',
   ]),
+  ...rows('organization:manage', ['listAuditLogs', 'listAuditLogsAlias', 'exportAuditLogs', 'exportAuditLogsAlias']),
+  ...rows('organization:manage', ['verifyAuditLogs', 'verifyAuditLogsAlias', 'getAuditLogs']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

@@ -4,6 +4,7 @@
  */
 export const PACKAGES_BOTTOM_UP = [
   'packages/contracts',
+  'packages/audit-chain',
   'packages/deadline',
   'packages/encryption',
   'packages/package-managers',

@@ -17,6 +17,8 @@ import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
 import { createLastUseRecorder } from './api-keys/last-use-recorder.ts';
+import { AuditKeys } from './audit/audit-keys.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
 import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
@@ -71,6 +73,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await retryStartStep(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
   const lastUse = createLastUseRecorder({ prisma, logger });
+  const auditKeys = new AuditKeys({ prisma, cipher, logger });
+  await retryStartStep(() => auditKeys.start(), context);
   lastUse.start();
   lifecycle.onStop('last use of keys', () => lastUse.stop());
   const lastSeen = createLastSeenRecorder({ prisma, logger });
@@ -118,6 +122,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),
+        ...auditRoutes({ prisma, keys: auditKeys }),
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { CHAIN_START, hashEvent } from '@runyard/audit-chain';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CHAIN_START, hashEvent, renderEvent } from '../src/audit/audit-event.ts';
+import { renderEvent } from '../src/audit/audit-event.ts';
 import { audited } from '../src/audit/audit-trail.ts';
 import { actAs } from '../src/audit/change-origin.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';

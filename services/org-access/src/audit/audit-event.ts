@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { AuditEvent } from '@runyard/contracts';
-import canonicalize from 'canonicalize';
 import type { AuditEvent as AuditEventRow } from '../generated/client.ts';
 
 /** An event of a resource. Secrets never belong here: neither their values nor anything that leads to them. */
@@ -14,19 +12,6 @@ export interface AuditEntry {
   after?: object | null;
   /** Facts of a decision, for example the step of a sign-in that decided. */
   details?: object | null;
-}
-
-/** The hash before the first event of an organization. */
-export const CHAIN_START = '00'.repeat(32);
-
-/**
- * Returns the hash of an event, in hexadecimal digits. Fields that are null are left out, so that an event keeps its
- * hash when a later release has more of them.
- */
-export function hashEvent({ previous_hash, ...event }: Omit<AuditEvent, 'hash'>): string {
-  const content = Object.entries(event).filter(([name, value]) => value !== null && name !== 'hash');
-  const text = canonicalize(Object.fromEntries(content)) as string;
-  return createHash('sha256').update(Buffer.from(previous_hash, 'hex')).update(text).digest('hex');
 }
 
 /** Returns a stored event as callers and other services see it. */

@@ -1,9 +1,10 @@
+import { CHAIN_START, hashEvent } from '@runyard/audit-chain';
 import { type AuditEvent, AuditEventRecorded, type CloudEvent, TOPICS } from '@runyard/contracts';
 import { toSqlJson, toSqlText } from '@runyard/database';
 import { makeEvent } from '@runyard/event-bus';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../generated/client.ts';
-import { type AuditEntry, CHAIN_START, hashEvent } from './audit-event.ts';
+import type { AuditEntry } from './audit-event.ts';
 import { type ChangeOrigin, changeOrigin } from './change-origin.ts';
 
 /** Collects what a transaction changes. */

@@ -68,7 +68,7 @@ export class OrganizationService {
 }
 
 /** Returns the settings as an audit event has them. */
-function settingsOf({ id: _id, createdAt: _createdAt, ...settings }: Organization): object {
+function settingsOf({ id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...settings }: Organization): object {
   return settings;
 }
 

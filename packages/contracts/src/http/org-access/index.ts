@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation.ts';
 import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from './api-keys.ts';
+import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from './audit.ts';
 import {
   bootstrap,
   checkReach,
@@ -52,6 +53,10 @@ export const orgAccessOperations: readonly Operation[] = [
   deleteTagging,
   listTags,
   listResourceTags,
+  ...listAuditLogs,
+  ...exportAuditLogs,
+  ...verifyAuditLogs,
+  getAuditLogs,
   verifyKey,
   checkReach,
   findTaggedResources,
@@ -63,9 +68,11 @@ export const orgAccessOperations: readonly Operation[] = [
 ];
 
 export * from './api-keys.ts';
+export * from './audit.ts';
 export * from './audit-event.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';
+export * from './ocsf.ts';
 export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
