@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, IssuedApiKey, Listener, ScimToken, SsoSettings, Workspace } from '@runyard/contracts';
+import type { Deployment, IssuedApiKey, Listener, Role, ScimToken, SsoSettings, Workspace } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
@@ -9,6 +9,7 @@ export const TAKEN_NAMES = {
   deployment_name: 'asked-for-deployment',
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
+  role_name: 'asked-for-role',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
   tagged_id: '0a5ced00-0000-4000-8000-000000000002',
@@ -143,6 +144,10 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     description: 'asked for',
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
+  const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
+    display_name: TAKEN_NAMES.role_name,
+    permissions: ['runs:read'],
+  });
   const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
   const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
     default_workspace_role_id: WORKSPACE_EDITOR,
@@ -157,6 +162,7 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     scim_token_id: scimToken.id,
     workspace_id: workspace.id,
     sso_provider_id: provider.id,
+    custom_role_id: role.id,
   };
 }
 

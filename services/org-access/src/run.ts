@@ -30,6 +30,8 @@ import { openEmail } from './open-email.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
+import { roleRoutes } from './roles/role-routes.ts';
+import { RoleService } from './roles/role-service.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
@@ -118,6 +120,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       [
         ...organizationRoutes(new OrganizationService({ database })),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
+        ...roleRoutes(new RoleService({ database }), keys),
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),

@@ -12,7 +12,7 @@ import {
 } from './internal.ts';
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
-import { listRoles } from './roles.ts';
+import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import {
@@ -35,6 +35,10 @@ export const orgAccessOperations: readonly Operation[] = [
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
   getSsoSettingsBySlug,
   lookUpSsoEmail,
+  ...createRole,
+  ...updateRole,
+  ...deleteRole,
+  ...listPermissions,
   listWorkspaces,
   createWorkspace,
   updateWorkspace,
