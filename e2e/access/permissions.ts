@@ -40,6 +40,14 @@ function rows<const Ids extends string>(need: Need, ids: readonly Ids[]): Record
   return Object.fromEntries(ids.map((id) => [id, need])) as Record<Ids, Need>;
 }
 
+/** Rows of operations that are served below both paths of the organization. */
+function bothPaths(need: Need, ids: readonly string[]): Record<string, Need> {
+  return rows(
+    need,
+    ids.flatMap((id) => [id, `${id}Alias`]),
+  );
+}
+
 const AGENT_SERVER = {
   ...rows('runs:create', ['createAssistant', 'createThread', 'copyThread', 'createRun', 'streamRun', 'waitRun']),
   ...rows('runs:create', ['createStatelessRun', 'createRunBatch', 'streamStatelessRun', 'waitStatelessRun']),
@@ -112,6 +120,10 @@ const CONTROL_PLANE = {
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
   ...rows('organization:manage', ['updateOrganizationInfo', 'updateOrganizationInfoAlias', 'createWorkspace']),
+  ...bothPaths('organization:read', ['listOrganizationMembers', 'listActiveOrganizationMembers']),
+  ...bothPaths('organization:read', ['listPendingOrganizationMembers']),
+  ...bothPaths('organization:manage', ['addOrganizationMember', 'addOrganizationMembers', 'updateOrganizationMember']),
+  ...bothPaths('organization:manage', ['removeOrganizationMember', 'withdrawOrganizationInvite']),
   // A key without a list of workspaces is good in all of them.
   ...rows('organization:manage', ['createServiceKey', 'createServiceKeyAlias']),
   // Keys that the caller does not manage look as if they did not exist.
@@ -132,9 +144,7 @@ const ORG_ACCESS = {
   ...rows('workspaces:manage', ['createTagKey', 'updateTagKey', 'deleteTagKey', 'createTagging', 'deleteTagging']),
   ...rows('workspaces:manage', ['createTagValue', 'updateTagValue', 'deleteTagValue']),
   ...rows('workspaces:manage', ['updateWorkspace']),
-  ...rows('organization:manage', ['deleteWorkspace', 'createRole', 'createRoleAlias', 'updateRole', 'updateRoleAlias']),
-  ...rows('organization:manage', ['deleteRole', 'deleteRoleAlias']),
-  ...rows('any key', ['listPermissions', 'listPermissionsAlias']),
+  ...rows('organization:manage', ['deleteWorkspace']),
   ...rows('workspaces:read', ['getWorkspaceStats', 'getWorkspaceUsageLimits', 'listWorkspaceShares']),
   ...rows('organization:manage', ['listSsoSettings', 'listSsoSettingsAlias']),
   ...rows('organization:manage', ['createSsoSettings', 'createSsoSettingsAlias']),

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, IssuedApiKey, Listener, Role, ScimToken, SsoSettings, Workspace } from '@runyard/contracts';
+import type {
+  Deployment,
+  IssuedApiKey,
+  Listener,
+  NewMember,
+  ScimToken,
+  SsoSettings,
+  Workspace,
+} from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
 
@@ -9,7 +17,6 @@ export const TAKEN_NAMES = {
   deployment_name: 'asked-for-deployment',
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
-  role_name: 'asked-for-role',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
   tagged_id: '0a5ced00-0000-4000-8000-000000000002',
@@ -144,9 +151,9 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     description: 'asked for',
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
-  const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
-    display_name: TAKEN_NAMES.role_name,
-    permissions: ['runs:read'],
+  const member = await ask<NewMember>('POST', '/api/v1/orgs/current/members', {
+    email: 'asked-for@example.com',
+    direct: true,
   });
   const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
   const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
@@ -159,10 +166,10 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   return {
     api_key_id: key.id,
     pat_id: token.id,
+    identity_id: member.id,
     scim_token_id: scimToken.id,
     workspace_id: workspace.id,
     sso_provider_id: provider.id,
-    custom_role_id: role.id,
   };
 }
 

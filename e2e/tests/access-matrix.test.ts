@@ -236,6 +236,7 @@ function withoutOwn(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/(?<="last_used_at":)(null|"<time>")/g, '<time>')
     .replaceAll(/lsv2_\w+(\.{3}\w+)?/g, '<key>')
+    .replaceAll(/(?<=\/login\/invite\?token=)[\w-]+/g, '<token>')
     .replaceAll(/(?<=state=<id>\.)[\w-]+/g, '<state>')
     .replaceAll(/(?<="installation_id":)\d+/g, '<number>');
 }

@@ -32,6 +32,7 @@ export const configSchema = Type.Object({
       description: 'Networks (CIDR) in which identity providers may be although they are not public.',
     }),
   ),
+  INVITE_TTL_DAYS: Type.Integer({ default: 14, minimum: 1, maximum: 365, description: 'How long an invite works.' }),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SESSION_MAX_SECONDS: Type.Integer({

@@ -26,12 +26,16 @@ import { openDatabase } from './database/database.ts';
 import { errorForm } from './error-form.ts';
 import { ExpiredAccountSweeper } from './identities/expired-account-sweeper.ts';
 import { internalRoutes } from './internal-routes.ts';
+import { InviteMaker } from './invites/create-invites.ts';
+import { InviteLinks } from './invites/invite-links.ts';
+import { inviteRoutes } from './invites/invite-routes.ts';
+import { InviteService } from './invites/invite-service.ts';
+import { memberRoutes } from './members/member-routes.ts';
+import { MemberService } from './members/member-service.ts';
 import { openEmail } from './open-email.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
-import { roleRoutes } from './roles/role-routes.ts';
-import { RoleService } from './roles/role-service.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
@@ -69,7 +73,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
-  openEmail(config, { database, cipher, context });
+  const emails = openEmail(config, { database, cipher, context });
 
   const signingKeys = new SigningKeys({ prisma, cipher, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
   await retryStartStep(() => signingKeys.start(), context);
@@ -105,6 +109,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   const sso = openSso({ config, database, cipher });
   lifecycle.onStop('requests to identity providers', () => sso.stop());
+  const members = new MemberService({ database });
+  const maker = new InviteMaker({
+    emails,
+    links: new InviteLinks(config.PUBLIC_URL),
+    ttlDays: config.INVITE_TTL_DAYS,
+  });
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -120,7 +130,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       [
         ...organizationRoutes(new OrganizationService({ database })),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
-        ...roleRoutes(new RoleService({ database }), keys),
+        ...memberRoutes(members),
+        ...inviteRoutes({ members, invites: new InviteService({ database, maker }), keys }),
         ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),

@@ -7,26 +7,6 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The id of a role or a workspace is not of this organization.',
     remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
   },
-  permission_unknown: {
-    status: 422,
-    meaning: 'A custom role names a permission that roles of workspaces do not have.',
-    remedy: 'See `GET /api/v1/orgs/permissions`: those of scope `workspace`.',
-  },
-  role_name_taken: {
-    status: 409,
-    meaning: 'A role of the platform or of the organization has this name, perhaps in another case of letters.',
-    remedy: 'Choose another name.',
-  },
-  role_in_use: {
-    status: 409,
-    meaning: 'Members, keys, invites or identity providers have the role; `detail` names them.',
-    remedy: 'Give them another role first.',
-  },
-  role_of_platform: {
-    status: 403,
-    meaning: 'Roles that every organization has cannot be changed.',
-    remedy: 'Make a custom role.',
-  },
   workspace_exists: {
     status: 409,
     meaning: 'A workspace has the requested id, or one of the organization has the requested handle.',
@@ -58,6 +38,26 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The password is too short, too long, or one of those that are guessed first.',
     remedy: 'Choose another one, of at least 12 characters.',
   },
+  already_member: {
+    status: 409,
+    meaning: 'The address is that of a member of the organization, who may be disabled.',
+    remedy: 'Change the role of the member instead, or enable them.',
+  },
+  role_decided_by_group: {
+    status: 409,
+    meaning: 'A group that the identity provider keeps by SCIM gives the role, and wins over roles given by hand.',
+    remedy: 'Change the membership of that group at the identity provider.',
+  },
+  invites_disabled: {
+    status: 403,
+    meaning: "The organization's setting `invites_enabled` forbids invites. Pending ones work again once it is set.",
+    remedy: 'Have the setting changed, or add the person with `direct`.',
+  },
+  person_of_other_organizations: {
+    status: 403,
+    meaning: 'A member of other organizations too would be changed in what those show.',
+    remedy: 'Ask the person to change it.',
+  },
   key_management_forbidden: {
     status: 403,
     meaning: "The caller's role does not manage keys in this workspace.",
@@ -65,7 +65,8 @@ export const ORGANIZATION_ERRORS = {
   },
   role_above_own: {
     status: 403,
-    meaning: 'Nobody can give a higher organization role than their own.',
+    meaning:
+      'Nobody can give a role above their own, or handle members who have one: operators only manage users and viewers.',
     remedy: 'Give a lower one, or use the key of an administrator.',
   },
   personal_tokens_forbidden: {

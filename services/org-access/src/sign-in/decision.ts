@@ -1,17 +1,13 @@
+import { type AccessSwitches, effectiveSwitches } from '../access/effective-switches.ts';
+
 /** The facts that are known when a person comes back from an identity provider of an organization. */
-export interface SignInFacts {
+export interface SignInFacts extends AccessSwitches {
   /** The person's identity in the organization. */
   identity: 'none' | 'active' | 'disabled';
   /** True when SCIM says that another account of the provider belongs to this address. */
   isOtherAccount?: boolean;
   /** True when an invite of the organization waits for the person's address. */
   hasPendingInvite: boolean;
-  /** True for the organization into which single sign-on provisions people (`default_sso_provision`). */
-  isDefaultOrganization: boolean;
-  jitProvisioningEnabled: boolean;
-  invitesEnabled: boolean;
-  /** False: `SELF_HOSTED_JIT_PROVISIONING_ENABLED` forbids it for every organization. */
-  installationAllowsJit: boolean;
 }
 
 /** The outcome of a sign-in, with the number of the step that decided. */
@@ -34,15 +30,4 @@ export function decideSignIn(facts: SignInFacts): SignInDecision {
   if (invites && facts.hasPendingInvite) return { step: 2, outcome: 'invite_claimed' };
   if (jit) return { step: 3, outcome: 'provisioned' };
   return { step: 4, outcome: 'denied', reason: 'not_a_member' };
-}
-
-/** Returns the switches as they work, which the settings alone do not say. */
-export function effectiveSwitches(
-  facts: Pick<
-    SignInFacts,
-    'isDefaultOrganization' | 'jitProvisioningEnabled' | 'invitesEnabled' | 'installationAllowsJit'
-  >,
-): { invites: boolean; jit: boolean } {
-  if (!facts.isDefaultOrganization) return { invites: true, jit: false };
-  return { invites: facts.invitesEnabled, jit: facts.jitProvisioningEnabled && facts.installationAllowsJit };
 }

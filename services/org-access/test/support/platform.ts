@@ -130,6 +130,19 @@ export class TestOrgAccess {
     return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token, ...headers });
   }
 
+  /** Calls like the gateway for a person with a session, in one of their organizations or in none. */
+  async callAs<Body>(
+    session: { token: string; organizationId?: string },
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Answer<Body>> {
+    const { token, organizationId } = session;
+    const verified = await this.verify(token, organizationId ? { organization_id: organizationId } : {});
+    if (verified.status !== 200) throw new Error(`the session is not good: ${JSON.stringify(verified)}`);
+    return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token });
+  }
+
   /** Calls like the gateway for somebody without a credential. */
   anonymous<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
     return this.#fetch<Body>(method, path, body, {});

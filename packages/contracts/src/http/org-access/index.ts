@@ -11,8 +11,9 @@ import {
   verifyKey,
 } from './internal.ts';
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
+import { memberOperations } from './members.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
-import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
+import { listRoles } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import {
@@ -35,10 +36,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
   getSsoSettingsBySlug,
   lookUpSsoEmail,
-  ...createRole,
-  ...updateRole,
-  ...deleteRole,
-  ...listPermissions,
+  ...memberOperations.flatMap((operations) => Object.values(operations)),
   listWorkspaces,
   createWorkspace,
   updateWorkspace,
@@ -76,6 +74,7 @@ export * from './audit.ts';
 export * from './audit-event.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';
+export * from './members.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';
 export * from './platform-errors.ts';

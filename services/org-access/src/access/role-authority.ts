@@ -1,0 +1,66 @@
+import { ForbiddenError, InvalidFieldError, type Principal } from '@runyard/service-kit';
+import type { Queries } from '../database/database.ts';
+import type { Role } from '../generated/client.ts';
+import { PLATFORM_ROLES, rankOfOrganizationRole } from './platform-roles.ts';
+import { accessOfCaller } from './read-only.ts';
+
+/** The roles that an organization can give, by id. */
+export type GrantableRoles = ReadonlyMap<string, Role>;
+
+export async function readGrantableRoles(queries: Queries, organizationId: string): Promise<GrantableRoles> {
+  const roles = await queries.role.findMany({ where: { OR: [{ organizationId: null }, { organizationId }] } });
+  return new Map(roles.map((role) => [role.id, role]));
+}
+
+/** @param loc of the role's id in the request @throws InvalidFieldError when there is no such role */
+export function requireKnownRole(
+  roles: GrantableRoles,
+  roleId: string,
+  accessScope: 'organization' | 'workspace',
+  loc: (string | number)[],
+): Role {
+  const role = roles.get(roleId);
+  if (role?.accessScope !== accessScope)
+    throw new InvalidFieldError(loc, `There is no ${accessScope} role ${roleId}.`, {
+      code: 'role_or_workspace_unknown',
+    });
+  return role;
+}
+
+/**
+ * Checks that the caller may give this role in the organization, and handle members who have it: administrators all of
+ * them, operators those of users and viewers.
+ *
+ * @throws ForbiddenError
+ */
+export function requireAuthorityOver(caller: Principal, organizationRoleId: string): void {
+  if (caller.organizationRole === 'admin') return;
+  const isLower =
+    rankOfOrganizationRole(organizationRoleId) > rankOfOrganizationRole(PLATFORM_ROLES.organizationOperator);
+  if (caller.organizationRole === 'operator' && isLower) return;
+  throw new ForbiddenError('Organization Operators only manage users and viewers', { code: 'role_above_own' });
+}
+
+/**
+ * Checks that callers who do not administer the organization have every permission that they give in a workspace, and may
+ * manage its members.
+ *
+ * @throws ForbiddenError
+ */
+export async function requireWorkspaceAuthority(
+  queries: Queries,
+  caller: Principal,
+  grants: readonly { workspaceId: string; role: Role }[],
+): Promise<void> {
+  if (caller.organizationRole === 'admin') return;
+  const permissions = new Map<string, readonly string[]>();
+  for (const { workspaceId, role } of grants) {
+    if (!permissions.has(workspaceId))
+      permissions.set(workspaceId, (await accessOfCaller(queries, caller, workspaceId))?.workspace ?? []);
+    const own = permissions.get(workspaceId)!;
+    if (own.includes('workspaces:manage-members') && role.permissions.every((each) => own.includes(each))) continue;
+    throw new ForbiddenError(`You may not give the role ${role.displayName} in workspace ${workspaceId}`, {
+      code: 'role_above_own',
+    });
+  }
+}

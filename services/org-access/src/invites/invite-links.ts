@@ -1,0 +1,20 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Makes the links by which people accept invites. Only the SHA-256 of the secret in them is stored. */
+export class InviteLinks {
+  readonly #publicUrl: string;
+
+  /** @param publicUrl base URL of the gateway as browsers know it */
+  constructor(publicUrl: string) {
+    this.#publicUrl = publicUrl.replace(/\/+$/, '');
+  }
+
+  create(): { link: string; tokenSha256: Uint8Array<ArrayBuffer> } {
+    const token = randomBytes(32).toString('base64url');
+    return { link: `${this.#publicUrl}/login/invite?token=${token}`, tokenSha256: hashInviteToken(token) };
+  }
+}
+
+export function hashInviteToken(token: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(token).digest());
+}

@@ -1,0 +1,102 @@
+import type { ActiveMembersQuery, MemberUpdate, OrgMember } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
+import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { readGrantableRoles, requireAuthorityOver, requireKnownRole } from '../access/role-authority.ts';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import { changeOrganizationRole } from './change-role.ts';
+import { memberNotFound } from './member-errors.ts';
+import { memberStore, type StoredMember } from './member-store.ts';
+import { removeMember } from './remove-member.ts';
+import { renderMember } from './render-member.ts';
+
+/** Reads, changes and removes the members of the caller's organization. */
+export class MemberService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async listAll({ organizationId }: Principal): Promise<OrgMember[]> {
+    return (await memberStore.listAll(this.#database.prisma, organizationId)).map(renderMember);
+  }
+
+  async listPage(
+    { organizationId }: Principal,
+    query: ActiveMembersQuery,
+  ): Promise<{ members: OrgMember[]; total: number }> {
+    const { members, total } = await memberStore.listPage(this.#database.prisma, organizationId, query);
+    return { members: members.map(renderMember), total };
+  }
+
+  async update(caller: Principal, id: string, change: MemberUpdate): Promise<OrgMember> {
+    const { organizationId } = caller;
+    const identityId = id.toLowerCase();
+    const roleId = change.role_id?.toLowerCase();
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        if (roleId) {
+          const roles = await readGrantableRoles(transaction, organizationId);
+          requireKnownRole(roles, roleId, 'organization', ['body', 'role_id']);
+          await changeOrganizationRole(transaction, audit, caller, { identityId, roleId });
+        }
+        if (change.full_name) await rename(transaction, audit, caller, identityId, toSqlText(change.full_name));
+        return renderMember(await requireMember(transaction, organizationId, identityId));
+      }),
+    );
+  }
+
+  async remove(caller: Principal, id: string): Promise<OrgMember> {
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const member = await requireMember(transaction, caller.organizationId, id.toLowerCase());
+        requireAuthorityOver(caller, member.organizationRoleId);
+        await removeMember(transaction, audit, member);
+        return renderMember(member);
+      }),
+    );
+  }
+}
+
+/** A name belongs to the person: where others count on it too, only the person changes it. */
+async function rename(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  caller: Principal,
+  identityId: string,
+  fullName: string,
+): Promise<void> {
+  const { organizationId } = caller;
+  const { person, organizationRoleId } = await requireMember(transaction, organizationId, identityId);
+  requireAuthorityOver(caller, organizationRoleId);
+  if (person.fullName === fullName) return;
+  const elsewhere = await transaction.identity.findFirst({
+    where: { personId: person.id, organizationId: { not: organizationId }, isRemoved: false },
+    select: { id: true },
+  });
+  if (elsewhere)
+    throw new ForbiddenError('Only the person changes a name that other organizations show too', {
+      code: 'person_of_other_organizations',
+    });
+  await transaction.person.update({ where: { id: person.id }, data: { fullName } });
+  await transaction.identity.updateMany({ where: { organizationId, id: identityId }, data: { name: fullName } });
+  audit.record(organizationId, {
+    action: 'member.renamed',
+    resourceType: 'identity',
+    resourceId: identityId,
+    before: { fullName: person.fullName },
+    after: { fullName },
+  });
+}
+
+async function requireMember(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  identityId: string,
+): Promise<StoredMember> {
+  const member = await memberStore.find(transaction, organizationId, identityId);
+  if (!member) throw memberNotFound();
+  return member;
+}

@@ -1,0 +1,306 @@
+import type { NewMember, OrgMember, PendingMember } from '@runyard/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { addGrants, applyGrants } from '../src/access/role-grants.ts';
+import { hashKey, makeKey } from '../src/api-keys/key-format.ts';
+import { TestPeople } from './support/people.ts';
+import { TestOrgAccess } from './support/platform.ts';
+
+const MEMBERS = '/api/v1/orgs/current/members';
+const { organizationAdmin, organizationOperator, organizationUser, organizationViewer } = PLATFORM_ROLES;
+
+let platform: TestOrgAccess;
+let people: TestPeople;
+beforeAll(async () => {
+  platform = await TestOrgAccess.start();
+  people = await TestPeople.open(platform);
+});
+afterAll(async () => {
+  await people?.close();
+  await platform?.close();
+});
+
+/** Makes a person a member by hand, signed in. */
+async function member(roleId: string, email = `${crypto.randomUUID()}@example.com`) {
+  const personId = await people.addPerson(email);
+  const organizationId = platform.bootstrap.organization_id;
+  const identityId = await people.addMember(personId, organizationId, [{ workspaceId: null, roleId }]);
+  const signIn = async () => (await people.signIn(personId)).token;
+  return { personId, identityId, email, signIn };
+}
+
+/** Calls as a person, in the default organization. */
+async function callAs<Body>(token: string, method: string, path: string, body?: unknown) {
+  return platform.callAs<Body>({ token, organizationId: platform.bootstrap.organization_id }, method, path, body);
+}
+
+const rolesOf = async (identityId: string) => {
+  const { body } = await platform.asAdmin<OrgMember[]>('GET', `${MEMBERS}/active?limit=500`);
+  return body.find(({ id }) => id === identityId);
+};
+
+describe('members', () => {
+  it('are added directly or invited, and read as the Terraform provider reads them', async () => {
+    const added = await platform.asAdmin<NewMember>('POST', MEMBERS, {
+      email: ' Direct@Example.com',
+      direct: true,
+      role_id: organizationViewer,
+      workspace_ids: [platform.bootstrap.workspace_id],
+    });
+    expect(added).toMatchObject({
+      status: 200,
+      body: { email: 'direct@example.com', is_pending: false, invite_link: null, role_id: organizationViewer },
+    });
+    const invited = await platform.asAdmin<NewMember>('POST', MEMBERS, { email: 'invited@example.com' });
+    expect(invited.body).toMatchObject({ is_pending: true, role_id: organizationUser });
+    expect(invited.body.invite_link).toMatch(/^http:\/\/localhost:2024\/login\/invite\?token=[\w-]{43}$/);
+    const query = (email: string) => `?emails=${email}&limit=100&sort_by=created_at&sort_by_desc=true`;
+    const active = await platform.asAdmin<OrgMember[]>('GET', `${MEMBERS}/active${query('direct@example.com')}`);
+    expect(active.body).toMatchObject([
+      {
+        id: added.body.id,
+        role_id: organizationViewer,
+        role_name: 'Organization Viewer',
+        is_disabled: false,
+        user_id: null,
+        tenant_ids: [platform.bootstrap.workspace_id],
+      },
+    ]);
+    const pending = await platform.asAdmin<PendingMember[]>('GET', `${MEMBERS}/pending${query('invited@example.com')}`);
+    expect(pending.body).toMatchObject([
+      { id: invited.body.id, email: 'invited@example.com', role_id: organizationUser },
+    ]);
+    expect(JSON.stringify(pending.body)).not.toContain('token=');
+    const both = await platform.asAdmin<{ members: OrgMember[]; pending: PendingMember[] }>(
+      'GET',
+      '/api/v1/organizations/current/members',
+    );
+    expect(both.body.members.map(({ id }) => id)).toContain(added.body.id);
+    expect(both.body.pending.map(({ id }) => id)).toContain(invited.body.id);
+    expect(await platform.dump()).not.toContain(invited.body.invite_link!.split('token=')[1]);
+    const again = await platform.asAdmin<{ detail: string }>('POST', MEMBERS, { email: 'direct@example.com' });
+    expect(again).toMatchObject({ status: 409, body: { detail: 'direct@example.com is a member already' } });
+  });
+
+  it('are found by name, address, login, person and state, in every order, page by page', async () => {
+    const names = ['Pia Ä', 'Paul_1', 'Petra%'];
+    const added: NewMember[] = [];
+    for (const [index, full_name] of names.entries()) {
+      const email = `page${3 - index}@paging.example`;
+      added.push((await platform.asAdmin<NewMember>('POST', MEMBERS, { email, full_name, direct: true })).body);
+    }
+    const emails = async (query: string) => {
+      const { status, body } = await platform.asAdmin<OrgMember[]>('GET', `${MEMBERS}/active?${query}`);
+      expect(status, query).toBe(200);
+      return body.map(({ email }) => email.split('@')[0]);
+    };
+    expect(await emails('q=PAGING.example')).toEqual(['page1', 'page2', 'page3']);
+    expect(await emails('q=paging.example&sort_by_desc=false')).toEqual(['page3', 'page2', 'page1']);
+    expect(await emails('q=paging.example&sort_by=name&sort_by_desc=false')).toEqual(['page2', 'page1', 'page3']);
+    expect(await emails('q=paging.example&sort_by=email&sort_by_desc=false')).toEqual(['page1', 'page2', 'page3']);
+    expect(await emails('q=paging.example&sort_by=role&limit=2&offset=2')).toHaveLength(1);
+    expect(await emails('q=%25')).toEqual(['page1']);
+    expect(await emails('q=_')).toEqual(['page2']);
+    expect(await emails('q=pia')).toEqual(['page3']);
+    const [first] = await people.database.prisma.identity.findMany({ where: { id: added[0]!.id } });
+    expect(await emails(`ls_user_ids=${first!.personId}`)).toEqual(['page3']);
+    const login = await people.database.prisma.login.create({
+      data: {
+        id: crypto.randomUUID(),
+        personId: first!.personId!,
+        provider: 'email',
+        issuer: '',
+        subject: 'page3@paging.example',
+        email: 'page3@paging.example',
+        provisioning: 'manual',
+      },
+    });
+    expect(await emails(`user_ids=${login.id}`)).toEqual(['page3']);
+    expect(await emails('q=paging.example&is_disabled=true')).toEqual([]);
+    for (const bad of ['limit=0', 'limit=501', 'offset=-1', 'sort_by=age', 'user_ids=x'])
+      expect((await platform.asAdmin('GET', `${MEMBERS}/active?${bad}`)).status, bad).toBe(422);
+  });
+
+  it('are made and invited in batches of up to 500: all or none', async () => {
+    const batch = Array.from({ length: 120 }, (_, index) => ({ email: `batch${index}@example.com` }));
+    const made = await platform.asAdmin<NewMember[]>('POST', `${MEMBERS}/batch`, [
+      ...batch,
+      { email: 'batch-direct@example.com', direct: true },
+    ]);
+    expect(made.status).toBe(200);
+    expect(made.body.map(({ email }) => email)).toEqual([
+      ...batch.map(({ email }) => email),
+      'batch-direct@example.com',
+    ]);
+    const failing: [unknown[], number, unknown][] = [
+      [[{ email: 'new1@example.com' }, { email: 'NEW1@example.com' }], 422, [{ loc: ['body', 1, 'email'] }]],
+      [[{ email: 'new1@example.com' }, { email: 'no address' }], 422, [{ loc: ['body', 1, 'email'] }]],
+      [
+        [{ email: 'new1@example.com' }, { email: 'batch-direct@example.com' }],
+        409,
+        'batch-direct@example.com is a member already',
+      ],
+      [
+        [{ email: 'new1@example.com' }, { email: 'new2@example.com', role_id: crypto.randomUUID() }],
+        422,
+        [{ loc: ['body', 1, 'role_id'] }],
+      ],
+      [
+        [{ email: 'new1@example.com', workspace_ids: [crypto.randomUUID()] }],
+        422,
+        [{ loc: ['body', 0, 'workspace_ids'] }],
+      ],
+      [
+        [{ email: 'new1@example.com', workspace_role_id: PLATFORM_ROLES.workspaceUser }],
+        422,
+        [{ loc: ['body', 0, 'workspace_role_id'] }],
+      ],
+      [[], 422, [{ loc: ['body'] }]],
+      [Array.from({ length: 501 }, (_, index) => ({ email: `many${index}@example.com` })), 422, [{ loc: ['body'] }]],
+    ];
+    for (const [body, status, detail] of failing)
+      expect(await platform.asAdmin('POST', `${MEMBERS}/batch`, body)).toMatchObject({ status, body: { detail } });
+    expect(await people.database.prisma.invite.count({ where: { email: 'new1@example.com' } })).toBe(0);
+  });
+
+  it('lose sessions and personal tokens when they are removed, stay in the database, and may come back', async () => {
+    const bob = await member(organizationUser);
+    const token = await bob.signIn();
+    const pat = makeKey('personal_token');
+    const organizationId = platform.bootstrap.organization_id;
+    const { id: keyId } = await people.database.prisma.apiKey.create({
+      data: {
+        ...{ id: crypto.randomUUID(), organizationId, identityId: bob.identityId, kind: 'personal_token' },
+        ...{ keySha256: hashKey(pat), shortKey: 'x', description: 'x' },
+      },
+    });
+    expect((await platform.verify(pat)).status).toBe(200);
+    const removed = await platform.asAdmin<OrgMember>('DELETE', `${MEMBERS}/${bob.identityId}`);
+    expect(removed).toMatchObject({ status: 200, body: { id: bob.identityId, email: bob.email } });
+    expect((await platform.verify(pat)).status).toBe(401);
+    expect((await platform.verify(token)).status).toBe(401);
+    expect(await people.database.prisma.apiKey.findFirst({ where: { id: keyId } })).toMatchObject({
+      revokedAt: expect.any(Date),
+    });
+    expect(await people.database.prisma.identity.findFirst({ where: { id: bob.identityId } })).toMatchObject({
+      isRemoved: true,
+    });
+    expect((await platform.asAdmin('DELETE', `${MEMBERS}/${bob.identityId}`)).status).toBe(404);
+    expect(
+      (await platform.asAdmin('PATCH', `${MEMBERS}/${bob.identityId}`, { role_id: organizationUser })).status,
+    ).toBe(404);
+    const back = await platform.asAdmin<NewMember>('POST', MEMBERS, { email: bob.email, direct: true });
+    expect(back).toMatchObject({ status: 200, body: { is_pending: false } });
+    expect(back.body.id).not.toBe(bob.identityId);
+    const actions = await people.database.prisma.auditEvent.findMany({
+      where: { organizationId, resourceId: bob.identityId },
+      select: { action: true },
+    });
+    expect(actions.map(({ action }) => action)).toEqual(['member.removed']);
+  });
+
+  it('of another organization look as if they did not exist', async () => {
+    const { organizationId } = await people.addOrganization();
+    const stranger = await people.addMember(await people.addPerson(), organizationId, [
+      { workspaceId: null, roleId: organizationUser },
+    ]);
+    for (const [method, body] of [
+      ['PATCH', { role_id: organizationViewer }],
+      ['DELETE', undefined],
+    ] as const) {
+      const there = await platform.asAdmin(method, `${MEMBERS}/${stranger}`, body);
+      const nowhere = await platform.asAdmin(method, `${MEMBERS}/${crypto.randomUUID()}`, body);
+      expect(there).toEqual(nowhere);
+      expect(there.status).toBe(404);
+    }
+    expect(await rolesOf(stranger)).toBeUndefined();
+  });
+});
+
+describe('roles of members', () => {
+  it('are changed by administrators, and by operators among users and viewers alone', async () => {
+    const [admin, operator, user] = [
+      await member(organizationAdmin),
+      await member(organizationOperator),
+      await member(organizationUser),
+    ];
+    const token = await operator.signIn();
+    const patch = (identityId: string, role_id: string) =>
+      callAs(token, 'PATCH', `${MEMBERS}/${identityId}`, { role_id });
+    expect((await patch(user.identityId, organizationViewer)).status).toBe(200);
+    expect((await rolesOf(user.identityId))!.role_id).toBe(organizationViewer);
+    for (const role of [organizationAdmin, organizationOperator])
+      expect((await patch(user.identityId, role)).status).toBe(403);
+    for (const { identityId } of [admin, operator]) {
+      expect((await patch(identityId, organizationUser)).status).toBe(403);
+      expect((await callAs(token, 'DELETE', `${MEMBERS}/${identityId}`)).status).toBe(403);
+    }
+    const add = (body: object) =>
+      callAs(token, 'POST', MEMBERS, { email: `${crypto.randomUUID()}@example.com`, ...body });
+    expect((await add({})).status).toBe(200);
+    expect((await add({ role_id: organizationOperator })).status).toBe(403);
+    // The operator is in no workspace, so cannot let others in.
+    expect((await add({ workspace_ids: [platform.bootstrap.workspace_id] })).status).toBe(403);
+    expect((await callAs(await user.signIn(), 'POST', MEMBERS, { email: 'x@example.com' })).status).toBe(403);
+    expect((await platform.asAdmin('DELETE', `${MEMBERS}/${admin.identityId}`)).status).toBe(409);
+    const second = await member(organizationAdmin);
+    expect((await platform.asAdmin('DELETE', `${MEMBERS}/${admin.identityId}`)).status).toBe(200);
+    expect(
+      (await platform.asAdmin('PATCH', `${MEMBERS}/${second.identityId}`, { role_id: organizationUser })).status,
+    ).toBe(409);
+  });
+
+  it('that a group of SCIM decides are not changed by hand', async () => {
+    const ada = await member(organizationUser);
+    const organizationId = platform.bootstrap.organization_id;
+    const group = await people.database.prisma.scimGroup.create({
+      data: { id: crypto.randomUUID(), organizationId, displayName: 'Acme Operators' },
+    });
+    await people.database.transact(async (transaction) => {
+      await addGrants(transaction, organizationId, [
+        {
+          ...{ identityId: ada.identityId, workspaceId: null, roleId: organizationOperator },
+          ...{ source: 'scim_group', sourceId: group.id },
+        },
+      ]);
+      await applyGrants(transaction, organizationId, [ada.identityId]);
+    });
+    const answer = await platform.asAdmin('PATCH', `${MEMBERS}/${ada.identityId}`, { role_id: organizationUser });
+    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('"Acme Operators"') } });
+  });
+});
+
+describe('invites', () => {
+  it('replace earlier ones, are withdrawn, and are refused where they are disabled', async () => {
+    const email = 'grace@example.com';
+    const [first, second] = [
+      await platform.asAdmin<NewMember>('POST', MEMBERS, { email }),
+      await platform.asAdmin<NewMember>('POST', MEMBERS, { email, role_id: organizationViewer }),
+    ];
+    const pending = async () =>
+      (await platform.asAdmin<PendingMember[]>('GET', `${MEMBERS}/pending?emails=${email}`)).body;
+    expect((await pending()).map(({ id }) => id)).toEqual([second.body.id]);
+    expect((await platform.asAdmin('DELETE', `${MEMBERS}/${first.body.id}/pending`)).status).toBe(404);
+    const info = '/api/v1/orgs/current/info';
+    await platform.asAdmin('PATCH', info, { invites_enabled: false });
+    expect(await platform.asAdmin('POST', MEMBERS, { email: 'new@example.com' })).toMatchObject({
+      status: 403,
+      body: { detail: 'Invites are disabled for this organization' },
+    });
+    const direct = { email: 'new@example.com', direct: true };
+    expect((await platform.asAdmin('POST', MEMBERS, direct)).status).toBe(200);
+    expect(await pending()).toHaveLength(1);
+    await platform.asAdmin('PATCH', info, { invites_enabled: true });
+    expect((await platform.asAdmin('DELETE', `${MEMBERS}/${second.body.id}/pending`)).body).toMatchObject({ email });
+    expect(await pending()).toEqual([]);
+  });
+
+  it('for one address at once end in one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => platform.asAdmin('POST', MEMBERS, { email: 'race@example.com' })),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+    const { body } = await platform.asAdmin<PendingMember[]>('GET', `${MEMBERS}/pending?emails=race@example.com`);
+    expect(body).toHaveLength(1);
+  });
+});
