@@ -10,6 +10,8 @@ export interface PublicRoute {
   limitsBodies?: boolean;
   /** True when requests prove their rights themselves: the gateway checks no key and passes every header on. */
   isSelfAuthenticating?: boolean;
+  /** True for where people sign in and out: a session that may not act here counts as none instead of a refusal. */
+  isSignIn?: boolean;
 }
 
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -19,8 +21,8 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/api/v1/oauth', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/auth/v1/sso', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/scim/v2', service: 'org-access' },
-  { prefix: '/auth', service: 'org-access' },
-  { prefix: '/login', service: 'org-access' },
+  { prefix: '/auth', service: 'org-access', isSignIn: true },
+  { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
   { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true },

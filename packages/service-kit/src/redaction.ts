@@ -13,7 +13,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`],
   [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/g, REDACTED],
   [
-    /\b(lsv2_(sk|pt)_|rld_|ls__|sk-|sk_(live|test)_|rk_live_|gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g,
+    /\b(lsv2_(sk|pt)_|rys_|rld_|ls__|sk-|sk_(live|test)_|rk_live_|gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g,
     REDACTED,
   ],
   [

@@ -1,7 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DeploymentRoute, VerifyKeyRequest } from '@runyard/contracts';
+import {
+  ACCESS_TOKEN_TYPE,
+  type DeploymentRoute,
+  type PrincipalClaims,
+  SESSION_TOKEN_PREFIX,
+  type VerifyKeyRequest,
+} from '@runyard/contracts';
 
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 
@@ -42,6 +48,17 @@ export interface FakeKey {
   keyId: string;
   organizationId: string;
   workspaceIds: string[];
+  /** Claims of its principal tokens that are not those of a service key. */
+  claims?: Partial<PrincipalClaims>;
+  allowedNetworks?: string[];
+}
+
+export interface FakeSession {
+  sessionId: string;
+  token: string;
+  accessToken: string;
+  identityId: string;
+  organizationId: string;
 }
 
 /** A fake org-access with what the gateway uses. */
@@ -75,6 +92,23 @@ export class FakeOrgAccess {
     return issued;
   }
 
+  /** Opens the session of a person, with the token of its cookie and an access token. */
+  signIn(workspaceId: string, organizationId: string = randomUUID()): FakeSession {
+    const [sessionId, personId] = [randomUUID(), randomUUID()];
+    const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: ACCESS_TOKEN_TYPE })).toString('base64url');
+    const session = {
+      sessionId,
+      token: `${SESSION_TOKEN_PREFIX}${randomUUID()}`,
+      accessToken: `${header}.${randomUUID()}.signature`,
+      identityId: randomUUID(),
+      organizationId,
+    };
+    const claims = { sub: session.identityId, kind: 'session' as const, person_id: personId, session_id: sessionId };
+    for (const key of [session.token, session.accessToken])
+      this.keys.set(key, { key, keyId: sessionId, organizationId, workspaceIds: [workspaceId], claims });
+    return session;
+  }
+
   close(): Promise<void> {
     return this.#server.close();
   }
@@ -97,11 +131,12 @@ export class FakeOrgAccess {
       organization_id: known.organizationId,
       workspace_id: workspaceId,
       kind: 'service_key',
-      key_id: known.keyId,
+      ...(known.claims ?? { key_id: known.keyId }),
       organization_role: 'user',
       permissions: [],
     };
-    sendJson(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims });
+    const networks = known.allowedNetworks && { allowed_networks: known.allowedNetworks };
+    sendJson(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims, ...networks });
   }
 
   async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -14,6 +14,7 @@ import {
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { GuessGuard } from './authentication/guess-guard.ts';
+import { subjectsOfClaims } from './authentication/key-cache.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { ArrivalDelay } from './limits/arrival-delay.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
@@ -180,10 +181,13 @@ export class Gateway {
     return { ...this.#forwardOptions(ownHeaders, routePlan), headers };
   }
 
-  #forwardOptions(ownHeaders: readonly string[], { upstreams, load }: RoutePlan): Omit<ContinuationRequest, 'headers'> {
+  #forwardOptions(
+    ownHeaders: readonly string[],
+    { upstreams, load, source }: RoutePlan,
+  ): Omit<ContinuationRequest, 'headers'> {
     const { context, dispatcher, unresponsiveUpstreams, planner } = this.#parts;
     const isLast = () => context.lifecycle.isDraining;
-    return { dispatcher, unresponsiveUpstreams, upstreams, load, ownHeaders, isLast, avoid: planner.avoid };
+    return { dispatcher, unresponsiveUpstreams, upstreams, load, source, ownHeaders, isLast, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -202,8 +206,8 @@ export class Gateway {
       const release = this.#track(routePlan, () => socket.destroy());
       if (release) socket.once('close', release);
       const headers = this.#headers(req, routePlan, requestId);
-      const { upstreams, load, target, name } = routePlan;
-      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, name });
+      const { upstreams, load, target, source, name } = routePlan;
+      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, source, name });
     } catch (error) {
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
       const refusal =
@@ -215,12 +219,12 @@ export class Gateway {
 
   #headers(
     req: IncomingMessage,
-    { caller, prefix }: RoutePlan,
+    { caller, prefix, getsPlatformCookies }: RoutePlan,
     requestId: string,
     further: Pick<RequestHeaderOptions, 'handoff'> = {},
   ): string[] {
     const trustForwarded = this.#parts.addresses.trustsHeadersOf(req);
-    return requestHeaders(req, { caller, prefix, requestId, trustForwarded, ...further });
+    return requestHeaders(req, { caller, prefix, getsPlatformCookies, requestId, trustForwarded, ...further });
   }
 
   /** Refuses requests that waited too long, before any work is done for them. @throws UnavailableError */
@@ -244,8 +248,10 @@ export class Gateway {
   }
 
   #track({ caller }: RoutePlan, cut: () => void): (() => void) | undefined {
-    const keyId = caller.principal?.claims.key_id;
-    if (keyId === undefined || !caller.recheck) return undefined;
-    return this.#parts.exchanges.add({ keyId, recheck: caller.recheck, cut });
+    const claims = caller.principal?.claims;
+    const credentialId = claims?.key_id ?? claims?.session_id;
+    if (!claims || credentialId === undefined || !caller.recheck) return undefined;
+    const subjects = subjectsOfClaims(claims);
+    return this.#parts.exchanges.add({ credentialId, subjects, recheck: caller.recheck, cut });
   }
 }

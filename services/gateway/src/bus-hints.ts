@@ -1,13 +1,23 @@
-import { type CloudEvent, conforms, DeploymentDeleted, DeploymentRouteChanged, KeyRevoked } from '@runyard/contracts';
+import {
+  type CloudEvent,
+  conforms,
+  DeploymentDeleted,
+  DeploymentRouteChanged,
+  IdentityChanged,
+  IdentityRemoved,
+  KeyRevoked,
+  OrganizationSettingsChanged,
+  SessionEnded,
+} from '@runyard/contracts';
 import type { KeyCache } from './authentication/key-cache.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { RouteFeed } from './routing/route-feed.ts';
 import { Throttle } from './throttle.ts';
 
 /**
- * Key ids that are remembered until the next check. Any beyond wait for their cache entry to age, as without the bus.
+ * Ids that are remembered until the next check. Any beyond wait for their cache entry to age, as without the bus.
  */
-const KEY_IDS_MAX = 10_000;
+const IDS_MAX = 10_000;
 
 /**
  * Takes the events of the bus as hints where to look again. The content of an event is never believed: whoever can
@@ -15,8 +25,9 @@ const KEY_IDS_MAX = 10_000;
  */
 export class BusHints {
   readonly #parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed };
-  readonly #keyRechecks = new Throttle(() => this.#recheckKeys());
-  #keyIds = new Set<string>();
+  readonly #rechecks = new Throttle(() => this.#recheck());
+  /** Ids of keys, sessions, identities and organizations. */
+  #ids = new Set<string>();
 
   constructor(parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed }) {
     this.#parts = parts;
@@ -24,22 +35,26 @@ export class BusHints {
 
   onEvent(event: CloudEvent): void {
     if (conforms(DeploymentRouteChanged, event) || conforms(DeploymentDeleted, event)) this.#parts.feed.hint();
-    else if (conforms(KeyRevoked, event)) this.#hintRevokedKey(event.data.key_id);
+    else if (conforms(KeyRevoked, event)) this.#hint(event.data.key_id);
+    else if (conforms(SessionEnded, event)) this.#hint(event.data.session_id);
+    else if (conforms(IdentityChanged, event) || conforms(IdentityRemoved, event)) this.#hint(event.data.identity_id);
+    // Its networks may be others.
+    else if (conforms(OrganizationSettingsChanged, event)) this.#hint(event.data.organization_id);
   }
 
   stop(): void {
-    this.#keyRechecks.stop();
+    this.#rechecks.stop();
   }
 
-  #hintRevokedKey(keyId: string): void {
-    if (this.#keyIds.size < KEY_IDS_MAX) this.#keyIds.add(keyId);
-    this.#keyRechecks.trigger();
+  #hint(id: string): void {
+    if (this.#ids.size < IDS_MAX) this.#ids.add(id);
+    this.#rechecks.trigger();
   }
 
-  #recheckKeys(): void {
-    const keyIds = this.#keyIds;
-    this.#keyIds = new Set();
-    this.#parts.keys.invalidate(keyIds);
-    this.#parts.exchanges.recheckKeys(keyIds);
+  #recheck(): void {
+    const ids = this.#ids;
+    this.#ids = new Set();
+    this.#parts.keys.invalidate(ids);
+    this.#parts.exchanges.recheckSubjects(ids);
   }
 }

@@ -142,6 +142,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       table,
       hosts,
       guard,
+      addresses,
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
       onDeadRoute: () => feed.reportDeadRoute(),

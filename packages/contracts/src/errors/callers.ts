@@ -50,8 +50,8 @@ export const CALLER_ERRORS = {
   },
   workspace_out_of_reach: {
     status: 403,
-    meaning: '`X-Tenant-Id` names a workspace that the key does not reach, or none.',
-    remedy: 'Leave the header out, or use another key.',
+    meaning: '`X-Tenant-Id` or, for people, `X-Organization-Id` names one that the caller does not reach, or none.',
+    remedy: 'Leave the header out, or use another key; `detail` says whether single sign-on is required.',
   },
   session_invalid: {
     status: 401,
@@ -83,6 +83,16 @@ export const CALLER_ERRORS = {
     status: 403,
     meaning: 'The person who signed in acts in no organization.',
     remedy: 'Send `X-Organization-Id`, or join an organization.',
+  },
+  address_not_allowed: {
+    status: 403,
+    meaning: 'The organization limits the addresses from which it may be used, and the client has another.',
+    remedy: 'Call from an allowed network, or have `ip_allowlist` changed. Behind a proxy, is `TRUSTED_PROXIES` set?',
+  },
+  cross_site_request: {
+    status: 403,
+    meaning: "A browser sent the session's cookie in a request that no page of this host asked for.",
+    remedy: 'Send an access token or a key instead of the cookie.',
   },
   plan_required: {
     status: 403,

@@ -1,7 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import type { DeploymentRoute, PrincipalClaims, PublicService } from '@runyard/contracts';
-import { ForbiddenError, NotFoundError, UnauthorizedError } from '@runyard/service-kit';
-import { credentialsOf, looksLikePlatformKey } from './credentials.ts';
+import {
+  type DeploymentRoute,
+  type PrincipalClaims,
+  type PublicService,
+  SESSION_TOKEN_PREFIX,
+} from '@runyard/contracts';
+import { type AppError, ForbiddenError, NotFoundError, UnauthorizedError } from '@runyard/service-kit';
+import type { PublicAddress } from '../requests/same-origin.ts';
+import {
+  credentialsOf,
+  looksLikeAccessToken,
+  looksLikePlatformCredential,
+  requireOwnPage,
+  sessionTokenIn,
+} from './credentials.ts';
 import type { KeyChecker } from './guess-guard.ts';
 import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
@@ -14,6 +26,14 @@ export interface AdmittedCaller {
   recheck?(): KeyCheckResult | Promise<KeyCheckResult>;
 }
 
+/** A request whose caller has to be found out. */
+export interface Visit {
+  req: IncomingMessage;
+  /** The address that the client asked. */
+  address: PublicAddress;
+  check: KeyChecker;
+}
+
 /** Admits a request unchanged, for others to judge. */
 export const UNAUTHENTICATED: AdmittedCaller = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
@@ -21,32 +41,37 @@ const UNKNOWN_DEPLOYMENT = 'Deployment not found';
 const NO_AUDIENCE = 'gateway';
 
 /**
- * Decides whether a request may go to a deployment. A deployment that does not exist and one that the key does not
- * reach are the same 404. One with an auth handler of its own gets every request without a key of the platform,
- * unchanged.
+ * Decides whether a request may go to a deployment. A deployment that does not exist and one that the caller does not
+ * reach are the same 404. One with an auth handler of its own gets every request without a key or access token of the
+ * platform, unchanged: the session's cookie counts for nothing there, because its pages ask for users of their own.
  */
-export async function admitToDeployment(
-  req: IncomingMessage,
-  route: DeploymentRoute | undefined,
-  check: KeyChecker,
-): Promise<AdmittedCaller> {
+export async function admitToDeployment(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
+  if (route?.has_custom_auth) return admitToCustomAuth(visit, route);
+  const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
-  if (route?.has_custom_auth) return admitToCustomAuth(req, route, check);
-  const key = apiKey ?? bearer;
-  if (key === undefined) throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
-  const request = keyCheckFor(key, route);
+  const credential = apiKey ?? bearer ?? sessionTokenIn(req, visit.address);
+  if (credential === undefined)
+    throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
+  if (apiKey === undefined && bearer === undefined) requireOwnPage(req, visit.address);
+  else requireNoSessionToken(credential);
+  const request = keyCheckFor(credential, route);
   const answer = await check(request);
-  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+  if (answer.kind === 'refused') throw refusalOf(credential);
+  if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
 }
 
-/** Returns the workspace in which a request's platform key acts; undefined for other callers. */
-export async function findWorkspaceOfKey(req: IncomingMessage, check: KeyChecker): Promise<string | undefined> {
+/** Returns the workspace in which a request's credential of the platform acts; undefined for other callers. */
+export async function findWorkspaceOfCaller({ req, address, check }: Visit): Promise<string | undefined> {
   const { apiKey, bearer } = credentialsOf(req.headers);
-  const key = [apiKey, bearer].find(looksLikePlatformKey);
-  const answer = key === undefined ? undefined : await check({ key, audience: NO_AUDIENCE });
-  return answer?.kind === 'good' ? answer.claims.workspace_id : undefined;
+  const ofKey = [apiKey, bearer].find(looksLikePlatformCredential);
+  const key = ofKey ?? sessionTokenIn(req, address);
+  if (key === undefined) return undefined;
+  // A person often has several workspaces, and a key mostly one.
+  const workspaceId = ofKey === undefined || looksLikeAccessToken(ofKey) ? requestedId(req, 'x-tenant-id') : undefined;
+  const answer = await check({ key, audience: NO_AUDIENCE, ...(workspaceId && { workspaceId }) });
+  return answer.kind === 'good' ? answer.claims.workspace_id : undefined;
 }
 
 /** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */
@@ -56,43 +81,59 @@ export function requireRoute(route: DeploymentRoute | undefined): DeploymentRout
 }
 
 /** Decides whether a request may go to one of the platform's services; the service decides what it may do there. */
-export async function admitToService(
-  req: IncomingMessage,
-  service: PublicService,
-  check: KeyChecker,
-): Promise<AdmittedCaller> {
+export async function admitToService(visit: Visit, service: PublicService): Promise<AdmittedCaller> {
+  const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
-  const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
-  // Sign-ins, and later sessions, are the service's to judge.
-  if (key === undefined) return UNAUTHENTICATED;
-  const workspaceId = req.headers['x-tenant-id'];
-  const request = {
-    key,
-    audience: service,
-    ...(typeof workspaceId === 'string' && workspaceId !== '' ? { workspaceId } : {}),
-  };
+  const key = apiKey ?? (looksLikePlatformCredential(bearer) ? bearer : undefined);
+  // Sign-ins are the service's to judge.
+  if (key === undefined) return admitSession(visit, service);
+  requireNoSessionToken(key);
+  const request = serviceCheckFor(req, key, service);
   const answer = await check(request);
-  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
-  if (answer.kind === 'other_workspace') throw new ForbiddenError(answer.detail, { code: 'workspace_out_of_reach' });
-  return admit(answer, request, check, consumedCredentials(apiKey, bearer));
+  if (answer.kind === 'refused') throw refusalOf(key);
+  return admit(requireReach(answer), request, check, consumedCredentials(apiKey, bearer));
 }
 
-async function admitToCustomAuth(
-  req: IncomingMessage,
-  route: DeploymentRoute,
-  check: KeyChecker,
-): Promise<AdmittedCaller> {
+/**
+ * Admits the person whose browser sent a session's cookie. A session that has ended counts as none: its browser has to
+ * get to the pages where people sign in.
+ */
+async function admitSession({ req, address, check }: Visit, service: PublicService): Promise<AdmittedCaller> {
+  const token = sessionTokenIn(req, address);
+  if (token === undefined) return UNAUTHENTICATED;
+  requireOwnPage(req, address);
+  const request = serviceCheckFor(req, token, service);
+  const answer = await check(request);
+  return answer.kind === 'refused' ? UNAUTHENTICATED : admit(requireReach(answer), request, check, 'none');
+}
+
+/**
+ * Admits a request to the pages where people sign in and out, which are for everybody: a session that may not act here
+ * counts as none.
+ */
+export async function admitToSignIn(visit: Visit, service: PublicService): Promise<AdmittedCaller> {
+  try {
+    return await admitToService(visit, service);
+  } catch (error) {
+    if (error instanceof ForbiddenError) return UNAUTHENTICATED;
+    throw error;
+  }
+}
+
+async function admitToCustomAuth({ req, check }: Visit, route: DeploymentRoute): Promise<AdmittedCaller> {
   const { apiKey, bearer } = credentialsOf(req.headers);
-  if (looksLikePlatformKey(apiKey)) {
+  if (looksLikePlatformCredential(apiKey)) {
     const request = keyCheckFor(apiKey, route);
     const answer = await check(request);
-    if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+    if (answer.kind === 'refused') throw refusalOf(apiKey);
+    if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
   }
-  if (!looksLikePlatformKey(bearer)) return UNAUTHENTICATED;
+  if (!looksLikePlatformCredential(bearer)) return UNAUTHENTICATED;
   const request = keyCheckFor(bearer, route);
   const answer = await check(request);
+  if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   // The handler may still know a bearer that the platform does not know.
   return reaches(answer, route) ? admit(answer, request, check, 'authorization') : UNAUTHENTICATED;
 }
@@ -102,8 +143,40 @@ function keyCheckFor(key: string, route: DeploymentRoute | undefined): KeyCheckR
   return { key, audience: `deployment:${route.deployment_id}`, workspaceId: route.workspace_id };
 }
 
+function serviceCheckFor(req: IncomingMessage, key: string, audience: PublicService): KeyCheckRequest {
+  const [workspaceId, organizationId] = [requestedId(req, 'x-tenant-id'), requestedId(req, 'x-organization-id')];
+  return { key, audience, ...(workspaceId && { workspaceId }), ...(organizationId && { organizationId }) };
+}
+
+function requestedId({ headers }: IncomingMessage, name: 'x-tenant-id' | 'x-organization-id'): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 function reaches(answer: KeyCheckResult, route: DeploymentRoute): answer is KeyCheckResult & { kind: 'good' } {
   return answer.kind === 'good' && answer.claims.workspace_id === route.workspace_id;
+}
+
+/** @throws ForbiddenError */
+function requireReach(answer: Exclude<KeyCheckResult, { kind: 'refused' }>): KeyCheckResult & { kind: 'good' } {
+  if (answer.kind === 'out_of_reach') throw new ForbiddenError(answer.detail, { code: 'workspace_out_of_reach' });
+  if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
+  return answer;
+}
+
+/** Refuses the token of a session outside of its cookie: programs have access tokens. @throws UnauthorizedError */
+function requireNoSessionToken(credential: string): void {
+  if (credential.startsWith(SESSION_TOKEN_PREFIX)) throw refusalOf(credential);
+}
+
+function refusalOf(credential: string): AppError {
+  return looksLikeAccessToken(credential)
+    ? new UnauthorizedError('Invalid access token', { code: 'session_invalid' })
+    : new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+}
+
+function addressNotAllowed(): ForbiddenError {
+  return new ForbiddenError('The organization may not be used from this address', { code: 'address_not_allowed' });
 }
 
 function admit(
@@ -112,10 +185,12 @@ function admit(
   check: KeyChecker,
   consumes: AdmittedCaller['consumes'],
 ): AdmittedCaller {
-  return { principal: { token, claims }, consumes, recheck: () => check(request) };
+  // A request that began with a valid access token goes on after its expiry, as long as the session does.
+  const again = looksLikeAccessToken(request.key) ? { ...request, isInProgress: true } : request;
+  return { principal: { token, claims }, consumes, recheck: () => check(again) };
 }
 
 function consumedCredentials(apiKey: string | undefined, bearer: string | undefined): AdmittedCaller['consumes'] {
-  if (apiKey === undefined) return 'authorization';
-  return looksLikePlatformKey(bearer) ? 'both' : 'x-api-key';
+  if (apiKey === undefined) return bearer === undefined ? 'none' : 'authorization';
+  return looksLikePlatformCredential(bearer) ? 'both' : 'x-api-key';
 }

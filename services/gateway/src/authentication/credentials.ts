@@ -1,4 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { ACCESS_TOKEN_TYPE, readCookie, SESSION_TOKEN_PREFIX, sessionCookieName } from '@runyard/contracts';
+import { ForbiddenError } from '@runyard/service-kit';
+import { isFromOwnPages, type PublicAddress } from '../requests/same-origin.ts';
 
 /** The credentials in a request. */
 export interface RequestCredentials {
@@ -10,6 +13,7 @@ export interface RequestCredentials {
 
 const BEARER = /^Bearer +(\S+) *$/i;
 const PLATFORM_KEY = /^lsv2_(sk|pt)_/;
+const JWT_HEADER_LENGTH_MAX = 512;
 
 export function credentialsOf(headers: IncomingHttpHeaders): RequestCredentials {
   const apiKey = headers['x-api-key'];
@@ -17,7 +21,38 @@ export function credentialsOf(headers: IncomingHttpHeaders): RequestCredentials 
   return { apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer };
 }
 
-/** Returns whether a text has the form of a platform key; only org-access knows if it is one. */
-export function looksLikePlatformKey(text: string | undefined): text is string {
-  return text !== undefined && PLATFORM_KEY.test(text);
+/** Returns whether a text has the form of a platform key or an access token; only org-access knows if it is one. */
+export function looksLikePlatformCredential(text: string | undefined): text is string {
+  return text !== undefined && (PLATFORM_KEY.test(text) || looksLikeAccessToken(text));
+}
+
+/** Returns whether the header of a JWT names the type of access tokens. */
+export function looksLikeAccessToken(text: string): boolean {
+  const end = text.indexOf('.');
+  if (end <= 0 || end > JWT_HEADER_LENGTH_MAX) return false;
+  try {
+    const header = JSON.parse(Buffer.from(text.slice(0, end), 'base64url').toString()) as { typ?: unknown } | null;
+    return header?.typ === ACCESS_TOKEN_TYPE;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the token in the cookie of a session. A request that shows another credential is not the session's: no browser
+ * adds one by itself.
+ */
+export function sessionTokenIn(req: IncomingMessage, address: PublicAddress): string | undefined {
+  const { headers } = req;
+  if (headers.cookie === undefined || headers['x-api-key'] !== undefined || headers.authorization !== undefined) {
+    return undefined;
+  }
+  const token = readCookie(headers.cookie, sessionCookieName(address));
+  return token?.startsWith(SESSION_TOKEN_PREFIX) ? token : undefined;
+}
+
+/** Requires that the browser sent the session's cookie for a page of the platform. @throws ForbiddenError */
+export function requireOwnPage(req: IncomingMessage, address: PublicAddress): void {
+  if (isFromOwnPages(req, address)) return;
+  throw new ForbiddenError('The session counts only in requests of pages of this host', { code: 'cross_site_request' });
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PrincipalClaims } from '@runyard/contracts';
 import { UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
@@ -49,7 +50,7 @@ export class KeyCache {
   readonly #asking = new Map<string, Promise<KeyCheckResult>>();
   #invalidations = 0;
   /**
-   * The number of the last invalidation of a key id: an answer that was in flight then may be older than the revocation.
+   * The number of the last invalidation of an id: an answer that was in flight then may be older than the revocation.
    */
   readonly #lastInvalidations: LRUCache<string, number>;
   #awayUntil = 0;
@@ -98,13 +99,15 @@ export class KeyCache {
     });
   }
 
-  /** Marks keys that may have been revoked: their next request asks org-access. This alone refuses nobody. */
-  invalidate(keyIds: ReadonlySet<string>): void {
+  /**
+   * Marks the answers about these keys, sessions, identities and organizations: the next request with such a credential
+   * asks org-access. This alone refuses nobody.
+   */
+  invalidate(ids: ReadonlySet<string>): void {
     this.#invalidations += 1;
-    for (const keyId of keyIds) this.#lastInvalidations.set(keyId, this.#invalidations);
+    for (const id of ids) this.#lastInvalidations.set(id, this.#invalidations);
     for (const entry of this.#entries.values()) {
-      const keyId = keyIdOf(entry.answer);
-      if (keyId !== undefined && keyIds.has(keyId)) entry.isInvalidated = true;
+      if (subjectsOf(entry.answer).some((id) => ids.has(id))) entry.isInvalidated = true;
     }
   }
 
@@ -151,8 +154,7 @@ export class KeyCache {
     try {
       const answer = await this.#options.ask(request);
       this.#awayUntil = 0;
-      const keyId = keyIdOf(answer);
-      const isInvalidated = keyId !== undefined && (this.#lastInvalidations.get(keyId) ?? 0) > invalidations;
+      const isInvalidated = subjectsOf(answer).some((id) => (this.#lastInvalidations.get(id) ?? 0) > invalidations);
       return { answer, askedAt, expiresAt: this.#expiryOf(answer), renewing: false, isInvalidated };
     } catch (error) {
       this.#awayUntil = this.#now() + AWAY_MS;
@@ -177,7 +179,16 @@ function keyIdOf(answer: KeyCheckResult): string | undefined {
   return answer.kind === 'good' ? answer.claims.key_id : undefined;
 }
 
-function idOf({ key, audience, workspaceId = '' }: KeyCheckRequest): string {
+function subjectsOf(answer: KeyCheckResult): readonly string[] {
+  return answer.kind === 'good' ? subjectsOfClaims(answer.claims) : [];
+}
+
+/** Returns the ids of whatever may change the worth of a credential: itself, its owner, and the owner's organization. */
+export function subjectsOfClaims({ key_id, session_id, sub, organization_id }: PrincipalClaims): readonly string[] {
+  return [key_id, session_id, sub, organization_id].filter((id) => id !== undefined);
+}
+
+function idOf({ key, audience, workspaceId = '', organizationId = '', isInProgress }: KeyCheckRequest): string {
   const hash = createHash('sha256').update(key).digest('base64url');
-  return `${hash} ${audience} ${workspaceId}`;
+  return `${hash} ${audience} ${workspaceId} ${organizationId}${isInProgress ? ' in progress' : ''}`;
 }

@@ -6,14 +6,20 @@ export interface KeyCheckRequest {
   /** The service that the principal token is for. */
   audience: string;
   workspaceId?: string;
+  /** The organization in which a person wants to act. */
+  organizationId?: string;
+  /** True for a request that began when its access token was valid: only the end of the session counts. */
+  isInProgress?: boolean;
 }
 
 export type KeyCheckResult =
-  | { kind: 'good'; token: string; claims: VerifyKeyResponse['claims'] }
-  /** The key is unknown, revoked or expired. */
+  | { kind: 'good'; token: string; claims: VerifyKeyResponse['claims']; allowedNetworks?: readonly string[] }
+  /** The credential is unknown, revoked or expired. */
   | { kind: 'refused' }
-  /** The key is good and does not reach the requested workspace. */
-  | { kind: 'other_workspace'; detail: string };
+  /** The credential is good and does not reach the requested workspace or organization. */
+  | { kind: 'out_of_reach'; detail: string }
+  /** The organization is not used from the client's address. */
+  | { kind: 'address_not_allowed' };
 
 const KEY_LENGTH_MAX = 512;
 
@@ -25,10 +31,13 @@ export async function checkKey(orgAccess: InternalClient, request: KeyCheckReque
     key: request.key,
     audience: request.audience,
     ...(request.workspaceId === undefined ? {} : { workspace_id: request.workspaceId }),
+    ...(request.organizationId === undefined ? {} : { organization_id: request.organizationId }),
+    ...(request.isInProgress ? { in_progress: true } : {}),
   });
   if (answer.status === 401 || answer.status === 404) return { kind: 'refused' };
-  if (answer.status === 403) return { kind: 'other_workspace', detail: detailOf(answer.body) };
-  return { kind: 'good', ...parseInternalAnswer(VerifyKeyResponse, answer) };
+  if (answer.status === 403) return { kind: 'out_of_reach', detail: detailOf(answer.body) };
+  const { token, claims, allowed_networks: allowedNetworks } = parseInternalAnswer(VerifyKeyResponse, answer);
+  return { kind: 'good', token, claims, ...(allowedNetworks && { allowedNetworks }) };
 }
 
 function detailOf(body: unknown): string {

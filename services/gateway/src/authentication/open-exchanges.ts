@@ -1,9 +1,12 @@
 import { type Logger, PeriodicTask, TooManyRequestsError } from '@runyard/service-kit';
 import type { KeyCheckResult } from './key-check.ts';
 
-/** One request or websocket in flight with a key. */
+/** One request or websocket in flight with a key or a session. */
 export interface OpenExchange {
-  keyId: string;
+  /** The id of the key or the session. */
+  credentialId: string;
+  /** Ids of whatever may end it: a key or session, an identity, an organization. */
+  subjects: readonly string[];
   /** Checks its key again. */
   recheck(): KeyCheckResult | Promise<KeyCheckResult>;
   /** Ends it so that the client sees an incomplete answer. */
@@ -23,7 +26,7 @@ const SWEEP_MS = 750;
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;
-  readonly #byKey = new Map<string, Set<OpenExchange & { openedAt: number }>>();
+  readonly #byCredential = new Map<string, Set<OpenExchange & { openedAt: number }>>();
   readonly #task: PeriodicTask;
 
   constructor({ maxPerKey, logger }: { maxPerKey: number; logger: Logger }) {
@@ -41,7 +44,7 @@ export class OpenExchanges {
 
   get size(): number {
     let size = 0;
-    for (const exchanges of this.#byKey.values()) size += exchanges.size;
+    for (const exchanges of this.#byCredential.values()) size += exchanges.size;
     return size;
   }
 
@@ -51,7 +54,7 @@ export class OpenExchanges {
    */
   add(exchange: OpenExchange): () => void {
     const entry = { ...exchange, openedAt: Date.now() };
-    let exchanges = this.#byKey.get(exchange.keyId);
+    let exchanges = this.#byCredential.get(exchange.credentialId);
     if (exchanges && exchanges.size >= this.#maxPerKey) {
       throw new TooManyRequestsError('Too many requests with this key are open', {
         code: 'too_many_requests_of_key',
@@ -60,27 +63,34 @@ export class OpenExchanges {
     }
     if (!exchanges) {
       exchanges = new Set();
-      this.#byKey.set(exchange.keyId, exchanges);
+      this.#byCredential.set(exchange.credentialId, exchanges);
     }
     exchanges.add(entry);
     return () => {
       exchanges.delete(entry);
-      if (exchanges.size === 0 && this.#byKey.get(exchange.keyId) === exchanges) this.#byKey.delete(exchange.keyId);
+      const { credentialId } = exchange;
+      if (exchanges.size === 0 && this.#byCredential.get(credentialId) === exchanges) {
+        this.#byCredential.delete(credentialId);
+      }
     };
   }
 
   cutKey(keyId: string): void {
-    for (const exchange of [...(this.#byKey.get(keyId) ?? [])]) exchange.cut();
+    for (const exchange of [...(this.#byCredential.get(keyId) ?? [])]) exchange.cut();
   }
 
-  /** Checks these keys at once, and cuts the open exchanges of those that are refused. */
-  recheckKeys(keyIds: ReadonlySet<string>): void {
-    for (const keyId of keyIds) for (const exchange of this.#byKey.get(keyId) ?? []) void this.#recheck(exchange);
+  /** Checks the credentials of these keys, sessions, identities and organizations at once, and cuts those refused. */
+  recheckSubjects(ids: ReadonlySet<string>): void {
+    for (const exchanges of this.#byCredential.values()) {
+      for (const exchange of exchanges) {
+        if (exchange.subjects.some((id) => ids.has(id))) void this.#recheck(exchange);
+      }
+    }
   }
 
   sweep(): void {
     const before = Date.now() - RECHECK_AFTER_MS;
-    for (const exchanges of this.#byKey.values()) {
+    for (const exchanges of this.#byCredential.values()) {
       for (const exchange of exchanges) if (exchange.openedAt < before) void this.#recheck(exchange);
     }
   }

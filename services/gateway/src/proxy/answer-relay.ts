@@ -3,6 +3,7 @@ import { HANDOFF_HEADER } from '@runyard/contracts';
 import { abortResponse, ClientDisconnectedError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import { responseHeaders } from './headers.ts';
+import type { AnswerSource } from './origin-rules.ts';
 import { ContinuationRefusedError, UntouchedError } from './upstream-error.ts';
 
 /** The continuation of an answer whose upstream had to stop. */
@@ -15,6 +16,8 @@ export interface Continuation {
 export interface RelayOptions {
   /** Names and values of headers that the answer gets besides the upstream's. */
   ownHeaders: readonly string[];
+  /** The sender of the answer, which decides which headers it may have. */
+  source: AnswerSource;
   /** Called when the answer begins: whether it is the last one on its connection. */
   isLast(): boolean;
   /** Called when the upstream has begun to answer. */
@@ -63,9 +66,13 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { ownHeaders, isLast, onBegun, onClosing, hasAlternative, isContinuing } = this.#options;
+    const { ownHeaders, source, isLast, onBegun, onClosing, hasAlternative, isContinuing } = this.#options;
     onBegun();
-    const { list, announcesLength, isClosing, isUntouched } = responseHeaders(raw, ownHeaders, isLast());
+    const { list, announcesLength, isClosing, isUntouched } = responseHeaders(raw, {
+      ownHeaders,
+      source,
+      closes: isLast(),
+    });
     if (isClosing) onClosing();
     if (isUntouched && hasAlternative) {
       this.#abort(new UntouchedError());

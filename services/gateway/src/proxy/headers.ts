@@ -3,6 +3,7 @@ import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNPROCESSED_HEAD
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
+import { type AnswerSource, mayAnswerWith, originHeaders, withoutPlatformCookies } from './origin-rules.ts';
 
 /** Headers that only the gateway may set are not accepted from others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
@@ -25,6 +26,8 @@ export interface RequestHeaderOptions {
   requestId: string;
   /** The part taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
   prefix: string;
+  /** True when the cookies of the sign-in pages are for the receiver. */
+  getsPlatformCookies: boolean;
   /** True when the forwarding headers of the caller are believed. */
   trustForwarded: boolean;
   /**
@@ -50,7 +53,7 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
 /** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
-  { caller, requestId, prefix, trustForwarded, handoff }: RequestHeaderOptions,
+  { caller, requestId, prefix, getsPlatformCookies, trustForwarded, handoff }: RequestHeaderOptions,
 ): string[] {
   const named = connectionNames(req.headers.connection);
   const { consumes, principal } = caller;
@@ -62,7 +65,9 @@ export function requestHeaders(
     if (isContinuing && NOT_CONTINUED.has(name)) continue;
     if (name === 'x-api-key' && (consumes === 'x-api-key' || consumes === 'both')) continue;
     if (name === 'authorization' && (consumes === 'authorization' || consumes === 'both')) continue;
-    headers.push(name, req.rawHeaders[index + 1]!);
+    const sent = req.rawHeaders[index + 1]!;
+    const value = name === 'cookie' && !getsPlatformCookies ? withoutPlatformCookies(sent) : sent;
+    if (value !== undefined) headers.push(name, value);
   }
   headers.push('x-request-id', requestId);
   headers.push('x-forwarded-for', clientAddresses(req, trustForwarded));
@@ -94,6 +99,13 @@ export interface AnswerHeaders {
   isUntouched: boolean;
 }
 
+export interface AnswerHeaderOptions {
+  /** Names and values. */
+  ownHeaders: readonly string[];
+  source: AnswerSource;
+  closes?: boolean;
+}
+
 /**
  * Returns the upstream's headers and the gateway's own; `closes` tells the client that its connection takes no further
  * request. That is left out of an answer of unknown length: cut, it would look whole to clients that take the close for
@@ -101,11 +113,11 @@ export interface AnswerHeaders {
  */
 export function responseHeaders(
   raw: readonly (Buffer | string)[],
-  ownHeaders: readonly string[],
-  closes = false,
+  { ownHeaders, source, closes = false }: AnswerHeaderOptions,
 ): AnswerHeaders {
   const answer: AnswerHeaders = { list: [], announcesLength: false, isClosing: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
+  let contentType: string | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
     if (name === 'connection') {
@@ -117,10 +129,13 @@ export function responseHeaders(
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
     if (NOT_RETURNED.has(name) || named?.has(name)) continue;
+    const value = text(raw[index + 1]!);
+    if (!mayAnswerWith(name, value, source)) continue;
     if (name === 'content-length') answer.announcesLength = true;
-    answer.list.push(name, text(raw[index + 1]!));
+    if (name === 'content-type') contentType = value;
+    answer.list.push(name, value);
   }
-  answer.list.push(...ownHeaders);
+  answer.list.push(...originHeaders(contentType, source), ...ownHeaders);
   if (closes && answer.announcesLength) answer.list.push('connection', 'close');
   return answer;
 }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { AppError } from '@runyard/service-kit';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
 import { responseHeaders } from './headers.ts';
+import type { AnswerSource } from './origin-rules.ts';
 import { isConnectFailure, upstreamFailure } from './upstream-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -27,10 +28,12 @@ export function forwardUpgrade(
     headers: string[];
     /** Names and values of headers that the answer gets besides the upstream's. */
     ownHeaders: readonly string[];
+    /** The sender of the answer, which decides which headers it may have. */
+    source: AnswerSource;
     name: string;
   },
 ): void {
-  const { load, target, headers, ownHeaders, name } = options;
+  const { load, target, headers, ownHeaders, source, name } = options;
   const [upstream, ...others] = load.withRoom(options.upstreams) as [string, ...string[]];
   const releaseLoad = load.take(upstream);
   const base = new URL(upstream);
@@ -58,14 +61,14 @@ export function forwardUpgrade(
   });
   for (const event of ['response', 'upgrade', 'close']) request.once(event, releaseLoad);
   request.on('response', (response) => {
-    const { list } = responseHeaders(response.rawHeaders, ownHeaders);
+    const { list } = responseHeaders(response.rawHeaders, { ownHeaders, source });
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));
     response.on('error', () => socket.destroy());
     response.pipe(socket);
   });
   request.on('upgrade', (response, upstreamSocket, upstreamHead) => {
     socket.off('close', destroyRequest).off('error', destroyRequest);
-    const { list } = responseHeaders(response.rawHeaders, ownHeaders);
+    const { list } = responseHeaders(response.rawHeaders, { ownHeaders, source });
     const upgraded = [...list, 'connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? 'websocket'];
     socket.write(headOf(101, upgraded));
     upstreamSocket.setTimeout(0);

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '@runyard/service-kit';
 import ipaddr from 'ipaddr.js';
-
-type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+import { matchesNetwork, type Network, parseNetwork } from './network.ts';
+import { firstValue, requestedHost } from './request-host.ts';
+import type { PublicAddress } from './same-origin.ts';
 
 /** Decides which peers are proxies whose forwarding headers are believed, and so which address a request comes from. */
 export class ClientAddresses {
@@ -20,32 +21,44 @@ export class ClientAddresses {
     return this.#trustsAll || this.#isProxy(req.socket.remoteAddress);
   }
 
+  /** Returns the address that a request is counted to: that of the client, or its network where that is one subscriber. */
+  of(req: IncomingMessage): string {
+    return subjectOf(this.clientOf(req));
+  }
+
   /**
-   * Returns the address that a request is counted to: its peer, or the one that the proxies before it name. Entries of
+   * Returns the address of the client: the peer, or the one that the proxies before it name. Entries of
    * `X-Forwarded-For` are read from the last, which the nearest proxy wrote: entries before the first stranger's are
    * the stranger's own word.
    */
-  of(req: IncomingMessage): string {
-    const peer = req.socket.remoteAddress;
-    if (!this.trustsHeadersOf(req)) return subjectOf(peer);
+  clientOf(req: IncomingMessage): string {
+    const peer = req.socket.remoteAddress ?? 'unknown';
+    if (!this.trustsHeadersOf(req)) return peer;
     const named = String(req.headers['x-forwarded-for'] ?? '').split(',');
     for (const entry of named.reverse()) {
       const address = entry.trim();
       if (!ipaddr.isValid(address)) break;
-      if (!this.#isProxy(address)) return subjectOf(address);
+      if (!this.#isProxy(address)) return address;
     }
-    return subjectOf(peer);
+    return peer;
+  }
+
+  /** Returns the address that the client asked, as far as it is known: a proxy that is not trusted hides HTTPS. */
+  publicAddressOf(req: IncomingMessage): PublicAddress {
+    const isTrusted = this.trustsHeadersOf(req);
+    const protocol = (isTrusted && firstValue(req.headers['x-forwarded-proto'])) || 'http';
+    return { protocol, host: requestedHost(req, isTrusted) ?? '' };
   }
 
   #isProxy(text: string | undefined): boolean {
     if (this.#proxies.length === 0 || text === undefined || !ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
-    return this.#proxies.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+    return this.#proxies.some((network) => matchesNetwork(address, network));
   }
 }
 
 /** Returns the subject of an address. An IPv6 subscriber has a whole /64, and counts as one. */
-function subjectOf(text = 'unknown'): string {
+function subjectOf(text: string): string {
   if (!text.includes(':') || !ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
   if (address.kind() === 'ipv4') return address.toString();
@@ -54,9 +67,7 @@ function subjectOf(text = 'unknown'): string {
 }
 
 function networkOf(text: string): Network {
-  try {
-    return text.includes('/') ? ipaddr.parseCIDR(text) : ipaddr.parseCIDR(`${text}/${text.includes(':') ? 128 : 32}`);
-  } catch (error) {
-    throw new ConfigError([`TRUSTED_PROXIES: "${text}" is no address or network (${(error as Error).message}).`]);
-  }
+  const network = parseNetwork(text);
+  if (!network) throw new ConfigError([`TRUSTED_PROXIES: "${text}" is no address or network.`]);
+  return network;
 }

@@ -12,6 +12,7 @@ export type Destination =
       stripped: string;
       limitsBodies: boolean;
       isSelfAuthenticating: boolean;
+      isSignIn: boolean;
     }
   | {
       kind: 'deployment';
@@ -32,12 +33,21 @@ export function resolvePath(url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
-  for (const { prefix, service, stripPrefix = '', limitsBodies = false, isSelfAuthenticating = false } of byLength) {
-    if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
-    const target = url.slice(stripPrefix.length) || '/';
-    return { kind: 'service', service, target, prefix, stripped: stripPrefix, limitsBodies, isSelfAuthenticating };
-  }
-  return { kind: 'none' };
+  const route = byLength.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  if (!route) return { kind: 'none' };
+  const { prefix, service, stripPrefix = '' } = route;
+  const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false } = route;
+  const target = url.slice(stripPrefix.length) || '/';
+  return {
+    kind: 'service',
+    service,
+    target,
+    prefix,
+    stripped: stripPrefix,
+    limitsBodies,
+    isSelfAuthenticating,
+    isSignIn,
+  };
 }
 
 /**

@@ -6,13 +6,18 @@ import {
   type AdmittedCaller,
   admitToDeployment,
   admitToService,
-  findWorkspaceOfKey,
+  admitToSignIn,
+  findWorkspaceOfCaller,
   requireRoute,
   UNAUTHENTICATED,
+  type Visit,
 } from '../authentication/admission.ts';
+import { limitToNetworks } from '../authentication/allowed-networks.ts';
 import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
+import type { AnswerSource } from '../proxy/origin-rules.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
+import type { ClientAddresses } from '../requests/client-address.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import { isKeyless } from './keyless-paths.ts';
@@ -28,6 +33,10 @@ export interface RoutePlan {
   /** The part that was taken off the path. */
   prefix: string;
   caller: AdmittedCaller;
+  /** The sender of the answer, which decides which headers it may set. */
+  source: AnswerSource;
+  /** True when the destination serves the sign-in pages, and gets their cookies. */
+  getsPlatformCookies: boolean;
   /** The name of the destination, for messages. */
   name: string;
 }
@@ -36,6 +45,7 @@ export interface RoutePlannerParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
   guard: GuessGuard;
+  addresses: ClientAddresses;
   /** The load of deployments. */
   load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
@@ -78,15 +88,23 @@ export class RoutePlanner {
   };
 
   async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
-    const { guard, serviceUrls } = this.#parts;
-    const { service, target, stripped, isSelfAuthenticating } = destination;
-    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitToService(req, service, guard.checkerFor(req));
-    const upstreams = [serviceUrls[service]];
-    return { upstreams, load: UNBOUNDED, target, prefix: stripped, caller, name: service };
+    const { service, target, stripped, isSelfAuthenticating, isSignIn } = destination;
+    const admitCaller = isSignIn ? admitToSignIn : admitToService;
+    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(req), service);
+    return {
+      upstreams: [this.#parts.serviceUrls[service]],
+      load: UNBOUNDED,
+      target,
+      prefix: stripped,
+      caller,
+      source: 'service',
+      getsPlatformCookies: service === 'org-access',
+      name: service,
+    };
   }
 
   async #planDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<RoutePlan> {
-    const { table, guard, load } = this.#parts;
+    const { table, load } = this.#parts;
     const { by, reference, target } = destination;
     const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
     if (!table.isLoaded && !found) {
@@ -97,9 +115,7 @@ export class RoutePlanner {
     // itself gets what is below its prefix unchanged.
     const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
     const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
-    const caller: AdmittedCaller = open
-      ? { consumes: 'both' }
-      : await admitToDeployment(req, known, guard.checkerFor(req));
+    const caller: AdmittedCaller = open ? { consumes: 'both' } : await admitToDeployment(this.#visit(req), known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
       upstreams: this.#upstreams.of(route),
@@ -107,8 +123,16 @@ export class RoutePlanner {
       target,
       prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
       caller,
+      source: by === 'host' ? 'deployment at its host' : 'deployment at the platform',
+      getsPlatformCookies: false,
       name: 'The deployment',
     };
+  }
+
+  #visit(req: IncomingMessage): Visit {
+    const { guard, addresses } = this.#parts;
+    const check = limitToNetworks(guard.checkerFor(req), addresses.clientOf(req));
+    return { req, address: addresses.publicAddressOf(req), check };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
@@ -125,7 +149,7 @@ export class RoutePlanner {
    */
   async #findNamedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
     if (isUuid(reference)) return undefined;
-    const workspaceId = await findWorkspaceOfKey(req, this.#parts.guard.checkerFor(req));
+    const workspaceId = await findWorkspaceOfCaller(this.#visit(req));
     return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decodeSegment(reference), workspaceId);
   }
 }

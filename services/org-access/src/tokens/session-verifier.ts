@@ -33,7 +33,7 @@ export class SessionVerifier {
    * @throws ForbiddenError when the person may not act in the requested organization or workspace
    */
   async verify(request: VerifyKeyRequest): Promise<VerifyKeyResponse> {
-    const { session, endsAt } = await this.#find(request.key);
+    const { session, endsAt } = await this.#find(request);
     const identity = await chooseIdentity(this.#parts.prisma, session, request);
     const claims: Omit<PrincipalClaims, 'exp'> = {
       sub: session.personId,
@@ -50,11 +50,12 @@ export class SessionVerifier {
     return { ...(await this.#parts.tokens.sign(claims, endsAt)), ...networks };
   }
 
-  async #find(credential: string): Promise<LiveSession> {
+  async #find({ key: credential, in_progress: isInProgress = false }: VerifyKeyRequest): Promise<LiveSession> {
     const { sessions, accessTokens } = this.#parts;
     if (!AccessTokens.isOne(credential)) return sessions.findByToken(credential);
-    const { sessionId, expiresAt } = await accessTokens.verify(credential);
+    const { sessionId, expiresAt } = await accessTokens.verify(credential, { allowsExpired: isInProgress });
     const { session, endsAt } = await sessions.findById(sessionId);
+    if (isInProgress) return { session, endsAt };
     return { session, endsAt: new Date(Math.min(expiresAt.getTime(), endsAt.getTime())) };
   }
 

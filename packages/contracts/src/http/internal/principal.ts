@@ -62,6 +62,11 @@ export const VerifyKeyRequest = Type.Object(
     workspace_id: Type.Optional(Type.String()),
     /** The organization in which a person who signed in wants to act, from `X-Organization-Id`. Keys have theirs. */
     organization_id: Type.Optional(Type.String()),
+    /**
+     * True for a request that began when its access token was valid: the token's expiry does not matter any more, and the
+     * end of its session does.
+     */
+    in_progress: Type.Optional(Type.Boolean()),
   },
   { $id: 'VerifyKeyRequest' },
 );

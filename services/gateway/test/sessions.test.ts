@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { DeploymentRoute } from '@runyard/contracts';
+import {
+  IdentityChanged,
+  LOOPBACK_SESSION_COOKIE,
+  OrganizationSettingsChanged,
+  SessionEnded,
+} from '@runyard/contracts';
+import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { testRedis } from '@runyard/test-kit';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  type FakeServer,
+  type FakeSession,
+  sendJson,
+  startFakeServer,
+} from '@runyard/test-kit/fake-platform';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+
+let gateway: TestGateway;
+let bus: EventBus;
+let upstream: FakeServer;
+let route: DeploymentRoute;
+let custom: DeploymentRoute;
+let session: FakeSession;
+/** Headers of the deployment's next answers. */
+let answerHeaders: Record<string, string | string[]> = {};
+
+beforeAll(async () => {
+  upstream = await startFakeServer((req, res) => {
+    if (req.url === '/stream') {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      return;
+    }
+    for (const [name, value] of Object.entries(answerHeaders)) res.setHeader(name, value);
+    if (answerHeaders['content-type'] === undefined) sendJson(res, 200, { headers: req.headers });
+    else res.end('<html>');
+  });
+  route = deploymentRoute({ upstreams: [upstream.url], custom_host: 'agents.example' });
+  custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true, workspace_id: route.workspace_id });
+  const controlPlane = await FakeControlPlane.start();
+  controlPlane.routes.push(route, custom);
+  const redis = testRedis();
+  bus = createEventBus({ kind: 'redis', ...redis }, { logger: silentLogger });
+  gateway = await startGateway({
+    controlPlane,
+    bus: { kind: 'redis', ...redis },
+    env: { TRUST_FORWARDED_HEADERS: 'true' },
+  });
+  await gateway.untilReady();
+  await gateway.untilSubscribed();
+});
+afterAll(async () => {
+  await bus?.close();
+  await gateway?.close();
+  await upstream?.close();
+});
+beforeEach(() => {
+  answerHeaders = {};
+  session = gateway.orgAccess.signIn(route.workspace_id);
+});
+
+const cookie = (token = session.token, name = LOOPBACK_SESSION_COOKIE) => ({ cookie: `${name}=${token}` });
+const at = (deployment: DeploymentRoute, path = '/threads') =>
+  `${gateway.url}/deployments/${deployment.deployment_id}${path}`;
+
+/** Sends headers that `fetch` keeps to itself. */
+function send(url: string, headers: Record<string, string>, method = 'GET') {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+    const req = httpRequest(url, { method, headers }, async (res) => {
+      let body = '';
+      for await (const chunk of res) body += chunk;
+      resolve({ status: res.statusCode!, headers: res.headers, body });
+    });
+    req.on('error', reject).end();
+  });
+}
+const echoed = async (url: string, headers: Record<string, string>, method?: string) => {
+  const { status, body } = await send(url, headers, method);
+  expect(status).toBe(200);
+  return JSON.parse(body).headers as Record<string, string>;
+};
+
+describe('the cookie of a session', () => {
+  it('authenticates its person at services and deployments, and reaches org-access alone', async () => {
+    const others = { cookie: `a=b; ${LOOPBACK_SESSION_COOKIE}=${session.token}; __Host-runyard_other=x; c=d` };
+    const deployment = await echoed(at(route), others);
+    expect(deployment['x-runyard-principal']).toBe(
+      `token for deployment:${route.deployment_id} of ${session.sessionId}`,
+    );
+    expect(deployment.cookie).toBe('a=b; c=d');
+    const controlPlane = await echoed(`${gateway.url}/v2/deployments`, others);
+    expect(controlPlane['x-runyard-principal']).toBe(`token for control-plane of ${session.sessionId}`);
+    expect(controlPlane.cookie).toBe('a=b; c=d');
+    expect((await echoed(`${gateway.url}/api/v1/orgs/current/info`, others)).cookie).toBe(others.cookie);
+    expect((await echoed(at(route), cookie())).cookie).toBeUndefined();
+    const visitor = await echoed(at(custom), {
+      ...others,
+      'x-api-key': gateway.orgAccess.issue(route.workspace_id).key,
+    });
+    expect(visitor.cookie).toBe('a=b; c=d');
+  });
+
+  it('counts under the name of its address alone, never twice, and not beside another credential', async () => {
+    const refused = await Promise.all([
+      send(at(route), cookie(session.token, '__Host-runyard_session')),
+      send(at(route), { ...cookie(), 'x-forwarded-proto': 'https' }),
+      send(at(route), { ...cookie(), 'x-forwarded-host': 'runyard.example' }),
+      send(at(route), { cookie: `${cookie().cookie}; ${cookie().cookie}` }),
+      send(at(route), { ...cookie(), authorization: 'Bearer foreign' }),
+      send(at(route), { authorization: `Bearer ${session.token}` }),
+      send(at(route), { 'x-api-key': session.token }),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401, 401]);
+    const overTls = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'runyard.example' };
+    await echoed(at(route), { ...cookie(session.token, '__Host-runyard_session'), ...overTls });
+  });
+
+  it('counts in changes only when the browser proves that a page of this host asked for them', async () => {
+    const url = `${gateway.url}/v2/deployments`;
+    const { host } = new URL(url);
+    const proofs: [number, Record<string, string>, string][] = [
+      [200, SAME_ORIGIN, 'POST'],
+      [200, { origin: `http://${host}` }, 'DELETE'],
+      [403, {}, 'POST'],
+      [403, { 'sec-fetch-site': 'cross-site', origin: `http://${host}` }, 'POST'],
+      [403, { 'sec-fetch-site': 'same-site' }, 'POST'],
+      [403, { 'sec-fetch-site': 'none' }, 'POST'],
+      [403, { origin: 'null' }, 'POST'],
+      [403, { origin: 'http://elsewhere.example' }, 'PATCH'],
+      [200, { 'sec-fetch-site': 'none' }, 'GET'],
+      [200, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, 'GET'],
+      [403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }, 'GET'],
+      [403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, 'GET'],
+      [403, { connection: 'upgrade', upgrade: 'websocket' }, 'GET'],
+    ];
+    for (const [expected, headers, method] of proofs) {
+      for (const target of [url, at(route)]) {
+        const { status } = await send(target, { ...cookie(), ...headers }, method).catch(() => ({ status: 0 }));
+        expect({ target, headers, method, status }).toEqual({ target, headers, method, status: expected });
+      }
+    }
+  });
+
+  it('counts for nothing where a deployment has users of its own', async () => {
+    expect((await echoed(at(custom), { ...cookie(), ...SAME_ORIGIN }))['x-runyard-principal']).toBeUndefined();
+  });
+
+  it('of an ended session leads to the sign-in pages as a stranger, and to no deployment', async () => {
+    const ended = { ...cookie('rys_ended'), ...SAME_ORIGIN };
+    expect((await echoed(`${gateway.url}/login`, ended))['x-runyard-principal']).toBeUndefined();
+    expect((await send(at(route), ended)).status).toBe(401);
+    const crossSite = { ...cookie(), 'sec-fetch-site': 'cross-site' };
+    const page = await send(`${gateway.url}/auth/v1/sso/saml/acs`, crossSite, 'POST');
+    expect(page.status).toBe(200);
+    expect(JSON.parse(page.body).headers['x-runyard-principal']).toBeUndefined();
+  });
+
+  it('acts in the organization and the workspace that the request names', async () => {
+    const organization = randomUUID();
+    await echoed(`${gateway.url}/v2/deployments`, { ...cookie(), 'x-organization-id': organization });
+    await echoed(`${gateway.url}/v2/deployments`, { ...cookie(), 'x-tenant-id': route.workspace_id });
+    expect(gateway.orgAccess.verifyRequests.slice(-2)).toEqual([
+      { key: session.token, audience: 'control-plane', organization_id: organization },
+      { key: session.token, audience: 'control-plane', workspace_id: route.workspace_id },
+    ]);
+  });
+});
+
+describe('an access token', () => {
+  it('authenticates as a bearer, also where a deployment has users of its own, whose bearers pass', async () => {
+    const authorization = `Bearer ${session.accessToken}`;
+    for (const deployment of [route, custom]) {
+      const headers = await echoed(at(deployment), { authorization });
+      expect(headers['x-runyard-principal']).toMatch(/^token for deployment:/);
+      expect(headers.authorization).toBeUndefined();
+    }
+    expect((await echoed(`${gateway.url}/v2/deployments`, { authorization }))['x-runyard-principal']).toBeDefined();
+    const header = Buffer.from('{"alg":"RS256","typ":"at+jwt"}').toString('base64url');
+    for (const foreign of [`${header}.e30.signature`, 'e30.e30.', '.', 'bm90IGpzb24.e30.e30', 'bnVsbA.e30.e30']) {
+      const passed = await echoed(at(custom), { authorization: `Bearer ${foreign}` });
+      expect(passed.authorization).toBe(`Bearer ${foreign}`);
+      expect(passed['x-runyard-principal']).toBeUndefined();
+    }
+  });
+});
+
+describe('an answer of a deployment', () => {
+  const answerOf = async (url: string, host?: string) =>
+    (await send(url, { 'x-api-key': gateway.orgAccess.issue(route.workspace_id).key, ...(host && { host }) })).headers;
+
+  it('sets no cookie of the platform, whatever it does with the name', async () => {
+    answerHeaders = {
+      'set-cookie': [
+        'mine=1',
+        '__Host-runyard_session=stolen; Path=/; Secure',
+        'runyard_session=stolen',
+        ' RUNYARD_session =stolen',
+        '=runyard_session=stolen',
+        'runyard_session',
+        '__secure-runyard_x=1',
+        'theirs=runyard_session',
+      ],
+    };
+    for (const host of [undefined, 'agents.example']) {
+      const url = host ? `${gateway.url}/threads` : at(route);
+      expect((await answerOf(url, host))['set-cookie']).toEqual(['mine=1', 'theirs=runyard_session']);
+    }
+  });
+
+  it('changes nothing of the host that it shares with the platform, and what it shows has an origin of its own', async () => {
+    const ofHost = { 'clear-site-data': '"*"', 'service-worker-allowed': '/', 'report-to': '{}', nel: '{}' };
+    const policy = "default-src 'self'";
+    answerHeaders = { ...ofHost, 'content-type': 'text/html', 'content-security-policy': policy };
+    const shared = await answerOf(at(route));
+    for (const name of Object.keys(ofHost)) expect(shared[name]).toBeUndefined();
+    expect(shared['content-security-policy']).toContain(policy);
+    expect(shared['content-security-policy']).toContain('sandbox allow-scripts');
+    expect(shared['content-security-policy']).not.toContain('allow-same-origin');
+    answerHeaders = { 'content-type': 'image/svg+xml' };
+    expect((await answerOf(at(route)))['content-security-policy']).toContain('sandbox');
+    answerHeaders = {};
+    expect((await answerOf(at(route)))['content-security-policy']).toBeUndefined();
+    answerHeaders = { ...ofHost, 'content-type': 'text/html' };
+    const own = await answerOf(`${gateway.url}/threads`, 'agents.example');
+    expect(own).toMatchObject(ofHost);
+    expect(own['content-security-policy']).toBeUndefined();
+  });
+});
+
+describe('an open stream', () => {
+  const open = async (headers: Record<string, string>) => {
+    const response = await fetch(at(route, '/stream'), { headers });
+    expect(response.status).toBe(200);
+    const end = response.text().then(
+      () => 'whole',
+      () => 'cut',
+    );
+    return { end };
+  };
+  const publish = (event: Parameters<typeof makeEvent>[0], data: object) =>
+    bus.publish('organizations', [
+      { key: 'a', event: makeEvent(event, { source: '/runyard/test', subject: 'a', data }) },
+    ]);
+  const end = () => {
+    for (const key of [session.token, session.accessToken]) gateway.orgAccess.keys.delete(key);
+  };
+
+  it('of a session is cut at once when an event says that it ended', async () => {
+    const stream = await open(cookie());
+    end();
+    const startedAt = Date.now();
+    await publish(SessionEnded, { session_id: session.sessionId });
+    expect(await stream.end).toBe('cut');
+    expect(Date.now() - startedAt).toBeLessThan(1_500);
+  });
+
+  it('of an access token is cut when its identity changed, and of a network when it is no longer allowed', async () => {
+    const key = gateway.orgAccess.issue(route.workspace_id, session.organizationId);
+    const ofToken = await open({ authorization: `Bearer ${session.accessToken}` });
+    const ofKey = await open({ 'x-api-key': key.key });
+    end();
+    await publish(IdentityChanged, { organization_id: session.organizationId, identity_id: session.identityId });
+    expect(await ofToken.end).toBe('cut');
+    key.allowedNetworks = ['203.0.113.0/24'];
+    await publish(OrganizationSettingsChanged, { organization_id: session.organizationId });
+    expect(await ofKey.end).toBe('cut');
+  });
+
+  it('of a session is cut within five seconds also without an event', async () => {
+    const stream = await open(cookie());
+    end();
+    const startedAt = Date.now();
+    expect(await stream.end).toBe('cut');
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('an organization that limits its networks', () => {
+  it('is used from these alone, also with keys', async () => {
+    const key = gateway.orgAccess.issue(route.workspace_id);
+    const statuses = async (allowedNetworks: string[], forwardedFor: string) => {
+      const limited = { ...key, key: `${key.key.slice(0, -3)}${randomUUID().slice(0, 3)}`, allowedNetworks };
+      gateway.orgAccess.keys.set(limited.key, limited);
+      const headers = { 'x-api-key': limited.key, 'x-forwarded-for': forwardedFor };
+      const answers = [at(route), `${gateway.url}/v2/deployments`].map((url) => send(url, headers));
+      return (await Promise.all(answers)).map(({ status }) => status);
+    };
+    expect(await statuses(['203.0.113.7', '2001:db8::/32'], '203.0.113.7')).toEqual([200, 200]);
+    expect(await statuses(['203.0.113.7', '2001:db8::/32'], '2001:db8:1::9')).toEqual([200, 200]);
+    expect(await statuses(['203.0.113.0/24'], '::ffff:203.0.113.9')).toEqual([200, 200]);
+    expect(await statuses(['203.0.113.7', 'nonsense'], '203.0.113.8')).toEqual([403, 403]);
+    expect(await statuses([], '203.0.113.7')).toEqual([403, 403]);
+    expect(await statuses(['0.0.0.0/0'], '2001:db8::1')).toEqual([403, 403]);
+  });
+});
