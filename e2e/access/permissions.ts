@@ -154,6 +154,8 @@ const ORG_ACCESS = {
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',
   ]),
+  // Callers who administer nothing ask about themselves: others look as if they did not exist.
+  ...rows('any key', ['explainAccess', 'explainAccessAlias']),
   ...rows('organization:manage', ['listAuditLogs', 'listAuditLogsAlias', 'exportAuditLogs', 'exportAuditLogsAlias']),
   ...rows('organization:manage', ['verifyAuditLogs', 'verifyAuditLogsAlias', 'getAuditLogs']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),

@@ -14,6 +14,7 @@ import {
   withMiddleware,
 } from '@runyard/service-kit';
 import { createLocalJWKSet } from 'jose';
+import { accessRoutes } from './access/access-routes.ts';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
 import { createLastUseRecorder } from './api-keys/last-use-recorder.ts';
@@ -136,6 +137,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),
+        ...accessRoutes({ prisma }),
         ...auditRoutes({ prisma, keys: auditKeys }),
         ...internalRoutes({
           prisma,

@@ -1,6 +1,7 @@
 import type { OrganizationPlan } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+import { decideWorkspaceRole, type WorkspaceRoleOrigin } from './workspace-role.ts';
 
 /** The permissions of an identity. `workspace` is about the one workspace asked for. */
 export interface Access {
@@ -10,17 +11,21 @@ export interface Access {
   organization: string[];
   /** Null when the identity does not reach that workspace, or none was asked for. */
   workspace: string[] | null;
+  /** The role behind the permissions in the workspace, and what gives it. */
+  workspaceRole: { id: string; via: WorkspaceRoleOrigin } | null;
 }
+
+const ROLE = { select: { id: true, permissions: true } } as const;
 
 /** Selects the identity with its roles, and its membership of at most the workspace asked for. */
 const roleRelations = (workspaceId: string | null) =>
   ({
-    organizationRole: { select: { permissions: true } },
+    organizationRole: ROLE,
     organization: { select: { plan: true } },
-    everywhereRole: { select: { permissions: true } },
+    everywhereRole: ROLE,
     members: {
       where: { workspaceId: workspaceId ?? NO_WORKSPACE },
-      select: { role: { select: { permissions: true } } },
+      select: { role: ROLE },
     },
   }) as const;
 
@@ -33,31 +38,48 @@ const NO_WORKSPACE = '00000000-0000-0000-0000-000000000000';
  */
 export async function accessOf(
   queries: Queries,
-  scope: { organizationId: string; identityId: string; workspaceId: string | null },
+  scope: {
+    organizationId: string;
+    identityId: string;
+    workspaceId: string | null;
+    /** True for an explanation: says what a disabled identity would have. Checks never set it. */
+    includeDisabled?: boolean;
+  },
 ): Promise<Access | null> {
-  const { organizationId, identityId, workspaceId } = scope;
+  const { organizationId, identityId, workspaceId, includeDisabled = false } = scope;
   const identity = await queries.identity.findUnique({
     where: { organizationId_id: { organizationId, id: identityId } },
     include: roleRelations(workspaceId),
   });
-  if (!identity || identity.disabledAt) return null;
+  if (!identity || (identity.disabledAt && !includeDisabled)) return null;
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
   const organization = identity.organizationRole.permissions;
   const plan = identity.organization.plan as OrganizationPlan;
-  const base = { organizationRoleId: identity.organizationRoleId, plan, organization };
-  if (!workspaceId) return { ...base, workspace: null };
+  const base = {
+    organizationRoleId: identity.organizationRoleId,
+    plan,
+    organization,
+    workspace: null,
+    workspaceRole: null,
+  };
+  if (!workspaceId) return base;
 
   const exists = await queries.workspace.findFirst({
     where: { organizationId, id: workspaceId, deletedAt: null },
     select: { id: true },
   });
-  if (!exists) return { ...base, workspace: null };
-  if (isAdmin) {
-    const admin = await queries.role.findUniqueOrThrow({ where: { id: PLATFORM_ROLES.workspaceAdmin } });
-    return { ...base, workspace: admin.permissions };
-  }
-  const role = identity.members[0]?.role ?? identity.everywhereRole;
-  return { ...base, workspace: role?.permissions ?? null };
+  if (!exists) return base;
+  const decided = decideWorkspaceRole({
+    organizationRoleId: identity.organizationRoleId,
+    membership: identity.members[0]?.role,
+    everywhere: identity.everywhereRole,
+    administrator: isAdmin
+      ? await queries.role.findUniqueOrThrow({ where: { id: PLATFORM_ROLES.workspaceAdmin }, ...ROLE })
+      : null,
+  });
+  if (!decided) return base;
+  const { role, via } = decided;
+  return { ...base, workspace: role.permissions, workspaceRole: { id: role.id, via } };
 }
 
 /**

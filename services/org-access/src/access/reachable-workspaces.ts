@@ -1,6 +1,7 @@
 import type { Queries } from '../database/database.ts';
 import type { Role, Workspace } from '../generated/client.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+import { decideWorkspaceRole } from './workspace-role.ts';
 
 export interface ReachableWorkspace {
   workspace: Workspace;
@@ -29,9 +30,10 @@ export async function listReachableWorkspaces(
   });
   if (!identity || identity.disabledAt) return [];
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
-  const everywhere = isAdmin
+  const administrator = isAdmin
     ? await queries.role.findUniqueOrThrow({ where: { id: PLATFORM_ROLES.workspaceAdmin }, ...ROLE })
-    : identity.everywhereRole;
+    : null;
+  const everywhere = administrator ?? identity.everywhereRole;
   const workspaces = await queries.workspace.findMany({
     where: {
       organizationId,
@@ -42,8 +44,12 @@ export async function listReachableWorkspaces(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   const own = new Map(identity.members.map(({ workspaceId, role }) => [workspaceId, role]));
-  return workspaces.map((workspace) => ({
-    workspace,
-    role: workspace.deletedAt ? null : isAdmin ? everywhere : (own.get(workspace.id) ?? everywhere),
-  }));
+  const roleIn = (workspaceId: string) =>
+    decideWorkspaceRole({
+      organizationRoleId: identity.organizationRoleId,
+      membership: own.get(workspaceId),
+      everywhere: identity.everywhereRole,
+      administrator,
+    })?.role ?? null;
+  return workspaces.map((workspace) => ({ workspace, role: workspace.deletedAt ? null : roleIn(workspace.id) }));
 }

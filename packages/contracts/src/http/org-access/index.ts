@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { explainAccess } from './access.ts';
 import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from './api-keys.ts';
 import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from './audit.ts';
 import {
@@ -55,6 +56,7 @@ export const orgAccessOperations: readonly Operation[] = [
   deleteTagging,
   listTags,
   listResourceTags,
+  ...explainAccess,
   ...listAuditLogs,
   ...exportAuditLogs,
   ...verifyAuditLogs,
@@ -69,6 +71,7 @@ export const orgAccessOperations: readonly Operation[] = [
   getSigningKeys,
 ];
 
+export * from './access.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './audit-event.ts';
