@@ -47,6 +47,7 @@ const MEMBERS: (Omit<Member, 'key'> & { roles: [RoleName, RoleName?] })[] = [
 /** Returns whether the tables permit a member what `need` requires. */
 export function isAllowed(need: Need, { roles, isReadOnly }: Member): boolean {
   if (typeof need === 'object' || need === 'any key') return true;
+  if (need === 'signed-in person') return false;
   if (need === 'any key that writes') return !isReadOnly;
   // Administrators of an organization administer each of its workspaces.
   const held = roles.includes('ORGANIZATION_ADMIN') ? [...roles, 'WORKSPACE_ADMIN' as const] : roles;

@@ -30,6 +30,8 @@ export type Need =
   | 'any key'
   /** The operation changes what belongs to the caller itself: it takes any key but a read-only one. */
   | 'any key that writes'
+  /** The operation is about a person who signed in: keys are refused. */
+  | 'signed-in person'
   /** The operation needs no key; `because` says what proves the caller instead, or why nothing has to. */
   | { keyless: true; because: string; withoutProof: 'answered' | 'refused' };
 
@@ -158,6 +160,11 @@ const ORG_ACCESS = {
   ...rows('any key', ['explainAccess', 'explainAccessAlias']),
   ...rows('organization:manage', ['listAuditLogs', 'listAuditLogsAlias', 'exportAuditLogs', 'exportAuditLogsAlias']),
   ...rows('organization:manage', ['verifyAuditLogs', 'verifyAuditLogsAlias', 'getAuditLogs']),
+  ...rows('any key', ['updateServiceKey', 'updateServiceKeyAlias', 'rotateServiceKey', 'rotateServiceKeyAlias']),
+  ...rows('signed-in person', ['createOwnAccessToken', 'listOwnAccessTokens', 'deleteOwnAccessToken']),
+  ...rows('any key', ['listServiceAccounts', 'deleteServiceAccount']),
+  // An account without a list of workspaces is good in all of them.
+  ...rows('organization:manage', ['createServiceAccount']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

@@ -138,6 +138,7 @@ describe('a body with fields that no caller may set', () => {
   /** The reason why an operation does not do with these resources what its body requests. */
   const UNREACHED: Record<string, string> = {
     cancelRuns: 'its run has ended',
+    createOwnAccessToken: 'keys are refused',
     createPushToken: 'its deployment is no image of the registry',
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',

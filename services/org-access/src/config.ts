@@ -33,6 +33,10 @@ export const configSchema = Type.Object({
     }),
   ),
   INVITE_TTL_DAYS: Type.Integer({ default: 14, minimum: 1, maximum: 365, description: 'How long an invite works.' }),
+  PAT_CREATION_DISABLED: Type.Boolean({
+    default: false,
+    description: 'Forbids new personal access tokens in every organization.',
+  }),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SESSION_MAX_SECONDS: Type.Integer({

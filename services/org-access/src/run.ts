@@ -16,8 +16,10 @@ import {
 import { createLocalJWKSet } from 'jose';
 import { accessRoutes } from './access/access-routes.ts';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
-import { ApiKeyService } from './api-keys/api-key-service.ts';
 import { createLastUseRecorder } from './api-keys/last-use-recorder.ts';
+import { PersonalTokenService } from './api-keys/personal-token-service.ts';
+import { ServiceAccountService } from './api-keys/service-account-service.ts';
+import { ServiceKeyService } from './api-keys/service-key-service.ts';
 import { AuditKeys } from './audit/audit-keys.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { withChangeOrigin } from './audit/change-origin.ts';
@@ -133,7 +135,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...memberRoutes(members),
         ...inviteRoutes({ members, invites: new InviteService({ database, maker }), keys }),
-        ...apiKeyRoutes(new ApiKeyService({ database }), keys),
+        ...apiKeyRoutes(
+          {
+            keys: new ServiceKeyService({ database }),
+            tokens: new PersonalTokenService({ database, isCreationDisabled: config.PAT_CREATION_DISABLED }),
+            accounts: new ServiceAccountService({ database }),
+          },
+          keys,
+        ),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),

@@ -79,6 +79,21 @@ export const ORGANIZATION_ERRORS = {
     meaning: "The organization's setting `pat_creation_disabled` forbids personal access tokens.",
     remedy: 'Use a service key, or have the setting changed.',
   },
+  key_expiry_too_late: {
+    status: 422,
+    meaning: "The organization's `max_pat_expiry_days` or `max_service_key_expiry_days` asks for an earlier expiry.",
+    remedy: 'Send an `expires_at` within that many days, or have the setting changed.',
+  },
+  key_ended: {
+    status: 409,
+    meaning: 'A key that has expired is not rotated.',
+    remedy: 'Make a new key.',
+  },
+  first_account_fixed: {
+    status: 409,
+    meaning: "The first administrator key is the organization's last resort: its roles stay.",
+    remedy: 'Make another key with the roles wanted.',
+  },
   tag_exists: {
     status: 409,
     meaning: 'The workspace has this tag key, the key has this value, or the resource has this tag already.',

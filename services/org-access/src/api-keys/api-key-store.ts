@@ -1,4 +1,5 @@
 import type { Queries } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
 import type { KeyKind } from './key-format.ts';
 
 /** A key with the fields of a list. */
@@ -14,10 +15,14 @@ export interface StoredKey {
   lastUsedAt: Date | null;
   defaultWorkspaceId: string | null;
   defaultWorkspace: { displayName: string } | null;
+  createdBy: string | null;
   identity: {
     organizationRoleId: string;
+    showsOrganizationRole: boolean;
     everywhereRoleId: string | null;
-    members: { workspaceId: string; workspace: { displayName: string } }[];
+    isBootstrap: boolean;
+    isStandalone: boolean;
+    members: { workspaceId: string; roleId: string; workspace: { displayName: string } }[];
   };
 }
 
@@ -26,14 +31,17 @@ const LISTED_RELATIONS = {
   identity: {
     select: {
       organizationRoleId: true,
+      showsOrganizationRole: true,
       everywhereRoleId: true,
+      isBootstrap: true,
+      isStandalone: true,
       members: {
-        select: { workspaceId: true, workspace: { select: { displayName: true } } },
-        orderBy: { workspaceId: 'asc' },
+        select: { workspaceId: true, roleId: true, workspace: { select: { displayName: true } } },
+        orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }],
       },
     },
   },
-} as const;
+} satisfies Prisma.ApiKeyInclude;
 
 export interface NewKey {
   id: string;
@@ -45,6 +53,7 @@ export interface NewKey {
   readOnly: boolean;
   expiresAt: Date | null;
   defaultWorkspaceId: string | null;
+  createdBy: string | null;
 }
 
 export const apiKeyStore = {
@@ -65,6 +74,14 @@ export const apiKeyStore = {
     return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: LISTED_RELATIONS });
   },
 
+  /** Ends a key at a time, when it does not end before. */
+  async expire(queries: Queries, organizationId: string, keyId: string, at: Date): Promise<void> {
+    await queries.apiKey.updateMany({
+      where: { organizationId, id: keyId, OR: [{ expiresAt: null }, { expiresAt: { gt: at } }] },
+      data: { expiresAt: at },
+    });
+  },
+
   /** Returns false when another request was faster. */
   async revoke(queries: Queries, organizationId: string, keyId: string): Promise<boolean> {
     const { count } = await queries.apiKey.updateMany({
@@ -74,10 +91,10 @@ export const apiKeyStore = {
     return count === 1;
   },
 
-  /** Returns the ids of all keys of an identity that were not revoked. */
-  async idsOf(queries: Queries, organizationId: string, identityId: string): Promise<string[]> {
+  /** Returns the ids of an identity's keys that were not revoked: of all, or of those of one kind. */
+  async idsOf(queries: Queries, organizationId: string, identityId: string, kind?: KeyKind): Promise<string[]> {
     const keys = await queries.apiKey.findMany({
-      where: { organizationId, identityId, revokedAt: null },
+      where: { organizationId, identityId, revokedAt: null, ...(kind && { kind }) },
       select: { id: true },
     });
     return keys.map((key) => key.id);

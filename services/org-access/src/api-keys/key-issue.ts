@@ -1,6 +1,7 @@
 import type { ApiKey, IssuedApiKey } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import type { AuditRecorder } from '../audit/audit-trail.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type NewKey, type StoredKey } from './api-key-store.ts';
@@ -9,6 +10,7 @@ import { hashKey, makeKey, shortenKey } from './key-format.ts';
 /** Makes a key and stores its hash. Only this result contains the key itself. */
 export async function issueKey(
   transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
   organizationId: string,
   details: Omit<NewKey, 'id' | 'keySha256' | 'shortKey'>,
 ): Promise<IssuedApiKey> {
@@ -20,25 +22,32 @@ export async function issueKey(
     shortKey: shortenKey(key),
   });
   await organizationEvents.keyIssued(transaction, { organizationId, keyId: stored.id });
+  audit.record(organizationId, { action: 'api_key.created', ...resourceOf(stored.id), after: renderKey(stored) });
   return { ...renderKey(stored), key };
 }
 
 /** Revokes keys. The event lets caches drop them before their time. */
 export async function revokeKeys(
   transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
   organizationId: string,
   keyIds: string[],
 ): Promise<void> {
   for (const keyId of keyIds) {
     if (await apiKeyStore.revoke(transaction, organizationId, keyId)) {
       await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+      audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId) });
     }
   }
 }
 
+const resourceOf = (resourceId: string) => ({ resourceType: 'api_key', resourceId });
+
 export function renderKey(key: StoredKey): ApiKey {
-  const { members, everywhereRoleId, organizationRoleId } = key.identity;
+  const { members, everywhereRoleId, organizationRoleId, showsOrganizationRole } = key.identity;
   const isEverywhere = everywhereRoleId !== null || organizationRoleId === PLATFORM_ROLES.organizationAdmin;
+  const isOfAccount = key.kind === 'service_key';
+  const isOfWorkspaces = isOfAccount && everywhereRoleId === null;
   return {
     id: key.id,
     short_key: key.shortKey,
@@ -50,5 +59,15 @@ export function renderKey(key: StoredKey): ApiKey {
     default_workspace_id: key.defaultWorkspaceId,
     default_workspace_name: key.defaultWorkspace?.displayName ?? null,
     workspace_names: isEverywhere ? null : members.map((member) => member.workspace.displayName),
+    access_scope: isOfWorkspaces ? 'workspace' : 'organization',
+    role_id: isOfAccount ? (everywhereRoleId ?? onlyRole(members)) : null,
+    org_role_id: isOfAccount && (showsOrganizationRole || !isOfWorkspaces) ? organizationRoleId : null,
+    created_by: key.createdBy,
+    service_account_id: isOfAccount ? key.identityId : null,
   };
+}
+
+function onlyRole(members: { roleId: string }[]): string | null {
+  const roles = new Set(members.map(({ roleId }) => roleId));
+  return roles.size === 1 ? [...roles][0]! : null;
 }

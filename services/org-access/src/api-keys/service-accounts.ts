@@ -36,29 +36,52 @@ export async function requireWorkspace(
   if (!workspace) throw unknownWorkspace(workspaceId, field);
 }
 
+/** A service account to create. */
+export interface NewServiceAccount {
+  name: string;
+  organizationRoleId: string;
+  /** True when the role in the organization was asked for. */
+  showsOrganizationRole: boolean;
+  isStandalone: boolean;
+  /** Its role in every workspace; null: it works in `workspaces` alone. */
+  everywhereRoleId: string | null;
+  /** In the order in which they are shown. */
+  workspaces: readonly { workspaceId: string; roleId: string }[];
+}
+
 export async function createServiceAccount(
   transaction: Prisma.TransactionClient,
   caller: Principal,
-  account: { name: string; organizationRoleId: string; workspaceRoleId: string; workspaceIds: string[] | null },
+  { workspaces, ...account }: NewServiceAccount,
 ): Promise<string> {
   const { organizationId } = caller;
-  const { name, organizationRoleId, workspaceRoleId: roleId, workspaceIds } = account;
   const id = uuidv7();
   await transaction.identity.create({
-    data: {
-      id,
-      organizationId,
-      kind: 'service_account',
-      name,
-      organizationRoleId,
-      everywhereRoleId: workspaceIds ? null : roleId,
-      createdBy: caller.identity,
-    },
+    data: { ...account, id, organizationId, kind: 'service_account', createdBy: caller.identity },
   });
+  // The times keep the order.
+  const now = Date.now();
   await transaction.member.createMany({
-    data: (workspaceIds ?? []).map((workspaceId) => ({ organizationId, workspaceId, identityId: id, roleId })),
+    data: workspaces.map((workspace, index) => ({
+      ...workspace,
+      organizationId,
+      identityId: id,
+      createdAt: new Date(now + index),
+    })),
   });
   return id;
+}
+
+/** Waits for other changes of an account and its keys. @returns whether the account is active */
+export async function lockAccount(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  identityId: string,
+): Promise<boolean> {
+  const rows = await transaction.$queryRaw<{ active: boolean }[]>`
+    SELECT disabled_at IS NULL AS active FROM identity
+    WHERE organization_id = ${organizationId}::uuid AND id = ${identityId}::uuid FOR UPDATE`;
+  return rows[0]?.active ?? false;
 }
 
 export const unknownWorkspace = (id: string, field: string) =>

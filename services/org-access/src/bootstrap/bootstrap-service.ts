@@ -36,14 +36,16 @@ export class BootstrapService {
         const identityId = account?.id ?? (await createAdministrator(transaction, audit, organizationId));
         if (account && !rotateKey) return { organization_id: organizationId, workspace_id: workspaceId, api_key: null };
 
-        await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
-        const { key, id } = await issueKey(transaction, organizationId, {
+        const keyIds = await apiKeyStore.idsOf(transaction, organizationId, identityId);
+        await revokeKeys(transaction, audit, organizationId, keyIds);
+        const { key, id } = await issueKey(transaction, audit, organizationId, {
           kind: 'service_key',
           identityId,
           description: KEY_DESCRIPTION,
           readOnly: false,
           expiresAt: null,
           defaultWorkspaceId: workspaceId,
+          createdBy: null,
         });
         audit.record(organizationId, {
           action: account ? 'bootstrap_key.rotated' : 'bootstrap_key.created',

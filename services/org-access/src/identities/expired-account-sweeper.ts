@@ -32,7 +32,8 @@ export class ExpiredAccountSweeper {
       SELECT DISTINCT key.organization_id::text, key.identity_id::text
       FROM api_key key JOIN identity ON identity.id = key.identity_id
       WHERE key.expires_at <= now() AND key.revoked_at IS NULL
-        AND identity.kind = 'service_account' AND NOT identity.is_bootstrap AND identity.disabled_at IS NULL
+        AND identity.kind = 'service_account' AND NOT identity.is_bootstrap AND NOT identity.is_standalone
+        AND identity.disabled_at IS NULL
         AND NOT EXISTS (
           SELECT FROM api_key other WHERE other.identity_id = key.identity_id AND other.revoked_at IS NULL
             AND (other.expires_at IS NULL OR other.expires_at > now()))

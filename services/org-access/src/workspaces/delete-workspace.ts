@@ -24,7 +24,7 @@ export async function deleteWorkspace(
   await requireOthers(transaction, scope);
   await removeFromDefaults(transaction, scope);
   const deleted = await transaction.workspace.update({ where: { id: workspaceId }, data: { deletedAt: new Date() } });
-  const endedAccounts = await endServiceAccounts(transaction, scope);
+  const endedAccounts = await endServiceAccounts(transaction, audit, scope);
   const removedMembers = await removeMembers(transaction, scope);
   await transaction.apiKey.updateMany({
     where: { organizationId, defaultWorkspaceId: workspaceId },
@@ -83,7 +83,11 @@ async function removeFromDefaults(
 }
 
 /** Ends the service accounts that work in this workspace alone, and takes it from the others. @returns the ended ones */
-async function endServiceAccounts(transaction: Prisma.TransactionClient, scope: Scope): Promise<string[]> {
+async function endServiceAccounts(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  scope: Scope,
+): Promise<string[]> {
   const { organizationId, workspaceId } = scope;
   const accounts = await transaction.identity.findMany({
     where: { organizationId, kind: 'service_account', members: { some: { workspaceId } } },
@@ -98,6 +102,7 @@ async function endServiceAccounts(transaction: Prisma.TransactionClient, scope: 
   for (const { id, keys } of ended) {
     await revokeKeys(
       transaction,
+      audit,
       organizationId,
       keys.map((key) => key.id),
     );

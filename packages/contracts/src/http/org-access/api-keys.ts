@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation, type OperationResponse } from '../../operation.ts';
 import type { OperationPermission, PermissionRefusal } from '../../permissions.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
@@ -33,10 +33,31 @@ export const ServiceKeyCreate = Type.Object(
     /** Its role in the organization. Default: user. */
     org_role_id: Type.Optional(Nullable(Uuid)),
     default_workspace_id: defaultWorkspace,
+    /** One more key of this service account, whose workspaces and roles it has: those fields are refused then. */
+    service_account_id: Type.Optional(Nullable(Uuid)),
   },
   { $id: 'ServiceKeyCreate', ...closed },
 );
 export type ServiceKeyCreate = Static<typeof ServiceKeyCreate>;
+
+/** New roles of a key's service account, and so of all its keys. A missing or null field changes nothing. */
+export const ServiceKeyUpdate = Type.Object(
+  { role_id: Type.Optional(Nullable(Uuid)), org_role_id: Type.Optional(Nullable(Uuid)) },
+  { $id: 'ServiceKeyUpdate', ...closed },
+);
+export type ServiceKeyUpdate = Static<typeof ServiceKeyUpdate>;
+
+/** A key that replaces another of the same service account, with its roles, workspaces and description. */
+export const ServiceKeyRotation = Type.Object(
+  {
+    /** When the new key expires. Default: never. */
+    expires_at: expiresAt,
+    /** When the old key expires: now at the earliest, and not after its own `expires_at`. Default: in a day. */
+    old_key_expires_at: expiresAt,
+  },
+  { $id: 'ServiceKeyRotation', ...closed },
+);
+export type ServiceKeyRotation = Static<typeof ServiceKeyRotation>;
 
 /** A key for the caller's workspace only. */
 export const WorkspaceKeyCreate = Type.Object(
@@ -69,8 +90,18 @@ const keyFields = {
   last_used_at: Nullable(Timestamp),
   default_workspace_id: Nullable(Uuid),
   default_workspace_name: Nullable(Type.String()),
-  /** Null: every workspace of the organization. */
+  /** In the order in which they were granted; null: every workspace of the organization. */
   workspace_names: Nullable(Type.Array(Type.String())),
+  /** `workspace`: it works only in certain workspaces. */
+  access_scope: Type.Union([Type.Literal('organization'), Type.Literal('workspace')]),
+  /** The role in its workspaces; null where it has several, and for personal access tokens, which have their owner's. */
+  role_id: Nullable(Uuid),
+  /** The role in the organization; null for keys of workspaces that were made without one, and for personal tokens. */
+  org_role_id: Nullable(Uuid),
+  /** The identity that made it; null for the first key of an organization. */
+  created_by: Nullable(Uuid),
+  /** The service account that acts with it; null for personal access tokens. */
+  service_account_id: Nullable(Uuid),
 };
 
 export const ApiKey = Type.Object(keyFields, { $id: 'ApiKey' });
@@ -92,8 +123,16 @@ const exampleKey: ApiKey = {
   default_workspace_id: null,
   default_workspace_name: null,
   workspace_names: ['Workspace 1'],
+  access_scope: 'workspace',
+  role_id: '5a7d6f2e-0000-4000-8000-000000000011',
+  org_role_id: null,
+  created_by: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e03',
+  service_account_id: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e05',
 };
 const exampleIssued = { ...exampleKey, key: 'lsv2_sk_<the key, shown this once>' };
+
+const issued: OperationResponse = { description: 'The new key.', schema: IssuedApiKey, example: exampleIssued };
+const refusals = { 401: UnauthorizedResponse, 403: ForbiddenResponse, 422: InvalidResponse };
 
 /** Defines the operations to create, list and delete one kind of key. */
 function keyOperations<const Create extends TObject, const IdName extends string>(kind: {
@@ -122,10 +161,8 @@ function keyOperations<const Create extends TObject, const IdName extends string
       body: kind.create,
       bodyOptional: true,
       responses: {
-        200: { description: 'The new key.', schema: IssuedApiKey, example: exampleIssued },
-        401: UnauthorizedResponse,
-        403: ForbiddenResponse,
-        422: InvalidResponse,
+        200: issued,
+        ...refusals,
       },
       examples: { body: kind.example },
     }),
@@ -154,10 +191,8 @@ function keyOperations<const Create extends TObject, const IdName extends string
       params,
       responses: {
         200: { description: 'The key as it was.', schema: ApiKey, example: exampleKey },
-        401: UnauthorizedResponse,
-        403: ForbiddenResponse,
+        ...refusals,
         404: NotFoundResponse,
-        422: InvalidResponse,
       },
     }),
   };
@@ -186,6 +221,45 @@ export const serviceKeyOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }
   }),
 );
 
+const managesTheKey = managesKeys('in each workspace of the key; other keys look as if they did not exist');
+
+export const updateServiceKey = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
+  defineOperation({
+    operationId: `updateServiceKey${alias}`,
+    method: 'patch',
+    path: `${prefix}/service-keys/{api_key_id}`,
+    summary: 'Change the roles of a service key. In force at once, also for requests that are under way.',
+    tags: ['service keys'],
+    access: 'principal',
+    permission: managesTheKey,
+    params: Type.Object({ api_key_id: Uuid }),
+    body: ServiceKeyUpdate,
+    responses: {
+      200: { description: 'The key after the change.', schema: ApiKey, example: exampleKey },
+      ...refusals,
+      404: NotFoundResponse,
+    },
+    examples: { body: { role_id: '5a7d6f2e-0000-4000-8000-000000000012' } },
+  }),
+);
+
+export const rotateServiceKey = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
+  defineCreation('api-keys', {
+    operationId: `rotateServiceKey${alias}`,
+    method: 'post',
+    path: `${prefix}/service-keys/{api_key_id}/rotate`,
+    summary: 'Make a new key for the service account of another, which ends a little later.',
+    tags: ['service keys'],
+    access: 'principal',
+    permission: managesTheKey,
+    params: Type.Object({ api_key_id: Uuid }),
+    body: ServiceKeyRotation,
+    bodyOptional: true,
+    responses: { 200: issued, ...refusals, 404: NotFoundResponse },
+    examples: { body: {} },
+  }),
+);
+
 export const personalTokenOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
   keyOperations({
     name: `PersonalAccessToken${alias}`,
@@ -209,4 +283,16 @@ export const workspaceKeyOperations = keyOperations({
   create: WorkspaceKeyCreate,
   example: { description: 'Nightly job', read_only: true },
   permissions: { create: managesWorkspaceKeys, list: managesWorkspaceKeys, delete: managesWorkspaceKeys },
+});
+
+/** The person's own tokens in the organization chosen, under an address that clients used before. */
+export const ownTokenOperations = keyOperations({
+  name: 'OwnAccessToken',
+  noun: 'personal access token of the person who signed in',
+  path: '/api/v1/api-key/current',
+  idName: 'pat_id',
+  tag: 'personal access tokens',
+  create: PersonalTokenCreate,
+  example: { description: 'My laptop' },
+  permissions: { create: 'signed-in person', list: 'signed-in person', delete: 'signed-in person' },
 });

@@ -1,6 +1,13 @@
 import type { Operation } from '../../operation.ts';
 import { explainAccess } from './access.ts';
-import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from './api-keys.ts';
+import {
+  ownTokenOperations,
+  personalTokenOperations,
+  rotateServiceKey,
+  serviceKeyOperations,
+  updateServiceKey,
+  workspaceKeyOperations,
+} from './api-keys.ts';
 import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from './audit.ts';
 import {
   bootstrap,
@@ -16,6 +23,7 @@ import { memberOperations } from './members.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
+import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import {
   createTagging,
@@ -45,9 +53,14 @@ export const orgAccessOperations: readonly Operation[] = [
   getWorkspaceStats,
   getWorkspaceUsageLimits,
   listWorkspaceShares,
-  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
+  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations, ownTokenOperations].flatMap((kind) =>
     Object.values(kind),
   ),
+  ...updateServiceKey,
+  ...rotateServiceKey,
+  listServiceAccounts,
+  createServiceAccount,
+  deleteServiceAccount,
   ...scimTokenOperations.flatMap((operations) => Object.values(operations)),
   ...Object.values(tagKeyOperations),
   ...Object.values(tagValueOperations),
@@ -83,6 +96,7 @@ export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim-tokens.ts';
+export * from './service-accounts.ts';
 export * from './sso.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';

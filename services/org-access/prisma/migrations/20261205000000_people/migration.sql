@@ -436,7 +436,10 @@ CREATE INDEX "role_access_policy_policy_id_idx" ON role_access_policy (policy_id
 ALTER TABLE identity
   ADD COLUMN person_id uuid REFERENCES person (id),
   ADD COLUMN disabled_by text CHECK (disabled_by IN ('admin', 'scim', 'expired')),
-  ADD COLUMN is_removed boolean NOT NULL DEFAULT false;
+  ADD COLUMN is_removed boolean NOT NULL DEFAULT false,
+  ADD COLUMN shows_organization_role boolean NOT NULL DEFAULT false,
+  ADD COLUMN is_standalone boolean NOT NULL DEFAULT false;
+ALTER TABLE api_key ADD COLUMN created_by uuid;
 CREATE UNIQUE INDEX identity_of_person ON identity (organization_id, person_id) WHERE NOT is_removed;
 CREATE INDEX "identity_person_id_idx" ON identity (person_id);
 -- Whether an organization has an administrator is asked at every change of roles.
