@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { CliError, ExitCode, InterruptedError } from './cli-error.ts';
 import type { CommandContext } from './command-context.ts';
+import { addAuditCommand } from './commands/audit-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
@@ -37,6 +38,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
     .showHelpAfterError('(--help tells the options)');
   addDeploymentCommands(addDeployCommand(program, context, end), context);
   addDevCommand(program, context, end);
+  addAuditCommand(program, context);
   return program;
 }
 

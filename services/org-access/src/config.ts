@@ -58,6 +58,12 @@ export const configSchema = Type.Object({
     maximum: 1_800,
     description: 'Life of an access token, which ends with its session too.',
   }),
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 1,
+    maximum: 36_500,
+    description: 'Age in days after which events of the audit trail are removed; a signed position of the chain stays.',
+  }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),
 });
 export type Config = Static<typeof configSchema>;

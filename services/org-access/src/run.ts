@@ -21,6 +21,7 @@ import { PersonalTokenService } from './api-keys/personal-token-service.ts';
 import { ServiceAccountService } from './api-keys/service-account-service.ts';
 import { ServiceKeyService } from './api-keys/service-key-service.ts';
 import { AuditKeys } from './audit/audit-keys.ts';
+import { AuditRetention } from './audit/audit-retention.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
@@ -84,6 +85,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const lastUse = createLastUseRecorder({ prisma, logger });
   const auditKeys = new AuditKeys({ prisma, cipher, logger });
   await retryStartStep(() => auditKeys.start(), context);
+  const retention = new AuditRetention({ database, keys: auditKeys, days: config.AUDIT_RETENTION_DAYS, logger });
+  retention.start();
+  lifecycle.onStop('audit retention', () => retention.stop());
   lastUse.start();
   lifecycle.onStop('last use of keys', () => lastUse.stop());
   const lastSeen = createLastSeenRecorder({ prisma, logger });
