@@ -12,6 +12,8 @@ export interface PublicRoute {
   isSelfAuthenticating?: boolean;
   /** True for where people sign in and out: a session that may not act here counts as none instead of a refusal. */
   isSignIn?: boolean;
+  /** True when requests of HTTP/1.0 are refused. */
+  requiresHttp11?: boolean;
 }
 
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -20,7 +22,15 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/api/v1/sso', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/api/v1/oauth', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/auth/v1/sso', service: 'org-access', isSelfAuthenticating: true },
-  { prefix: '/scim/v2', service: 'org-access' },
+  // Identity providers send a SCIM token, which only org-access knows.
+  { prefix: '/scim/v2', service: 'org-access', isSelfAuthenticating: true, requiresHttp11: true },
+  {
+    prefix: '/api/scim/v2',
+    service: 'org-access',
+    stripPrefix: '/api',
+    isSelfAuthenticating: true,
+    requiresHttp11: true,
+  },
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },

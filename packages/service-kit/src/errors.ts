@@ -119,6 +119,18 @@ export class InvalidFieldError extends UnprocessableError {
   }
 }
 
+/** The request came in a version of HTTP that is too old for its path. */
+export class UpgradeRequiredError extends AppError<426> {
+  readonly status = 426;
+
+  constructor(message: string) {
+    super(message, {
+      code: 'http_version_unsupported',
+      headers: { upgrade: 'HTTP/1.1', connection: 'close, upgrade' },
+    });
+  }
+}
+
 interface Retried {
   retryAfterSeconds?: number;
 }

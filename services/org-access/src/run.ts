@@ -40,8 +40,12 @@ import { openEmail } from './open-email.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
+import { ScimGroupService } from './scim/groups/group-service.ts';
+import { createScimGate } from './scim/scim-gate.ts';
+import { scimRoutes } from './scim/scim-routes.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
+import { ScimUserService } from './scim/users/user-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
 import { LiveSessions } from './sessions/live-sessions.ts';
 import { openSso } from './sso/open-sso.ts';
@@ -126,6 +130,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
     validationErrors: 'list',
     errorForm,
+    before: [createScimGate(database)],
     internalToken: config.INTERNAL_TOKEN,
     principal: createPrincipalVerifier({
       audience: 'org-access',
@@ -147,6 +152,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           },
           keys,
         ),
+        ...scimRoutes({ users: new ScimUserService({ database }), groups: new ScimGroupService({ database }) }),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),

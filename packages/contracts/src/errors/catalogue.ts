@@ -8,6 +8,7 @@ import { ORGANIZATION_ERRORS } from './organizations.ts';
 import { OVERLOAD_ERRORS } from './overload.ts';
 import { PROCESS_ERRORS } from './processes.ts';
 import { REQUEST_ERRORS } from './requests.ts';
+import { SCIM_ERRORS } from './scim.ts';
 import { STORAGE_ERRORS } from './storage.ts';
 
 /** The catalogue by topic, in the order of docs/services/errors.md. */
@@ -22,6 +23,7 @@ export const ERRORS_BY_TOPIC = {
   'Deployments and listeners': DEPLOYMENT_ERRORS,
   'Git servers and OAuth providers': INTEGRATION_ERRORS,
   'Organizations, workspaces and keys': ORGANIZATION_ERRORS,
+  SCIM: SCIM_ERRORS,
 } satisfies Record<string, Record<string, ErrorEntry>>;
 
 type Topic = (typeof ERRORS_BY_TOPIC)[keyof typeof ERRORS_BY_TOPIC];

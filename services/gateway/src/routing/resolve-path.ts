@@ -13,6 +13,7 @@ export type Destination =
       limitsBodies: boolean;
       isSelfAuthenticating: boolean;
       isSignIn: boolean;
+      requiresHttp11: boolean;
     }
   | {
       kind: 'deployment';
@@ -36,7 +37,7 @@ export function resolvePath(url: string): Destination {
   const route = byLength.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   if (!route) return { kind: 'none' };
   const { prefix, service, stripPrefix = '' } = route;
-  const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false } = route;
+  const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false, requiresHttp11 = false } = route;
   const target = url.slice(stripPrefix.length) || '/';
   return {
     kind: 'service',
@@ -47,6 +48,7 @@ export function resolvePath(url: string): Destination {
     limitsBodies,
     isSelfAuthenticating,
     isSignIn,
+    requiresHttp11,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } from '@runyard/contracts';
-import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
+import { isPreflight, NotFoundError, UnavailableError, UpgradeRequiredError } from '@runyard/service-kit';
 import {
   type AdmittedCaller,
   admitToDeployment,
@@ -88,7 +88,8 @@ export class RoutePlanner {
   };
 
   async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
-    const { service, target, stripped, isSelfAuthenticating, isSignIn } = destination;
+    const { service, target, stripped, isSelfAuthenticating, isSignIn, requiresHttp11 } = destination;
+    if (requiresHttp11 && req.httpVersion === '1.0') throw new UpgradeRequiredError('This path needs HTTP/1.1');
     const admitCaller = isSignIn ? admitToSignIn : admitToService;
     const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(req), service);
     return {

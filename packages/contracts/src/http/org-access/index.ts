@@ -22,6 +22,7 @@ import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { memberOperations } from './members.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
+import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
@@ -61,6 +62,7 @@ export const orgAccessOperations: readonly Operation[] = [
   listServiceAccounts,
   createServiceAccount,
   deleteServiceAccount,
+  ...scimOperations,
   ...scimTokenOperations.flatMap((operations) => Object.values(operations)),
   ...Object.values(tagKeyOperations),
   ...Object.values(tagValueOperations),
@@ -95,6 +97,7 @@ export * from './ocsf.ts';
 export * from './organizations.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
+export * from './scim.ts';
 export * from './scim-tokens.ts';
 export * from './service-accounts.ts';
 export * from './sso.ts';

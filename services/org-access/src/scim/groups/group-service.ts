@@ -1,0 +1,207 @@
+import { isUuid } from '@runyard/contracts';
+import { NotFoundError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { keepAdministrator } from '../../access/administrators.ts';
+import { applyGroupGrants } from '../../access/group-grants.ts';
+import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
+import type { Database, Queries } from '../../database/database.ts';
+import type { Prisma, ScimGroup } from '../../generated/client.ts';
+import { type ListRequest, listResponse } from '../list-request.ts';
+import type { ScimObject } from '../resources/normalize.ts';
+import { isWanted, type Projection, project } from '../resources/project.ts';
+import { GROUP_TYPE } from '../schemas/resource-type.ts';
+import { badRequest, notUnique } from '../scim-error.ts';
+import type { ScimScope } from '../scim-gate.ts';
+import type { GroupChange } from './group-change.ts';
+import { groupStore } from './group-store.ts';
+import { readGroup, renderGroup } from './scim-group.ts';
+
+/** A group with its answer. */
+export interface GroupAnswer {
+  id: string;
+  version: number;
+  resource: ScimObject;
+}
+
+type Check = (group: { version: number }) => void;
+
+/** Keeps groups as an identity provider says, and gives their members the roles that the names say. */
+export class ScimGroupService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async list(scope: ScimScope, { condition, startIndex, count, projection }: ListRequest): Promise<ScimObject> {
+    const { prisma } = this.#database;
+    const areMembersWanted = isWanted(projection, 'members');
+    const page = { condition, offset: startIndex - 1, count, areMembersWanted };
+    const { total, rows } = await groupStore.list(prisma, scope.organizationId, page);
+    return listResponse({ total, startIndex, resources: await render(prisma, scope, rows, projection) });
+  }
+
+  /** @throws NotFoundError */
+  async get(scope: ScimScope, id: string, projection: Projection): Promise<GroupAnswer> {
+    const group = await requireGroup(this.#database.prisma, scope, id);
+    return answer(this.#database.prisma, scope, group, projection);
+  }
+
+  /** @throws ConflictError `uniqueness` when another group has the name */
+  async create(scope: ScimScope, body: ScimObject, projection: Projection): Promise<GroupAnswer> {
+    const { displayName, externalId, memberIds } = readGroup(body);
+    const { organizationId } = scope;
+    return this.#change(organizationId, async (transaction, audit) => {
+      if (await groupStore.isTaken(transaction, organizationId, displayName)) throw notUnique('displayName');
+      const group = await transaction.scimGroup.create({
+        data: { id: uuidv7(), organizationId, displayName, externalId },
+      });
+      const change = { areOthersRemoved: false, added: new Set(memberIds), removed: new Set<string>() };
+      const { joined } = await changeMembers(transaction, group, change);
+      audit.record(organizationId, {
+        action: 'scim_group.created',
+        resourceType: 'scim_group',
+        resourceId: group.id,
+        after: { displayName, externalId, members: joined },
+      });
+      return answer(transaction, scope, group, projection);
+    });
+  }
+
+  /** @throws NotFoundError; BadRequestError `mutability` for another name */
+  replace(scope: ScimScope, id: string, body: ScimObject, check: Check, projection: Projection): Promise<GroupAnswer> {
+    const { displayName, externalId, memberIds } = readGroup(body);
+    const added = new Set(memberIds);
+    return this.#update(
+      scope,
+      id,
+      { displayName, externalId, areOthersRemoved: true, added, removed: new Set() },
+      check,
+      (transaction, group) => answer(transaction, scope, group, projection),
+    );
+  }
+
+  /**
+   * Changes a group and answers it only where a projection asks for it: to answer every member would cost the more the
+   * larger the group is.
+   *
+   * @throws NotFoundError; BadRequestError `mutability` for another name
+   */
+  patch(
+    scope: ScimScope,
+    id: string,
+    change: GroupChange,
+    check: Check,
+    projection: Projection | null,
+  ): Promise<Omit<GroupAnswer, 'resource'> & { resource: ScimObject | null }> {
+    return this.#update(scope, id, change, check, async (transaction, group) =>
+      projection
+        ? answer(transaction, scope, group, projection)
+        : { id: group.id, version: group.version, resource: null },
+    );
+  }
+
+  /** Deletes a group; its members keep what their other groups give. @throws NotFoundError */
+  async delete(scope: ScimScope, id: string, check: Check): Promise<void> {
+    const { organizationId } = scope;
+    await this.#change(organizationId, async (transaction, audit) => {
+      const group = await requireGroup(transaction, scope, id);
+      check(group);
+      const change = { areOthersRemoved: true, added: new Set<string>(), removed: new Set<string>() };
+      const { left } = await changeMembers(transaction, group, change);
+      await transaction.scimGroup.delete({ where: { id } });
+      audit.record(organizationId, {
+        action: 'scim_group.deleted',
+        resourceType: 'scim_group',
+        resourceId: id,
+        before: { displayName: group.displayName, externalId: group.externalId, members: left },
+      });
+    });
+  }
+
+  #update<Result>(
+    scope: ScimScope,
+    id: string,
+    change: GroupChange,
+    check: Check,
+    toAnswer: (transaction: Prisma.TransactionClient, group: ScimGroup) => Promise<Result>,
+  ): Promise<Result> {
+    const { organizationId } = scope;
+    return this.#change(organizationId, async (transaction, audit) => {
+      const before = await requireGroup(transaction, scope, id);
+      check(before);
+      if (change.displayName !== undefined && change.displayName !== before.displayName) {
+        throw badRequest('mutability', 'The name of a group says what its roles are, and never changes');
+      }
+      const externalId = change.externalId === undefined ? before.externalId : change.externalId;
+      const { joined, left } = await changeMembers(transaction, before, change);
+      if (joined.length + left.length === 0 && externalId === before.externalId) return toAnswer(transaction, before);
+      const after = await transaction.scimGroup.update({
+        where: { id },
+        data: { externalId, version: { increment: 1 } },
+      });
+      audit.record(organizationId, {
+        action: 'scim_group.updated',
+        resourceType: 'scim_group',
+        resourceId: id,
+        before: { externalId: before.externalId },
+        after: { externalId },
+        details: { displayName: after.displayName, joined, left },
+      });
+      return toAnswer(transaction, after);
+    });
+  }
+
+  /** Changes of one organization wait for each other, so that roles follow from what is stored. */
+  #change<Result>(
+    organizationId: string,
+    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#database.transact(
+      audited((transaction, audit) => keepAdministrator(transaction, organizationId, () => work(transaction, audit))),
+    );
+  }
+}
+
+/** Changes the members, and what follows from it for their roles and versions. */
+async function changeMembers(
+  transaction: Prisma.TransactionClient,
+  group: ScimGroup,
+  change: Pick<GroupChange, 'areOthersRemoved' | 'added' | 'removed'>,
+): Promise<{ joined: string[]; left: string[] }> {
+  const { joined, left } = await groupStore.changeMembers(transaction, group, change);
+  const userIds = [...joined, ...left];
+  if (userIds.length > 0) {
+    await groupStore.touchUsers(transaction, group.organizationId, userIds);
+    await applyGroupGrants(transaction, group.organizationId, { groupIds: [group.id], userIds });
+  }
+  return { joined, left };
+}
+
+async function requireGroup(queries: Queries, { organizationId }: ScimScope, id: string): Promise<ScimGroup> {
+  const group = isUuid(id) ? await groupStore.find(queries, organizationId, id) : null;
+  if (!group) throw new NotFoundError('Group not found');
+  return group;
+}
+
+async function answer(
+  queries: Queries,
+  scope: ScimScope,
+  group: ScimGroup,
+  projection: Projection,
+): Promise<GroupAnswer> {
+  const [resource] = await render(queries, scope, [group], projection);
+  return { id: group.id, version: group.version, resource: resource! };
+}
+
+async function render(
+  queries: Queries,
+  scope: ScimScope,
+  groups: readonly ScimGroup[],
+  projection: Projection,
+): Promise<ScimObject[]> {
+  const areMembersWanted = groups.length > 0 && isWanted(projection, 'members');
+  const ids = groups.map(({ id }) => id);
+  const members = areMembersWanted ? await groupStore.membersOf(queries, ids) : undefined;
+  return groups.map((group) => project(GROUP_TYPE, projection, renderGroup(group, members?.get(group.id), scope)));
+}
