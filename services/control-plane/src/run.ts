@@ -63,6 +63,7 @@ import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
+import { DeletedWorkspaces } from './workspaces/deleted-workspaces.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -191,6 +192,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
+  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  new DeletedWorkspaces({ database, orgAccess, rollouts, logger }).start(bus, lifecycle);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
   startImageGarbageCollection({ database, removals, revisionsKept, leaseOwner: leaseOwner.id, lifecycle, logger });
   const uploads = openUploads({ config, database, storage, removals, quota, logger, leaseOwner: leaseOwner.id });
@@ -211,7 +214,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
-  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
   const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, lifecycle, logger });
   const app = createApp({
     context,

@@ -37,6 +37,7 @@ import {
 } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type PageRequest } from './deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
+import { requestDeletion } from './request-deletion.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
 
@@ -150,20 +151,7 @@ export class DeploymentService {
   }
 
   async #delete(tenant: Tenant, id: string): Promise<void> {
-    await this.#dependencies.database.transact(async (transaction) => {
-      const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
-      if (current.deleteRequestedAt) return;
-      const deleted = await transaction.deployment.update({
-        where: { id },
-        data: {
-          status: 'AWAITING_DELETE',
-          deleteRequestedAt: new Date(),
-          upstreams: [],
-          routeVersion: { increment: 1 },
-        },
-      });
-      await deploymentEvents.deleted(transaction, deleted);
-    });
+    await requestDeletion(this.#dependencies.database, tenant, id);
     this.#dependencies.rollouts.wake(id);
     await this.#dependencies.rollouts.waitUntilRemoved(id, DELETE_WAIT_MS);
   }

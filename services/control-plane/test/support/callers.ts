@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import {
+  type DeletedWorkspacesRequest,
   PRINCIPAL_HEADER,
   type PrincipalClaims,
   type ReachRequest,
@@ -11,12 +12,14 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /**
  * A fake of org-access: it publishes a key set, signs principal tokens with it, and answers whether an identity reaches
- * a workspace and which deployments have a tag.
+ * a workspace, which deployments have a tag, and which workspaces were deleted.
  */
 export interface Callers {
   orgAccessUrl: string;
   /** Identities that reach no workspace; all others reach every workspace. */
   removed: Set<string>;
+  /** Ids of deleted workspaces. */
+  deletedWorkspaces: Set<string>;
   /** Ids of deployments by the tag value that they have. */
   tagged: Map<string, string[]>;
   /** True when it answers questions about workspaces with status 500. */
@@ -34,7 +37,12 @@ export const ALL_PERMISSIONS = ['deployments:create', 'deployments:read', 'deplo
 export async function makeCallers(): Promise<Callers> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'test', alg: 'EdDSA' }] });
-  const callers = { removed: new Set<string>(), tagged: new Map<string, string[]>(), isUnwell: false };
+  const callers = {
+    removed: new Set<string>(),
+    deletedWorkspaces: new Set<string>(),
+    tagged: new Map<string, string[]>(),
+    isUnwell: false,
+  };
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json');
     const isUnwell = callers.isUnwell && request.method === 'POST';
@@ -44,6 +52,11 @@ export async function makeCallers(): Promise<Callers> {
       return response.end(
         JSON.stringify({ resource_ids: tag_value_ids.flatMap((id) => callers.tagged.get(id) ?? []) }),
       );
+    }
+    if (request.url === '/internal/workspaces/deleted') {
+      const { workspaces } = (await json(request)) as DeletedWorkspacesRequest;
+      const deleted = workspaces.filter(({ workspace_id }) => callers.deletedWorkspaces.has(workspace_id));
+      return response.end(JSON.stringify({ deleted }));
     }
     if (request.url !== '/internal/identities/reach') return response.end(jwks);
     const { identity_id } = (await json(request)) as ReachRequest;

@@ -68,6 +68,11 @@ export class TestPlatform {
     return this.#service;
   }
 
+  async stopService(): Promise<void> {
+    await this.#service?.stop();
+    this.#service = undefined;
+  }
+
   async startService(): Promise<void> {
     const agent = join(root, 'test/fixtures/fake-agent.mjs');
     this.#service = await startServiceProcess({
