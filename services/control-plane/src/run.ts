@@ -39,6 +39,7 @@ import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { OrgAccessClient } from './org-access/org-access-client.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
+import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
 import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
@@ -77,7 +78,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
-  const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
+  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  const referenced = new ReferencedSecrets({
+    folder: config.SECRET_REFERENCES_DIR,
+    ofWorkspaces: new WorkspaceSecrets(orgAccess),
+  });
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
@@ -192,7 +197,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
-  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
   new DeletedWorkspaces({ database, orgAccess, rollouts, logger }).start(bus, lifecycle);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
   startImageGarbageCollection({ database, removals, revisionsKept, leaseOwner: leaseOwner.id, lifecycle, logger });

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment, Revision, RevisionList } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -141,6 +142,27 @@ describe('secrets that are stored elsewhere', () => {
     const { secrets } = (await answer.json()) as { secrets: { PROJECT_ENV: string } };
     expect(JSON.parse(secrets.PROJECT_ENV)).toMatchObject({ MODEL_KEY: 'canary-of-a-reference' });
     expect(await platform.dump()).not.toContain('canary-of-a-reference');
+  });
+
+  it('to secrets of the workspace get their values when the revision starts, as soon as org-access answers', async () => {
+    const { workspaceSecrets } = platform.callers;
+    workspaceSecrets.set('OPENAI', 'canary-of-a-workspace');
+    platform.callers.isUnwell = true;
+    const ofWorkspace = { name: 'MODEL_KEY', secret_name: 'workspace-secrets', secret_key: 'OPENAI' };
+    const { body } = await platform.create({ secret_references: [ofWorkspace] });
+    await waitFor(() => platform.service.output().includes('The secrets of the workspace cannot be read'));
+    platform.callers.isUnwell = false;
+    await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED', { timeoutMs: 40_000 });
+    const answer = await fetch(`${await platform.upstreamOf(body.id)}/started-with`);
+    const { secrets } = (await answer.json()) as { secrets: { PROJECT_ENV: string } };
+    expect(JSON.parse(secrets.PROJECT_ENV)).toMatchObject({ MODEL_KEY: 'canary-of-a-workspace' });
+    expect((await platform.get(body.id)).body.secret_references).toEqual([ofWorkspace]);
+    expect(await platform.dump()).not.toContain('canary-of-a-workspace');
+    expect(platform.service.output()).not.toContain('canary-of-a-workspace');
+    workspaceSecrets.clear();
+    const lost = await platform.create({ secret_references: [ofWorkspace] });
+    const failed = await platform.untilStatus(lost.body.id, lost.body.latest_revision_id!, 'DEPLOY_FAILED');
+    expect(failed.status_message).toContain('The workspace has no secret OPENAI for variable MODEL_KEY');
   });
 
   it('fail the revision that refers to a missing one', async () => {

@@ -46,6 +46,8 @@ import { scimRoutes } from './scim/scim-routes.ts';
 import { scimTokenRoutes } from './scim/tokens/scim-token-routes.ts';
 import { ScimTokenService } from './scim/tokens/scim-token-service.ts';
 import { ScimUserService } from './scim/users/user-service.ts';
+import { secretRoutes } from './secrets/secret-routes.ts';
+import { SecretService } from './secrets/secret-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
 import { LiveSessions } from './sessions/live-sessions.ts';
 import { openSso } from './sso/open-sso.ts';
@@ -153,6 +155,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           keys,
         ),
         ...scimRoutes({ users: new ScimUserService({ database }), groups: new ScimGroupService({ database }) }),
+        ...secretRoutes(new SecretService({ database, cipher })),
+        ...apiKeyRoutes(new ApiKeyService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),

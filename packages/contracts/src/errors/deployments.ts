@@ -44,7 +44,8 @@ export const DEPLOYMENT_ERRORS = {
   },
   secret_references_disabled: {
     status: 400,
-    meaning: '`secret_references` are sent, and `SECRET_REFERENCES_DIR` is not set.',
+    meaning:
+      '`secret_references` are sent, and `SECRET_REFERENCES_DIR` is not set; or those of a listener refer to secrets of the workspace.',
     remedy: 'Set it, or send secrets.',
   },
   build_failed: {
@@ -99,6 +100,11 @@ export const DEPLOYMENT_ERRORS = {
     status: 409,
     meaning: 'Another data plane holds the lease of the listener.',
     remedy: 'Nothing: the data plane takes over when the lease lapses. If both shall run, give each a listener.',
+  },
+  workspace_secrets_unavailable: {
+    status: 503,
+    meaning: 'org-access is unavailable: a revision that refers to secrets of its workspace cannot start.',
+    remedy: 'Look at org-access: the roll-out is tried again by itself.',
   },
   tags_unavailable: {
     status: 503,

@@ -33,7 +33,7 @@ function buildsOf(
     dataDir,
     sources: Object.fromEntries(opened),
     secrets: { decrypt: () => [] } as unknown as SecretSets,
-    referenced: new ReferencedSecrets(undefined),
+    referenced: new ReferencedSecrets({ folder: undefined }),
     openLog: () => log as unknown as RevisionLog,
     semaphore: new Semaphore(1),
     timeoutMs: 10_000,

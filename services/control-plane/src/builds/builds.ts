@@ -160,7 +160,7 @@ export class Builds {
     const { input, source } = await this.#openSource(revision);
     const own = sets.decrypt(deployment.id, revision.encryptedSecrets);
     const references = revision.secretReferences as unknown as SecretReference[];
-    const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
+    const all = [...own, ...(await referenced.read(deployment, references))];
     const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
     const log = openLog(buildLogOf(revision), { secrets: Object.values(secrets) });
     try {

@@ -113,8 +113,7 @@ export class DesiredState {
     const remote = await findCompute(queries, tenant, config);
     const compute = remote ?? { computeType: null, pods: this.#sourceRules.pods ?? null };
     checkSourceRules({ source, revisionSource, config, revisionConfig, ...compute });
-    // For a remote deployment, the data plane reads the references, in its own environment.
-    if (!remote) this.#referenced.checkReadable(desired.secretReferences);
+    this.#referenced.checkReadable(desired.secretReferences, { isRemote: remote !== null });
     if (!desired.makesRevision) return;
     const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
     await checkSource(queries, { tenant, ...named }, this.#sourceRules);

@@ -5,7 +5,7 @@ import {
   type SourceRevisionConfig,
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, UnavailableError } from '@runyard/service-kit';
 import { BuildError } from '../builds/build-error.ts';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
@@ -168,7 +168,8 @@ export class DeploymentRollout {
       // The revision stays as it is: the next owner of the deployment continues, skips or deletes it.
       if (interrupted.aborted || this.#activeRevision.isStopped || error instanceof RevisionEndedError) return true;
       // A build reports an unavailable storage itself, after it has waited for it.
-      const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
+      const isAway =
+        isUnavailable(error) || error instanceof ObjectStorageUnavailableError || error instanceof UnavailableError;
       if (!(error instanceof BuildError) && isAway) {
         this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;

@@ -77,7 +77,7 @@ async function readReferencedSecrets(
 ): Promise<Secret[]> {
   const references = revision.secretReferences as unknown as SecretReference[];
   const deployment = references.length > 0 ? await store.find(revision.deploymentId) : null;
-  return deployment ? referenced.read(deployment.workspaceId, references) : [];
+  return deployment ? referenced.read(deployment, references) : [];
 }
 
 async function findArtifact(

@@ -8,6 +8,7 @@ import { TERMINAL } from '../revisions/revision-transitions.ts';
 export type RolloutDeployment = Pick<
   Deployment,
   | 'id'
+  | 'organizationId'
   | 'workspaceId'
   | 'status'
   | 'activeRevisionId'

@@ -67,6 +67,7 @@ export class RemoteRolloutStore implements RolloutStore {
     if (!found) return null;
     return {
       id,
+      organizationId: found.organization_id,
       workspaceId: found.tenant_id,
       status: this.#ensured.has(id) ? found.status : 'AWAITING_DATABASE',
       activeRevisionId: found.active_revision_id,

@@ -73,7 +73,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
       cipher,
       secrets,
-      referenced: new ReferencedSecrets(config.SECRET_REFERENCES_DIR),
+      referenced: new ReferencedSecrets({ folder: config.SECRET_REFERENCES_DIR }),
       scales: new LocalScaleStore({ stateFile, logger }),
       samples: new ForwardedSamples({ client, link }),
       // Samples are not stored here.

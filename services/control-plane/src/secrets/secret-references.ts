@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Secret, SecretReference } from '@runyard/contracts';
-import { BadRequestError } from '@runyard/service-kit';
+import { type Secret, type SecretReference, WORKSPACE_SECRETS_NAME } from '@runyard/contracts';
+import { BadRequestError, type Tenant } from '@runyard/service-kit';
 import { RevisionStartError } from '../drivers/driver.ts';
+import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { checkNames } from './secret-set.ts';
 
 /** @throws BadRequestError when the references are invalid variables, or conflict with the secrets */
@@ -13,27 +14,55 @@ export function checkReferences(references: readonly SecretReference[], secrets:
 }
 
 /**
- * Reads secrets that are stored outside of the platform, when a revision starts. They are files of a folder, in the
- * layout in which Kubernetes mounts secrets. A workspace reaches only the folder named by its id.
+ * Reads the secrets that deployments refer to, when a revision starts: those of their workspace, which org-access keeps,
+ * and those stored outside of the platform, which are files of a folder in the layout in which Kubernetes mounts secrets.
+ * A workspace reaches only its own.
  */
 export class ReferencedSecrets {
   readonly #folder: string | undefined;
+  readonly #ofWorkspaces: Pick<WorkspaceSecrets, 'read'> | undefined;
 
-  /** @param folder contains `<workspace id>/<secret name>/<secret key>`; undefined: there are no such secrets */
-  constructor(folder: string | undefined) {
-    this.#folder = folder;
+  /**
+   * @param options.folder contains `<workspace id>/<secret name>/<secret key>`; undefined: there are no such secrets
+   * @param options.ofWorkspaces undefined on remote data planes, which do not reach org-access
+   */
+  constructor(options: { folder: string | undefined; ofWorkspaces?: Pick<WorkspaceSecrets, 'read'> }) {
+    this.#folder = options.folder;
+    this.#ofWorkspaces = options.ofWorkspaces;
   }
 
-  /** @throws BadRequestError when there are references, and no folder to read them from */
-  checkReadable(references: readonly SecretReference[]): void {
-    if (references.length === 0 || this.#folder !== undefined) return;
+  /** @throws BadRequestError when there are references that cannot be read where the deployment runs */
+  checkReadable(references: readonly SecretReference[], { isRemote }: { isRemote: boolean }): void {
+    if (isRemote) {
+      if (!references.some(isOfWorkspace)) return;
+      throw new BadRequestError(
+        `secret_references to ${WORKSPACE_SECRETS_NAME} cannot be read by the data plane of a listener.`,
+        { code: 'secret_references_disabled' },
+      );
+    }
+    if (this.#folder !== undefined || references.every(isOfWorkspace)) return;
     throw new BadRequestError('secret_references cannot be read here: SECRET_REFERENCES_DIR is not set.', {
       code: 'secret_references_disabled',
     });
   }
 
-  /** @throws RevisionStartError that names the missing reference, never a value */
-  read(workspaceId: string, references: readonly SecretReference[]): Promise<Secret[]> {
+  /**
+   * @throws RevisionStartError that names the missing reference, never a value; UnavailableError when org-access cannot
+   * be reached
+   */
+  async read(tenant: Tenant, references: readonly SecretReference[]): Promise<Secret[]> {
+    const ofWorkspaces = this.#ofWorkspaces;
+    if (ofWorkspaces === undefined) return this.#readFiles(tenant.workspaceId, references);
+    const ours = references.filter(isOfWorkspace);
+    const files = references.filter((reference) => !isOfWorkspace(reference));
+    const [first, second] = await Promise.all([
+      ours.length === 0 ? [] : readOfWorkspace(ofWorkspaces, tenant, ours),
+      this.#readFiles(tenant.workspaceId, files),
+    ]);
+    return [...first, ...second];
+  }
+
+  #readFiles(workspaceId: string, references: readonly SecretReference[]): Promise<Secret[]> {
     return Promise.all(
       references.map(async ({ name, secret_name: secret, secret_key: key }) => {
         if (this.#folder === undefined) {
@@ -51,4 +80,22 @@ export class ReferencedSecrets {
       }),
     );
   }
+}
+
+const isOfWorkspace = ({ secret_name }: SecretReference) => secret_name === WORKSPACE_SECRETS_NAME;
+
+async function readOfWorkspace(
+  ofWorkspaces: Pick<WorkspaceSecrets, 'read'>,
+  tenant: Tenant,
+  references: readonly SecretReference[],
+): Promise<Secret[]> {
+  const values = await ofWorkspaces.read(
+    tenant,
+    references.map(({ secret_key: key }) => key),
+  );
+  return references.map(({ name, secret_key: key }) => {
+    const value = values.get(key);
+    if (value === undefined) throw new RevisionStartError(`The workspace has no secret ${key} for variable ${name}.`);
+    return { name, value };
+  });
 }

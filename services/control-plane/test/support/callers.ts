@@ -7,12 +7,13 @@ import {
   type PrincipalClaims,
   type ReachRequest,
   type TaggedResourcesRequest,
+  type WorkspaceSecretsRequest,
 } from '@runyard/contracts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /**
  * A fake of org-access: it publishes a key set, signs principal tokens with it, and answers whether an identity reaches
- * a workspace, which deployments have a tag, and which workspaces were deleted.
+ * a workspace, which deployments have a tag, which workspaces were deleted, and which secrets they have.
  */
 export interface Callers {
   orgAccessUrl: string;
@@ -20,6 +21,8 @@ export interface Callers {
   removed: Set<string>;
   /** Ids of deleted workspaces. */
   deletedWorkspaces: Set<string>;
+  /** Secrets of every workspace, by key. */
+  workspaceSecrets: Map<string, string>;
   /** Ids of deployments by the tag value that they have. */
   tagged: Map<string, string[]>;
   /** True when it answers questions about workspaces with status 500. */
@@ -40,6 +43,7 @@ export async function makeCallers(): Promise<Callers> {
   const callers = {
     removed: new Set<string>(),
     deletedWorkspaces: new Set<string>(),
+    workspaceSecrets: new Map<string, string>(),
     tagged: new Map<string, string[]>(),
     isUnwell: false,
   };
@@ -57,6 +61,12 @@ export async function makeCallers(): Promise<Callers> {
       const { workspaces } = (await json(request)) as DeletedWorkspacesRequest;
       const deleted = workspaces.filter(({ workspace_id }) => callers.deletedWorkspaces.has(workspace_id));
       return response.end(JSON.stringify({ deleted }));
+    }
+    if (request.url === '/internal/workspaces/secrets') {
+      const { keys } = (await json(request)) as WorkspaceSecretsRequest;
+      const known = keys.filter((key) => callers.workspaceSecrets.has(key));
+      const secrets = known.map((key) => ({ key, value: callers.workspaceSecrets.get(key) }));
+      return response.end(JSON.stringify({ secrets }));
     }
     if (request.url !== '/internal/identities/reach') return response.end(jwks);
     const { identity_id } = (await json(request)) as ReachRequest;

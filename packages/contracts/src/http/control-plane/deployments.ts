@@ -9,13 +9,16 @@ const VariableName = Type.String({ minLength: 1, maxLength: 256, pattern: '^[A-Z
 export const Secret = Type.Object({ name: VariableName, value: Type.String({ maxLength: 65536 }) }, { $id: 'Secret' });
 export type Secret = Static<typeof Secret>;
 
-/** An environment variable whose value is stored outside the platform, and read there when a revision starts. */
+/**
+ * An environment variable whose value is read when a revision starts: a secret of the workspace (`workspace-secrets`), or
+ * a value that is stored outside the platform.
+ */
 export const SecretReference = Type.Object(
   {
     name: VariableName,
-    /** Name of the Secret in Kubernetes. */
+    /** `workspace-secrets`, or the name of the Secret in Kubernetes. */
     secret_name: Type.String({ maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' }),
-    /** Key of one value in the Secret. */
+    /** Key of one value in it. */
     secret_key: Type.String({ maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' }),
   },
   { $id: 'SecretReference' },

@@ -36,6 +36,7 @@ import {
   tagValueOperations,
 } from './tags.ts';
 import { getWorkspaceStats, getWorkspaceUsageLimits, listWorkspaceShares } from './workspace-figures.ts';
+import { listWorkspaceSecrets, readWorkspaceSecrets, setWorkspaceSecrets } from './workspace-secrets.ts';
 import { createWorkspace, deleteWorkspace, listWorkspaces, updateWorkspace } from './workspaces.ts';
 
 /** Every operation of org-access. */
@@ -55,6 +56,9 @@ export const orgAccessOperations: readonly Operation[] = [
   getWorkspaceUsageLimits,
   listWorkspaceShares,
   ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations, ownTokenOperations].flatMap((kind) =>
+  listWorkspaceSecrets,
+  setWorkspaceSecrets,
+  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
     Object.values(kind),
   ),
   ...updateServiceKey,
@@ -80,6 +84,7 @@ export const orgAccessOperations: readonly Operation[] = [
   checkReach,
   findTaggedResources,
   findDeletedWorkspaces,
+  readWorkspaceSecrets,
   listOrganizations,
   setOrganizationPlan,
   bootstrap,
@@ -103,4 +108,5 @@ export * from './service-accounts.ts';
 export * from './sso.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';
+export * from './workspace-secrets.ts';
 export * from './workspaces.ts';

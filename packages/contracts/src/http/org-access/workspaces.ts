@@ -138,14 +138,14 @@ export const deleteWorkspace = defineOperation({
   operationId: 'deleteWorkspace',
   method: 'delete',
   path: '/api/v1/workspaces/{workspace_id}',
-  summary: 'Delete a workspace with its keys, its secrets and its tags. Administrators only.',
+  summary: 'Delete a workspace with its deployments, its keys, its secrets and its tags. Administrators only.',
   tags: ['workspaces'],
   access: 'principal',
   permission: { checkedByService: 'organization:manage', because: 'Operators of the organization may not' },
   params,
   responses: {
     200: {
-      description: 'The workspace, deleted. Nobody has access any more.',
+      description: 'The workspace, deleted. Nobody has access any more; its deployments end within minutes.',
       schema: Workspace,
       example: { ...example, is_deleted: true, permissions: [], role_id: null, role_name: null },
     },
