@@ -4,6 +4,7 @@ import type {
   IssuedApiKey,
   Listener,
   NewMember,
+  Role,
   ScimToken,
   SsoSettings,
   Workspace,
@@ -17,6 +18,7 @@ export const TAKEN_NAMES = {
   deployment_name: 'asked-for-deployment',
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
+  role_name: 'asked-for-role',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
   tagged_id: '0a5ced00-0000-4000-8000-000000000002',
@@ -155,6 +157,10 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     email: 'asked-for@example.com',
     direct: true,
   });
+  const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
+    display_name: TAKEN_NAMES.role_name,
+    permissions: ['runs:read'],
+  });
   const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
   const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
     default_workspace_role_id: WORKSPACE_EDITOR,
@@ -170,6 +176,7 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     scim_token_id: scimToken.id,
     workspace_id: workspace.id,
     sso_provider_id: provider.id,
+    custom_role_id: role.id,
   };
 }
 

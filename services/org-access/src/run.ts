@@ -40,6 +40,8 @@ import { openEmail } from './open-email.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
+import { roleRoutes } from './roles/role-routes.ts';
+import { RoleService } from './roles/role-service.ts';
 import { ScimGroupService } from './scim/groups/group-service.ts';
 import { createScimGate } from './scim/scim-gate.ts';
 import { scimRoutes } from './scim/scim-routes.ts';
@@ -156,7 +158,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ),
         ...scimRoutes({ users: new ScimUserService({ database }), groups: new ScimGroupService({ database }) }),
         ...secretRoutes(new SecretService({ database, cipher })),
-        ...apiKeyRoutes(new ApiKeyService({ database }), keys),
+        ...roleRoutes(new RoleService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),

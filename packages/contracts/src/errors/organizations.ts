@@ -7,6 +7,26 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The id of a role or a workspace is not of this organization.',
     remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
   },
+  permission_unknown: {
+    status: 422,
+    meaning: 'A custom role names a permission that roles of workspaces do not have.',
+    remedy: 'See `GET /api/v1/orgs/permissions`: those of scope `workspace`.',
+  },
+  role_name_taken: {
+    status: 409,
+    meaning: 'A role of the platform or of the organization has this name, perhaps in another case of letters.',
+    remedy: 'Choose another name.',
+  },
+  role_in_use: {
+    status: 409,
+    meaning: 'Members, keys, invites or identity providers have the role; `detail` names them.',
+    remedy: 'Give them another role first.',
+  },
+  role_of_platform: {
+    status: 403,
+    meaning: 'Roles that every organization has cannot be changed.',
+    remedy: 'Make a custom role.',
+  },
   workspace_exists: {
     status: 409,
     meaning: 'A workspace has the requested id, or one of the organization has the requested handle.',

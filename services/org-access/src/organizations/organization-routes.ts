@@ -1,4 +1,4 @@
-import { getOrganizationInfo, listRoles, updateOrganizationInfo } from '@runyard/contracts';
+import { getOrganizationInfo, updateOrganizationInfo } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { OrganizationService } from './organization-service.ts';
 
@@ -10,6 +10,5 @@ export function organizationRoutes(organizations: OrganizationService): BoundOpe
     ...updateOrganizationInfo.map((operation) =>
       bind(operation, async ({ caller, body }) => ok(await organizations.update(caller, body))),
     ),
-    ...listRoles.map((operation) => bind(operation, async ({ caller }) => ok(await organizations.roles(caller)))),
   ];
 }

@@ -1,4 +1,4 @@
-import type { OrganizationInfo, OrganizationUpdate, Role } from '@runyard/contracts';
+import type { OrganizationInfo, OrganizationUpdate } from '@runyard/contracts';
 import type { Principal } from '@runyard/service-kit';
 import { audited } from '../audit/audit-trail.ts';
 import { changedFields } from '../audit/changed-fields.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
 
-/** Reads and changes the caller's own organization: its settings and its roles. */
+/** Reads and changes the caller's own organization and its settings. */
 export class OrganizationService {
   readonly #database: Database;
 
@@ -48,22 +48,6 @@ export class OrganizationService {
         return render(updated, caller);
       }),
     );
-  }
-
-  async roles({ organizationId }: Principal): Promise<Role[]> {
-    const roles = await this.#database.prisma.role.findMany({
-      where: { OR: [{ organizationId: null }, { organizationId }] },
-      orderBy: [{ position: 'asc' }, { id: 'asc' }],
-    });
-    return roles.map((role) => ({
-      id: role.id,
-      name: role.name,
-      display_name: role.displayName,
-      description: role.description,
-      organization_id: role.organizationId,
-      permissions: role.permissions,
-      access_scope: role.accessScope as Role['access_scope'],
-    }));
   }
 }
 

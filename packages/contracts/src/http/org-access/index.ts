@@ -21,7 +21,7 @@ import {
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { memberOperations } from './members.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
-import { listRoles } from './roles.ts';
+import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
@@ -48,6 +48,10 @@ export const orgAccessOperations: readonly Operation[] = [
   getSsoSettingsBySlug,
   lookUpSsoEmail,
   ...memberOperations.flatMap((operations) => Object.values(operations)),
+  ...createRole,
+  ...updateRole,
+  ...deleteRole,
+  ...listPermissions,
   listWorkspaces,
   createWorkspace,
   updateWorkspace,
@@ -55,10 +59,9 @@ export const orgAccessOperations: readonly Operation[] = [
   getWorkspaceStats,
   getWorkspaceUsageLimits,
   listWorkspaceShares,
-  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations, ownTokenOperations].flatMap((kind) =>
   listWorkspaceSecrets,
   setWorkspaceSecrets,
-  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
+  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations, ownTokenOperations].flatMap((kind) =>
     Object.values(kind),
   ),
   ...updateServiceKey,
