@@ -93,6 +93,8 @@ CREATE TABLE session (
   person_id uuid NOT NULL,
   login_id uuid,
   token_sha256 bytea NOT NULL UNIQUE,
+  previous_token_sha256 bytea UNIQUE,
+  rotated_at timestamptz(3),
   sso_organization_id uuid,
   sso_provider_id uuid,
   provider_session_id text,
