@@ -168,6 +168,8 @@ const ORG_ACCESS = {
   ...rows('any key', ['listServiceAccounts', 'deleteServiceAccount']),
   // An account without a list of workspaces is good in all of them.
   ...rows('organization:manage', ['createServiceAccount']),
+  ...rows('signed-in person', ['listSessions', 'endSession', 'endSessions', 'signOut', 'refreshSession']),
+  ...rows('signed-in person', ['issueAccessToken', 'chooseOrganization', 'whoAmI']),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

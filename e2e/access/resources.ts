@@ -174,6 +174,7 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     pat_id: token.id,
     identity_id: member.id,
     scim_token_id: scimToken.id,
+    session_id: randomUUID(),
     workspace_id: workspace.id,
     sso_provider_id: provider.id,
     custom_role_id: role.id,

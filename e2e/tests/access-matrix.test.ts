@@ -139,6 +139,7 @@ describe('a body with fields that no caller may set', () => {
   const UNREACHED: Record<string, string> = {
     cancelRuns: 'its run has ended',
     createOwnAccessToken: 'keys are refused',
+    chooseOrganization: 'its caller is no session',
     createPushToken: 'its deployment is no image of the registry',
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',

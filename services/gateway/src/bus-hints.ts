@@ -7,6 +7,7 @@ import {
   IdentityRemoved,
   KeyRevoked,
   OrganizationSettingsChanged,
+  SessionChanged,
   SessionEnded,
 } from '@runyard/contracts';
 import type { KeyCache } from './authentication/key-cache.ts';
@@ -36,7 +37,7 @@ export class BusHints {
   onEvent(event: CloudEvent): void {
     if (conforms(DeploymentRouteChanged, event) || conforms(DeploymentDeleted, event)) this.#parts.feed.hint();
     else if (conforms(KeyRevoked, event)) this.#hint(event.data.key_id);
-    else if (conforms(SessionEnded, event)) this.#hint(event.data.session_id);
+    else if (conforms(SessionEnded, event) || conforms(SessionChanged, event)) this.#hint(event.data.session_id);
     else if (conforms(IdentityChanged, event) || conforms(IdentityRemoved, event)) this.#hint(event.data.identity_id);
     // Its networks may be others.
     else if (conforms(OrganizationSettingsChanged, event)) this.#hint(event.data.organization_id);

@@ -52,6 +52,7 @@ import { secretRoutes } from './secrets/secret-routes.ts';
 import { SecretService } from './secrets/secret-service.ts';
 import { createLastSeenRecorder } from './sessions/last-seen-recorder.ts';
 import { LiveSessions } from './sessions/live-sessions.ts';
+import { SessionSweeper } from './sessions/session-sweeper.ts';
 import { openSso } from './sso/open-sso.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
@@ -60,6 +61,8 @@ import { AccessTokens } from './tokens/access-tokens.ts';
 import { CredentialVerifier } from './tokens/credential-verifier.ts';
 import { KeyVerifier } from './tokens/key-verifier.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
+import { sessionRoutes } from './tokens/session-routes.ts';
+import { SessionService } from './tokens/session-service.ts';
 import { SessionVerifier } from './tokens/session-verifier.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
@@ -101,6 +104,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const lastSeen = createLastSeenRecorder({ prisma, logger });
   lastSeen.start();
   lifecycle.onStop('last use of sessions', () => lastSeen.stop());
+
+  const endedSessions = new SessionSweeper({ prisma, logger });
+  endedSessions.start();
+  lifecycle.onStop('ended sessions', () => endedSessions.stop());
 
   const expired = new ExpiredAccountSweeper({ database, logger });
   expired.start();
@@ -164,6 +171,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...sso.routes(keys),
         ...accessRoutes({ prisma }),
         ...auditRoutes({ prisma, keys: auditKeys }),
+        ...sessionRoutes(new SessionService({ database, sessions, accessTokens })),
         ...internalRoutes({
           prisma,
           plans: new PlanService({ database }),

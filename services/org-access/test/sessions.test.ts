@@ -1,3 +1,4 @@
+import { type AccessTokenAnswer, PRINCIPAL_HEADER, type SessionInfo } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -159,5 +160,148 @@ describe('a session', () => {
     expect((await platform.verify(platform.bootstrap.api_key)).body.allowed_networks).toEqual(['10.0.0.0/8']);
     await limit(platform.bootstrap.organization_id, false);
     expect((await platform.verify(platform.bootstrap.api_key)).body.allowed_networks).toBeUndefined();
+  });
+});
+
+/** Sends a request as the gateway does for a browser, with the cookie, or for a program. */
+async function ask<Body>(
+  credential: string,
+  method: string,
+  path: string,
+  { body, cookie = credential }: { body?: unknown; cookie?: string } = {},
+) {
+  const { token } = (await platform.verify(credential)).body;
+  const answer = await fetch(platform.service.url + path, {
+    method,
+    headers: {
+      [PRINCIPAL_HEADER]: token,
+      'x-forwarded-host': 'localhost:2024',
+      'x-forwarded-proto': 'http',
+      cookie: `runyard_session=${cookie}`,
+      'content-type': 'application/json',
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const setCookie = answer.headers.get('set-cookie');
+  return { status: answer.status, setCookie, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+}
+const isGood = async (token: string, request: object = {}) => (await platform.verify(token, request)).status === 200;
+
+describe('a person', () => {
+  it('sees the own sessions, and signs one, the others and all of them out', async () => {
+    const { organizationId } = await people.addOrganization();
+    const [ada, bob] = [await people.addPerson(), await people.addPerson()];
+    await people.addMember(ada, organizationId, [USER]);
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => people.signIn(ada)));
+    const ofBob = await people.signIn(bob);
+    const seen = await ask<SessionInfo[]>(first!.token, 'GET', '/api/v1/sessions');
+    expect(seen.body.map(({ id }) => id).sort()).toEqual([first!.id, second!.id, third!.id].sort());
+    expect(seen.body.filter((session) => session.is_current).map(({ id }) => id)).toEqual([first!.id]);
+    expect(JSON.stringify(seen.body)).not.toContain('rys_');
+
+    const path = '/api/v1/sessions';
+    expect((await ask(first!.token, 'DELETE', `${path}/${ofBob.id}`)).status).toBe(404);
+    expect((await ask(first!.token, 'DELETE', `${path}/${uuidv7()}`)).status).toBe(404);
+    const one = await ask(first!.token, 'DELETE', `${path}/${second!.id}`);
+    expect([one.status, one.setCookie]).toEqual([204, null]);
+    expect((await ask(first!.token, 'DELETE', `${path}/${second!.id}`)).status).toBe(404);
+    expect((await ask(first!.token, 'DELETE', path)).body).toEqual({ ended: 1 });
+    expect([await isGood(first!.token), await isGood(third!.token)]).toEqual([true, false]);
+    const everywhere = await ask(first!.token, 'DELETE', `${path}?include_current=true`);
+    expect(everywhere.body).toEqual({ ended: 1 });
+    expect(everywhere.setCookie).toMatch(/^runyard_session=; .*Max-Age=0/);
+    expect([await isGood(first!.token), await isGood(ofBob.token)]).toEqual([false, true]);
+
+    const events = await people.database.prisma.auditEvent.findMany({
+      where: { organizationId, action: 'session.ended' },
+      orderBy: { sequence: 'asc' },
+    });
+    expect(events.map(({ resourceId, details }) => [resourceId, details])).toEqual([
+      [second!.id, { reason: 'signed_out', ended: 1 }],
+      [null, { reason: 'signed_out_everywhere', ended: 1 }],
+      [null, { reason: 'signed_out_everywhere', ended: 1 }],
+    ]);
+    expect(await platform.dump()).not.toContain(first!.token);
+  });
+
+  it('signs out, and the browser forgets the cookie', async () => {
+    const { token } = await people.signIn(await people.addPerson());
+    const answer = await ask(token, 'DELETE', '/api/v1/sessions/current');
+    expect([answer.status, answer.setCookie?.includes('Max-Age=0')]).toEqual([204, true]);
+    expect(await isGood(token)).toBe(false);
+  });
+
+  it('is told who they are, and chooses the organization in which they act', async () => {
+    const [first, second, foreign] = await Promise.all(['A', 'B', 'C'].map((name) => people.addOrganization(name)));
+    const email = `${uuidv7()}@example.com`;
+    const personId = await people.addPerson(email);
+    await people.addMember(personId, first!.organizationId, [USER]);
+    const identityId = await people.addMember(personId, second!.organizationId, [ADMIN]);
+    const { id, token } = await people.signIn(personId);
+    const who = { ls_user_id: personId, email, full_name: 'Ada Lovelace', session_id: id, is_sso: false };
+    expect((await ask(token, 'GET', '/auth/public')).body).toMatchObject({ ...who, organization_id: null });
+    const choose = (organization_id: string) =>
+      ask<SessionInfo>(token, 'PUT', '/api/v1/sessions/current/organization', { body: { organization_id } });
+    expect((await choose(foreign!.organizationId)).status).toBe(403);
+    expect((await choose(second!.organizationId)).body.organization_id).toBe(second!.organizationId);
+    expect((await ask(token, 'GET', '/auth/public')).body).toMatchObject({
+      ...who,
+      identity_id: identityId,
+      organization_id: second!.organizationId,
+      tenant_id: second!.workspaceId,
+    });
+  });
+
+  it('gets a new token, while requests under way keep the old one', async () => {
+    const { id, token } = await people.signIn(await people.addPerson());
+    const { status, setCookie } = await ask(token, 'POST', '/api/v1/sessions/current/refresh');
+    const next = /^runyard_session=(rys_[^;]+); Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/.exec(setCookie!)![1]!;
+    expect([status, next === token]).toEqual([200, false]);
+    expect((await claimsOf(next)).session_id).toBe(id);
+    expect(await isGood(token)).toBe(true);
+    await people.database.prisma.session.update({ where: { id }, data: { rotatedAt: new Date(Date.now() - 11_000) } });
+    expect(await isGood(token)).toBe(false);
+    expect(await isGood(token, { in_progress: true })).toBe(true);
+    await ask(next, 'DELETE', '/api/v1/sessions/current');
+    expect(await isGood(token, { in_progress: true })).toBe(false);
+  });
+});
+
+describe('an access token', () => {
+  const path = '/api/v1/sessions/current/access-token';
+
+  it('acts as the session, ends with it, and makes no other', async () => {
+    const { organizationId } = await people.addOrganization();
+    const personId = await people.addPerson();
+    await people.addMember(personId, organizationId, [USER]);
+    const { id, token } = await people.signIn(personId);
+    const { body } = await ask<AccessTokenAnswer>(token, 'POST', path);
+    expect(body).toMatchObject({ token_type: 'bearer', expires_in: 900 });
+    expect(body.access_token.length).toBeLessThan(512);
+    const claims = await claimsOf(body.access_token, { organization_id: organizationId });
+    expect(claims).toMatchObject({ session_id: id, person_id: personId, organization_id: organizationId });
+
+    expect((await ask(body.access_token, 'POST', path)).status).toBe(403);
+    expect((await ask(body.access_token, 'POST', '/api/v1/sessions/current/refresh')).status).toBe(403);
+    const other = await people.signIn(personId);
+    expect((await ask(body.access_token, 'POST', path, { cookie: other.token })).status).toBe(403);
+
+    const principal = (await platform.verify(token)).body.token;
+    // A long one is refused for its length.
+    expect([401, 422]).toContain((await platform.verify(principal)).status);
+    const asPrincipal = { [PRINCIPAL_HEADER]: body.access_token };
+    expect((await fetch(`${platform.service.url}/api/v1/sessions`, { headers: asPrincipal })).status).toBe(401);
+
+    const forged = body.access_token.replace(/.{4}$/, 'AAAA');
+    expect((await platform.verify(forged)).status).toBe(401);
+    await ask(token, 'DELETE', '/api/v1/sessions/current');
+    expect((await platform.verify(body.access_token)).status).toBe(401);
+  });
+
+  it('is not made with a key', async () => {
+    const key = platform.bootstrap.api_key;
+    expect((await ask(key, 'POST', path)).status).toBe(403);
+    expect((await ask(key, 'GET', '/api/v1/sessions')).status).toBe(403);
   });
 });

@@ -79,6 +79,11 @@ export const CALLER_ERRORS = {
     meaning: 'The operation is about a person who signed in, and the caller is a key.',
     remedy: 'Sign in, or send the access token of a session.',
   },
+  session_cookie_required: {
+    status: 403,
+    meaning: 'The operation takes only the newest cookie of the session: no access token makes or replaces others.',
+    remedy: 'Call it from the browser that signed in.',
+  },
   organization_required: {
     status: 403,
     meaning: 'The person who signed in acts in no organization.',

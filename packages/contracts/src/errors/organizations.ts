@@ -2,6 +2,11 @@ import type { ErrorEntry } from './entry.ts';
 
 /** Errors of org-access about organizations, workspaces and keys. */
 export const ORGANIZATION_ERRORS = {
+  session_not_found: {
+    status: 404,
+    meaning: 'The person has no such session, or it has ended.',
+    remedy: 'See `GET /api/v1/sessions`.',
+  },
   role_or_workspace_unknown: {
     status: 422,
     meaning: 'The id of a role or a workspace is not of this organization.',

@@ -13,6 +13,7 @@ import {
   KeyIssued,
   KeyRevoked,
   OrganizationSettingsChanged,
+  SessionChanged,
   SessionEnded,
   WorkspaceDeleted,
 } from './organizations.ts';
@@ -44,6 +45,7 @@ export const TOPICS = {
       KeyRevoked,
       IdentityChanged,
       IdentityRemoved,
+      SessionChanged,
       SessionEnded,
       OrganizationSettingsChanged,
       WorkspaceDeleted,

@@ -23,6 +23,12 @@ export const KeyRevoked = cloudEvent('runyard.key.revoked', key, keyExample);
 export const IdentityRemoved = cloudEvent('runyard.identity.removed', identity, identityExample);
 /** Says that the rights of an identity changed, or that it was disabled: caches must ask about its credentials again. */
 export const IdentityChanged = cloudEvent('runyard.identity.changed', identity, identityExample);
+/** Says that a session acts in another organization or has another token: caches must ask about it again. */
+export const SessionChanged = cloudEvent(
+  'runyard.session.changed',
+  Type.Object({ session_id: Type.String({ format: 'uuid' }) }),
+  { subject: organizationId, data: { session_id: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e04' } },
+);
 /** Says that a session ended: its credentials are no longer valid. */
 export const SessionEnded = cloudEvent(
   'runyard.session.ended',

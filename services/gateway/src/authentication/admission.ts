@@ -185,8 +185,10 @@ function admit(
   check: KeyChecker,
   consumes: AdmittedCaller['consumes'],
 ): AdmittedCaller {
-  // A request that began with a valid access token goes on after its expiry, as long as the session does.
-  const again = looksLikeAccessToken(request.key) ? { ...request, isInProgress: true } : request;
+  const { key } = request;
+  // A request goes on after the expiry of its access token, or a new token of its session, as long as the session does.
+  const isOfSession = key.startsWith(SESSION_TOKEN_PREFIX) || looksLikeAccessToken(key);
+  const again = isOfSession ? { ...request, isInProgress: true } : request;
   return { principal: { token, claims }, consumes, recheck: () => check(again) };
 }
 

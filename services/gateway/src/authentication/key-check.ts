@@ -8,7 +8,7 @@ export interface KeyCheckRequest {
   workspaceId?: string;
   /** The organization in which a person wants to act. */
   organizationId?: string;
-  /** True for a request that began when its access token was valid: only the end of the session counts. */
+  /** True for a request that began when its token was valid: only the end of the session counts. */
   isInProgress?: boolean;
 }
 

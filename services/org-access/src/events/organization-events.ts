@@ -4,6 +4,7 @@ import {
   KeyIssued,
   KeyRevoked,
   OrganizationSettingsChanged,
+  SessionChanged,
   SessionEnded,
   TOPICS,
   WorkspaceDeleted,
@@ -26,6 +27,9 @@ export const organizationEvents = {
       organization_id: identity.organizationId,
       identity_id: identity.identityId,
     }),
+
+  sessionChanged: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
+    record(transaction, SessionChanged, sessionId, { session_id: sessionId }),
 
   sessionEnded: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
     record(transaction, SessionEnded, sessionId, { session_id: sessionId }),

@@ -17,6 +17,9 @@ export interface LiveSession {
   endsAt: Date;
 }
 
+/** Milliseconds that a replaced token still counts. */
+const REPLACED_TOKEN_MS = 10_000;
+
 /** Finds sessions that have not ended: signed out, expired, or unused for too long. */
 export class LiveSessions {
   readonly #prisma: PrismaClient;
@@ -29,11 +32,20 @@ export class LiveSessions {
     this.#lastSeen = options.lastSeen;
   }
 
-  /** @throws UnauthorizedError */
-  async findByToken(token: string): Promise<LiveSession> {
-    return this.#requireLive(
-      await this.#prisma.session.findUnique({ where: { tokenSha256: hashSessionToken(token) } }),
-    );
+  /**
+   * Finds a session by its token. The one before the last rotation counts for some seconds, for requests that a browser
+   * sent meanwhile, and to the end for those in progress.
+   *
+   * @throws UnauthorizedError
+   */
+  async findByToken(token: string, { isInProgress = false } = {}): Promise<LiveSession> {
+    const tokenSha256 = hashSessionToken(token);
+    const replacedAfter = new Date(Date.now() - REPLACED_TOKEN_MS);
+    const replaced = {
+      previousTokenSha256: tokenSha256,
+      ...(isInProgress ? {} : { rotatedAt: { gt: replacedAfter } }),
+    };
+    return this.#requireLive(await this.#prisma.session.findFirst({ where: { OR: [{ tokenSha256 }, replaced] } }));
   }
 
   /** @throws UnauthorizedError */

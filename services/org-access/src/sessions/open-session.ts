@@ -26,7 +26,7 @@ export async function openSession(
   transaction: Prisma.TransactionClient,
   { sso, ...session }: NewSession,
 ): Promise<{ id: string; token: string }> {
-  const token = SESSION_TOKEN_PREFIX + randomBytes(32).toString('base64url');
+  const token = makeSessionToken();
   const { id } = await transaction.session.create({
     data: {
       ...session,
@@ -43,6 +43,10 @@ export async function openSession(
     },
   });
   return { id, token };
+}
+
+export function makeSessionToken(): string {
+  return SESSION_TOKEN_PREFIX + randomBytes(32).toString('base64url');
 }
 
 export function hashSessionToken(token: string): Uint8Array<ArrayBuffer> {

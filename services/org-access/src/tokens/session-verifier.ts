@@ -52,7 +52,7 @@ export class SessionVerifier {
 
   async #find({ key: credential, in_progress: isInProgress = false }: VerifyKeyRequest): Promise<LiveSession> {
     const { sessions, accessTokens } = this.#parts;
-    if (!AccessTokens.isOne(credential)) return sessions.findByToken(credential);
+    if (!AccessTokens.isOne(credential)) return sessions.findByToken(credential, { isInProgress });
     const { sessionId, expiresAt } = await accessTokens.verify(credential, { allowsExpired: isInProgress });
     const { session, endsAt } = await sessions.findById(sessionId);
     if (isInProgress) return { session, endsAt };

@@ -63,8 +63,8 @@ export const VerifyKeyRequest = Type.Object(
     /** The organization in which a person who signed in wants to act, from `X-Organization-Id`. Keys have theirs. */
     organization_id: Type.Optional(Type.String()),
     /**
-     * True for a request that began when its access token was valid: the token's expiry does not matter any more, and the
-     * end of its session does.
+     * True for a request that began when its token was valid: that an access token expired since, or the cookie of the
+     * session got a new token, does not matter any more, and the end of the session does.
      */
     in_progress: Type.Optional(Type.Boolean()),
   },

@@ -25,6 +25,7 @@ import { createRole, deleteRole, listPermissions, listRoles, updateRole } from '
 import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
+import { sessionOperations } from './sessions.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import {
   createTagging,
@@ -83,6 +84,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...exportAuditLogs,
   ...verifyAuditLogs,
   getAuditLogs,
+  ...Object.values(sessionOperations),
   verifyKey,
   checkReach,
   findTaggedResources,
@@ -108,6 +110,7 @@ export * from './roles.ts';
 export * from './scim.ts';
 export * from './scim-tokens.ts';
 export * from './service-accounts.ts';
+export * from './sessions.ts';
 export * from './sso.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';

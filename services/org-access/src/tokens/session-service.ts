@@ -1,0 +1,179 @@
+import type { AccessTokenAnswer, SessionInfo, SignedInPerson } from '@runyard/contracts';
+import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import type { Database } from '../database/database.ts';
+import { organizationEvents } from '../events/organization-events.ts';
+import type { Prisma, Session } from '../generated/client.ts';
+import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
+import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
+import { hashSessionToken, makeSessionToken } from '../sessions/open-session.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import { chooseIdentity } from './session-scope.ts';
+
+/** Lists, ends and renews the sessions of a person. Callers are sessions: the operations say so. */
+export class SessionService {
+  readonly #database: Database;
+  readonly #sessions: LiveSessions;
+  readonly #accessTokens: AccessTokens;
+
+  constructor(parts: { database: Database; sessions: LiveSessions; accessTokens: AccessTokens }) {
+    this.#database = parts.database;
+    this.#sessions = parts.sessions;
+    this.#accessTokens = parts.accessTokens;
+  }
+
+  async list(caller: Principal): Promise<SessionInfo[]> {
+    const sessions = await this.#sessions.listOf(caller.personId!);
+    return sessions.map((session) => render(session, caller));
+  }
+
+  /** @throws NotFoundError also for a session of somebody else, and for one that has ended */
+  async end(caller: Principal, id: string): Promise<void> {
+    const reason = 'signed_out';
+    await this.#database.transact(
+      audited(async (transaction, audit) => {
+        const session = await transaction.session.findFirst({ where: { id, personId: caller.personId! } });
+        const ended = await endSessions(transaction, { id, personId: caller.personId! }, reason);
+        if (!session || ended === 0) throw new NotFoundError('Session not found', { code: 'session_not_found' });
+        await recordEnd(transaction, audit, { session, sessionId: id, ended, reason });
+      }),
+    );
+  }
+
+  /** Returns how many sessions have ended. */
+  async endAll(caller: Principal, includesCurrent: boolean): Promise<number> {
+    const reason = 'signed_out_everywhere';
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const others = includesCurrent ? {} : { id: { not: caller.sessionId! } };
+        const ended = await endSessions(transaction, { personId: caller.personId!, ...others }, reason);
+        const session = { personId: caller.personId!, ssoOrganizationId: null };
+        if (ended > 0) await recordEnd(transaction, audit, { session, sessionId: null, ended, reason });
+        return ended;
+      }),
+    );
+  }
+
+  /**
+   * Replaces the token of the caller's session.
+   *
+   * @param token of the cookie
+   * @throws ForbiddenError when it is not the newest of the session
+   */
+  async refresh(
+    caller: Principal,
+    token: string | undefined,
+  ): Promise<{ token: string; session: SessionInfo; maxAgeSeconds: number }> {
+    const current = await this.#requireCookie(caller, token);
+    const { id, tokenSha256 } = current.session;
+    const next = makeSessionToken();
+    await this.#database.transact(async (transaction) => {
+      const { count } = await transaction.session.updateMany({
+        where: { id, tokenSha256: new Uint8Array(tokenSha256), endedAt: null },
+        data: {
+          tokenSha256: hashSessionToken(next),
+          previousTokenSha256: new Uint8Array(tokenSha256),
+          rotatedAt: new Date(),
+        },
+      });
+      if (count === 0) throw cookieRequired();
+      await organizationEvents.sessionChanged(transaction, { sessionId: id });
+    });
+    // The session may end later when it is used: the browser keeps the cookie until then.
+    const maxAgeSeconds = (current.session.expiresAt.getTime() - Date.now()) / 1000;
+    return { token: next, session: render(current, caller), maxAgeSeconds };
+  }
+
+  /** @throws ForbiddenError without the cookie: an access token must not prolong itself */
+  async issueAccessToken(caller: Principal, token: string | undefined): Promise<AccessTokenAnswer> {
+    const { session, endsAt } = await this.#requireCookie(caller, token);
+    const issued = await this.#accessTokens.sign({ sessionId: session.id, personId: session.personId }, endsAt);
+    return { access_token: issued.token, token_type: 'bearer', expires_in: issued.expiresInSeconds };
+  }
+
+  /** @throws ForbiddenError when the session may not act there */
+  async chooseOrganization(caller: Principal, organizationId: string): Promise<SessionInfo> {
+    const current = await this.#sessions.findById(caller.sessionId!);
+    const { id, organizationId: before } = current.session;
+    await chooseIdentity(this.#database.prisma, current.session, { organization_id: organizationId });
+    if (before !== organizationId) {
+      await this.#database.transact(
+        audited(async (transaction, audit) => {
+          await transaction.session.update({ where: { id }, data: { organizationId } });
+          await organizationEvents.sessionChanged(transaction, { sessionId: id });
+          audit.record(organizationId, { action: 'session.entered', resourceType: 'session', resourceId: id });
+        }),
+      );
+    }
+    return render({ ...current, session: { ...current.session, organizationId } }, caller);
+  }
+
+  async describePerson(caller: Principal): Promise<SignedInPerson> {
+    const { session } = await this.#sessions.findById(caller.sessionId!);
+    const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: session.personId } });
+    const isMember = caller.organizationId !== '';
+    return {
+      user_id: session.loginId ?? person.id,
+      ls_user_id: person.id,
+      email: person.email,
+      full_name: person.fullName,
+      avatar_url: person.avatarUrl,
+      identity_id: isMember ? caller.identity : null,
+      organization_id: isMember ? caller.organizationId : null,
+      tenant_id: caller.workspaceId ?? null,
+      session_id: session.id,
+      is_sso: session.ssoOrganizationId !== null,
+    };
+  }
+
+  async #requireCookie(caller: Principal, token: string | undefined): Promise<LiveSession> {
+    const found = token === undefined ? undefined : await this.#sessions.findByToken(token);
+    if (!found || found.session.id !== caller.sessionId) throw cookieRequired();
+    return found;
+  }
+}
+
+function cookieRequired(): ForbiddenError {
+  return new ForbiddenError("This takes the session's newest cookie", { code: 'session_cookie_required' });
+}
+
+/** Records that sessions ended, in the organizations where they could act. */
+async function recordEnd(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  end: {
+    session: Pick<Session, 'personId' | 'ssoOrganizationId'>;
+    /** Null for several. */
+    sessionId: string | null;
+    ended: number;
+    reason: SessionEndReason;
+  },
+): Promise<void> {
+  const { personId, ssoOrganizationId } = end.session;
+  const identities = await transaction.identity.findMany({
+    where: { personId, isRemoved: false, ...(ssoOrganizationId && { organizationId: ssoOrganizationId }) },
+    select: { organizationId: true },
+  });
+  for (const { organizationId } of identities) {
+    audit.record(organizationId, {
+      action: 'session.ended',
+      resourceType: 'session',
+      resourceId: end.sessionId,
+      details: { reason: end.reason, ended: end.ended },
+    });
+  }
+}
+
+function render({ session, endsAt }: LiveSession, caller: Principal): SessionInfo {
+  return {
+    id: session.id,
+    is_current: session.id === caller.sessionId,
+    created_at: session.createdAt.toISOString(),
+    last_seen_at: session.lastSeenAt.toISOString(),
+    expires_at: endsAt.toISOString(),
+    address: session.address,
+    user_agent: session.userAgent,
+    organization_id: session.organizationId,
+    is_sso: session.ssoOrganizationId !== null,
+  };
+}
