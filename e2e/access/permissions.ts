@@ -158,6 +158,16 @@ const ORG_ACCESS = {
   ...rows(answeredToAll('people look for their identity provider before they sign in'), [
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',
+    'getSamlMetadata',
+    'endSsoSession',
+  ]),
+  ...rows(provenOtherwise('the identity provider proves who the person is'), [
+    'chooseSsoProvider',
+    'beginSsoSignIn',
+    'finishOidcSignIn',
+    'receiveSamlResponse',
+    'completeSamlSignIn',
+    'endSsoSessionsByProvider',
   ]),
   // Callers who administer nothing ask about themselves: others look as if they did not exist.
   ...rows('any key', ['explainAccess', 'explainAccessAlias']),

@@ -7,6 +7,7 @@ import {
   statefulServiceVariables,
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
+import { ssoVariables } from './sso/sso-variables.ts';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -37,6 +38,7 @@ export const configSchema = Type.Object({
     default: false,
     description: 'Forbids new personal access tokens in every organization.',
   }),
+  ...ssoVariables,
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SESSION_MAX_SECONDS: Type.Integer({

@@ -129,14 +129,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
-  const sso = openSso({ config, database, cipher });
-  lifecycle.onStop('requests to identity providers', () => sso.stop());
   const members = new MemberService({ database });
   const maker = new InviteMaker({
     emails,
     links: new InviteLinks(config.PUBLIC_URL),
     ttlDays: config.INVITE_TTL_DAYS,
   });
+  const sso = openSso({ config, database, cipher, logger });
+  await retryStartStep(() => sso.start(), context);
+  lifecycle.onStop('identity providers', () => sso.stop());
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -179,7 +180,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
             keys: new KeyVerifier({ prisma, tokens, lastUse }),
             sessions: new SessionVerifier({ prisma, sessions, lastSeen, tokens, accessTokens }),
           }),
-          bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
+          bootstrap: new BootstrapService({
+            database,
+            plan: config.DEFAULT_ORGANIZATION_PLAN,
+            onEnsured: () => sso.ensureEnvironmentProvider(),
+          }),
           signingKeys,
         }),
       ],

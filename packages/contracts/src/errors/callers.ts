@@ -74,6 +74,11 @@ export const CALLER_ERRORS = {
     meaning: 'The organization is `sso_only`, and the session is not from one of its identity providers.',
     remedy: 'Sign in through the identity provider of the organization.',
   },
+  form_forged: {
+    status: 403,
+    meaning: 'A form was sent that is not from a page of this session: another site may have sent it.',
+    remedy: 'Load the page again, and send its form.',
+  },
   session_required: {
     status: 403,
     meaning: 'The operation is about a person who signed in, and the caller is a key.',

@@ -17,7 +17,7 @@ export async function keepAdministrator<Result>(
   organizationId: string,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  await takeAdvisoryLock(transaction, `administrators of ${organizationId}`);
+  await lockAdministrators(transaction, organizationId);
   const hadOne = await hasAdministrator(transaction, organizationId);
   const result = await change();
   if (hadOne && !(await hasAdministrator(transaction, organizationId))) {
@@ -28,6 +28,11 @@ export async function keepAdministrator<Result>(
     });
   }
   return result;
+}
+
+/** Takes the lock of `keepAdministrator`, for a transaction that locks an identity and changes roles afterwards. */
+export async function lockAdministrators(transaction: Prisma.TransactionClient, organizationId: string): Promise<void> {
+  await takeAdvisoryLock(transaction, `administrators of ${organizationId}`);
 }
 
 async function hasAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<boolean> {

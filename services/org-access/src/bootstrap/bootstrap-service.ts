@@ -19,14 +19,25 @@ export class BootstrapService {
   readonly #database: Database;
 
   readonly #plan: OrganizationPlan;
+  readonly #onEnsured: () => Promise<void>;
 
-  /** @param options.plan of the new organization */
-  constructor(options: { database: Database; plan: OrganizationPlan }) {
+  /**
+   * @param options.plan of the new organization
+   * @param options.onEnsured is called when the default organization exists
+   */
+  constructor(options: { database: Database; plan: OrganizationPlan; onEnsured: () => Promise<void> }) {
     this.#database = options.database;
     this.#plan = options.plan;
+    this.#onEnsured = options.onEnsured;
   }
 
-  async ensure({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
+  async ensure(request: BootstrapRequest): Promise<BootstrapResponse> {
+    const answer = await this.#ensureOrganization(request);
+    await this.#onEnsured();
+    return answer;
+  }
+
+  async #ensureOrganization({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await takeAdvisoryLock(transaction, 'bootstrap');

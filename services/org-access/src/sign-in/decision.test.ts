@@ -48,6 +48,10 @@ describe('in the default organization a stranger', () => {
     },
   );
 
+  it('is denied without a group that the provider requires', () => {
+    expect(decideSignIn(facts({ isWithoutRequiredGroup: true }))).toMatchObject({ step: 0, reason: 'group_required' });
+  });
+
   it('is denied when SCIM says that the address belongs to another account', () => {
     expect(decideSignIn(facts({ isOtherAccount: true }))).toMatchObject({ step: 0, outcome: 'denied' });
   });

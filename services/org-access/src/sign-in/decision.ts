@@ -6,13 +6,15 @@ export interface SignInFacts extends AccessSwitches {
   identity: 'none' | 'active' | 'disabled';
   /** True when SCIM says that another account of the provider belongs to this address. */
   isOtherAccount?: boolean;
+  /** True when the provider requires a group that gives a role, and the person has none. */
+  isWithoutRequiredGroup?: boolean;
   /** True when an invite of the organization waits for the person's address. */
   hasPendingInvite: boolean;
 }
 
 /** The outcome of a sign-in, with the number of the step that decided. */
 export type SignInDecision =
-  | { step: 0; outcome: 'denied'; reason: 'identity_disabled' | 'other_account' }
+  | { step: 0; outcome: 'denied'; reason: 'identity_disabled' | 'other_account' | 'group_required' }
   | { step: 1; outcome: 'signed_in' }
   | { step: 2; outcome: 'invite_claimed' }
   | { step: 3; outcome: 'provisioned' }
@@ -26,6 +28,7 @@ export function decideSignIn(facts: SignInFacts): SignInDecision {
   const { invites, jit } = effectiveSwitches(facts);
   if (facts.identity === 'disabled') return { step: 0, outcome: 'denied', reason: 'identity_disabled' };
   if (facts.isOtherAccount) return { step: 0, outcome: 'denied', reason: 'other_account' };
+  if (facts.isWithoutRequiredGroup) return { step: 0, outcome: 'denied', reason: 'group_required' };
   if (facts.identity === 'active') return { step: 1, outcome: 'signed_in' };
   if (invites && facts.hasPendingInvite) return { step: 2, outcome: 'invite_claimed' };
   if (jit) return { step: 3, outcome: 'provisioned' };

@@ -11,6 +11,8 @@ export interface VerifiedLogin {
   /** Belongs to the person: verified by the provider, or the provider is trusted with it. */
   email: string;
   fullName: string | null;
+  /** True when the provider requires a group that gives a role, and the person has none. */
+  isWithoutRequiredGroup?: boolean;
 }
 
 /** The person that a login means, as far as there is one. */

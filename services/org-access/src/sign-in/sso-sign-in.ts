@@ -1,3 +1,4 @@
+import { lockAdministrators } from '../access/administrators.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { NewGrant } from '../access/role-grants.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
@@ -79,10 +80,12 @@ export class SsoSignInService {
   ): Promise<SsoSignIn<Admission>> {
     const { organizationId } = login.provider;
     const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+    // The roles of groups follow after the identity is locked.
+    if (login.provider.groupsEnabled) await lockAdministrators(transaction, organizationId);
     const known = await findPerson(transaction, login);
     const identity = await lockIdentity(transaction, organizationId, known.person?.id);
     const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
-    const decision = this.#decide(organization, known, identity, invite);
+    const decision = this.#decide(organization, login, known, identity, invite);
     const details = { ...decision, providerId: login.provider.id, email: normalizeEmail(login.email) };
     if (decision.outcome === 'denied') {
       audit.record(organizationId, {
@@ -114,6 +117,7 @@ export class SsoSignInService {
 
   #decide(
     organization: Organization,
+    { isWithoutRequiredGroup = false }: VerifiedLogin,
     { isOtherAccount }: KnownPerson,
     identity: Pick<Identity, 'disabledAt'> | null,
     invite: InviteWithWorkspaces | null,
@@ -121,6 +125,7 @@ export class SsoSignInService {
     return decideSignIn({
       identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
       isOtherAccount,
+      isWithoutRequiredGroup,
       hasPendingInvite: invite !== null,
       isDefaultOrganization: organization.isDefault,
       jitProvisioningEnabled: organization.jitProvisioningEnabled,

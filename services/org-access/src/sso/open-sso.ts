@@ -1,25 +1,84 @@
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, ConfigError } from '@runyard/service-kit';
+import { type BoundOperation, ConfigError, type Logger } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import { SsoSignInService } from '../sign-in/sso-sign-in.ts';
+import { SignInCompletion } from './complete-sign-in.ts';
+import { EnvironmentProvider } from './environment-provider.ts';
 import { IdentityProviderClient } from './identity-provider-client.ts';
 import { SsoLookupService } from './lookup-service.ts';
+import { BackchannelLogout } from './oidc/backchannel-logout.ts';
+import { OidcClient } from './oidc/oidc-client.ts';
+import { OidcSignIn } from './oidc/oidc-sign-in.ts';
+import { PendingSignIns } from './pending-sign-ins.ts';
 import { SsoProviderService } from './provider-service.ts';
 import { ProviderSources } from './provider-sources.ts';
+import { MetadataRefresher } from './saml/metadata-refresher.ts';
+import { SamlClient } from './saml/saml-client.ts';
+import { SamlSignIn } from './saml/saml-sign-in.ts';
+import { type SignInParts, signInRoutes } from './sign-in-routes.ts';
+import { SsoLogout } from './sso-logout.ts';
 import { ssoRoutes } from './sso-routes.ts';
 import { SsoUrls } from './sso-urls.ts';
+import { readEnvironmentProvider, readSubjectClaims } from './sso-variables.ts';
 
-/** Wires single sign-on. */
-export function openSso(parts: { config: Config; database: Database; cipher: Cipher }) {
-  const { config, database, cipher } = parts;
-  const client = openClient(config.OUTBOUND_ALLOWED_NETWORKS ?? []);
+interface Parts {
+  config: Config;
+  database: Database;
+  cipher: Cipher;
+  logger: Logger;
+}
+
+/** Wires single sign-on. @throws ConfigError */
+export function openSso(parts: Parts) {
+  const { config, database, cipher, logger } = parts;
+  const http = openClient(config.OUTBOUND_ALLOWED_NETWORKS ?? []);
   const urls = new SsoUrls(config.PUBLIC_URL);
-  const providers = new SsoProviderService({ database, cipher, urls, sources: new ProviderSources(client) });
-  const lookups = new SsoLookupService({ database });
+  const sources = new ProviderSources(http);
+  const providers = new SsoProviderService({ database, cipher, urls, sources });
+  const environment = new EnvironmentProvider({ database, cipher, settings: readEnvironmentProvider(config) });
+  const refresher = new MetadataRefresher({ database, sources, logger });
+  const signIn = openSignIn(parts, http, urls);
   return {
-    routes: (keys: IdempotencyKeys): BoundOperation[] => ssoRoutes(providers, lookups, keys),
-    stop: () => client.close(),
+    routes: (keys: IdempotencyKeys): BoundOperation[] => [
+      ...ssoRoutes(providers, new SsoLookupService({ database }), keys),
+      ...signInRoutes(signIn),
+    ],
+    async start() {
+      await environment.ensure();
+      refresher.start();
+    },
+    /** Must not fail a bootstrap, whose answer shows a key once: the next start makes up for it. */
+    ensureEnvironmentProvider: () =>
+      environment
+        .ensure()
+        .catch((error) => logger.error('the identity provider of the environment was not made', { error })),
+    async stop() {
+      await refresher.stop();
+      await http.close();
+    },
+  };
+}
+
+function openSignIn({ config, database, cipher }: Parts, http: IdentityProviderClient, urls: SsoUrls): SignInParts {
+  const client = new OidcClient({ http, cipher, urls });
+  const samlClient = new SamlClient({ urls });
+  const pending = new PendingSignIns({ database, cipher });
+  const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
+  return {
+    database,
+    oidc: new OidcSignIn({ client, pending, subjectClaims: readSubjectClaims(config) }),
+    saml: new SamlSignIn({ database, client: samlClient, pending }),
+    samlClient,
+    completion: new SignInCompletion({
+      database,
+      cipher,
+      signIn: new SsoSignInService({ database, installationAllowsJit }),
+      sessionSeconds: Math.min(config.OAUTH_SESSION_MAX_SEC, config.SESSION_MAX_SECONDS),
+    }),
+    backchannel: new BackchannelLogout({ database, client }),
+    logout: new SsoLogout({ database, cipher, oidc: client }),
   };
 }
 

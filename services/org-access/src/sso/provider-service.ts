@@ -1,8 +1,9 @@
 import type { SsoSettings, SsoSettingsCreate, SsoSettingsUpdate } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { ConflictError, ForbiddenError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { ConflictError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -140,7 +141,11 @@ export class SsoProviderService {
       groupsRequired: body.sso_groups_required,
       groupsRoleSyncEnabled: body.sso_groups_role_sync_enabled,
       configuration: configuration as unknown as Prisma.InputJsonObject,
-      ...(metadata !== undefined && { metadata, metadataFetchedAt: new Date() }),
+      ...(metadata !== undefined && {
+        metadata,
+        // Metadata that was given as text is never fetched again.
+        metadataFetchedAt: 'metadataUrl' in configuration && configuration.metadataUrl !== null ? new Date() : null,
+      }),
       ...(secret !== undefined && { encryptedClientSecret: this.#cipher.encrypt(secret, clientSecretPlace(id)) }),
     };
   }
@@ -173,12 +178,8 @@ function auditable({ metadata_xml: xml, ...provider }: SsoSettings): object {
   return { ...provider, has_metadata_xml: xml !== null };
 }
 
-/** Operators have the same permissions as administrators, but not this right. */
-function requireAdministrator({ organizationRole }: Principal): void {
-  if (organizationRole === 'admin') return;
-  throw new ForbiddenError('Only organization administrators set up single sign-on', {
-    code: 'organization_admin_required',
-  });
+function requireAdministrator(caller: Principal): void {
+  requireOrganizationAdministrator(caller, 'set up single sign-on');
 }
 
 async function find(

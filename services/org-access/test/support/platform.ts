@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PrismaPg } from '@prisma/adapter-pg';
 import {
   type ApiKey,
   type BootstrapResponse,
@@ -16,6 +17,7 @@ import {
   type TestServiceProcess,
   testRedis,
 } from '@runyard/test-kit';
+import { PrismaClient } from '../../src/generated/client.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const INTERNAL_TOKEN = 'the platform speaks to itself';
@@ -37,6 +39,7 @@ export class TestOrgAccess {
   bootstrap!: BootstrapResponse & { api_key: string };
   #service: TestServiceProcess | undefined;
   #outputBefore = '';
+  #queries: PrismaClient | undefined;
 
   readonly #databaseUri: string;
   readonly #environment: Record<string, string>;
@@ -163,6 +166,12 @@ export class TestOrgAccess {
     return (await this.call<ApiKey[]>(key, 'GET', path)).body;
   }
 
+  /** Reads the database, for what no operation shows. */
+  async query<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
+    this.#queries ??= new PrismaClient({ adapter: new PrismaPg({ connectionString: this.database.url, max: 1 }) });
+    return this.#queries.$queryRawUnsafe<Row[]>(sql, ...values);
+  }
+
   /** Returns the whole content of the database as text. */
   dump(): Promise<string> {
     return dumpDatabase(this.database.url);
@@ -170,6 +179,7 @@ export class TestOrgAccess {
 
   async close(): Promise<void> {
     await this.stopService();
+    await this.#queries?.$disconnect();
     await this.database.close();
     await this.#redis.close();
   }

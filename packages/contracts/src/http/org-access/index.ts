@@ -27,6 +27,7 @@ import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
 import { sessionOperations } from './sessions.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
+import { ssoSignInOperations } from './sso-sign-in.ts';
 import {
   createTagging,
   deleteTagging,
@@ -48,6 +49,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
   getSsoSettingsBySlug,
   lookUpSsoEmail,
+  ...ssoSignInOperations,
   ...memberOperations.flatMap((operations) => Object.values(operations)),
   ...createRole,
   ...updateRole,
@@ -112,6 +114,7 @@ export * from './scim-tokens.ts';
 export * from './service-accounts.ts';
 export * from './sessions.ts';
 export * from './sso.ts';
+export * from './sso-sign-in.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';
 export * from './workspace-secrets.ts';
