@@ -17,6 +17,7 @@ import type { GuessGuard } from './authentication/guess-guard.ts';
 import { subjectsOfClaims } from './authentication/key-cache.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { ArrivalDelay } from './limits/arrival-delay.ts';
+import type { OpenRuns } from './limits/open-runs.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { openRequestBody, type RequestBody } from './limits/request-body.ts';
 import type { Continuation } from './proxy/answer-relay.ts';
@@ -41,6 +42,7 @@ export interface GatewayParts {
   planner: RoutePlanner;
   guard: GuessGuard;
   rateLimits: RateLimits;
+  openRuns: OpenRuns;
   arrivalDelay: ArrivalDelay;
   addresses: ClientAddresses;
   exchanges: OpenExchanges;
@@ -106,15 +108,20 @@ export class Gateway {
     const requestId = requestIdOf(req);
     const ownHeaders = ['x-request-id', requestId];
     const record = this.#records.begin(req, res, { destination, requestId });
-    let release: (() => void) | undefined;
-    res.once('close', () => release?.());
+    const releases: (() => void)[] = [];
+    res.once('close', () => {
+      for (const release of releases) release();
+    });
     try {
       this.#refuseDelayed();
       this.#admission.enter(res);
       const routePlan = await this.#parts.planner.plan(req, destination);
       ownHeaders.push(...this.#limit(req, destination, routePlan));
       if (res.closed) return;
-      release = this.#track(routePlan, () => res.destroy());
+      releases.push(
+        this.#track(routePlan, () => res.destroy()),
+        this.#countRun(routePlan),
+      );
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
@@ -203,8 +210,10 @@ export class Gateway {
       const routePlan = await planner.plan(req, destination);
       const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, routePlan)];
       if (socket.destroyed) return;
-      const release = this.#track(routePlan, () => socket.destroy());
-      if (release) socket.once('close', release);
+      socket.once(
+        'close',
+        this.#track(routePlan, () => socket.destroy()),
+      );
       const headers = this.#headers(req, routePlan, requestId);
       const { upstreams, load, target, source, name } = routePlan;
       forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, source, name });
@@ -247,10 +256,17 @@ export class Gateway {
     return rateLimits.take({ claims, address: claims ? '' : addresses.of(req) });
   }
 
-  #track({ caller }: RoutePlan, cut: () => void): (() => void) | undefined {
+  /** Counts the run that a request keeps going. Returns a function to call at its end. @throws TooManyRequestsError */
+  #countRun({ runOwner, caller }: RoutePlan): () => void {
+    if (!runOwner) return () => undefined;
+    return this.#parts.openRuns.take({ ...runOwner, claims: caller.principal?.claims });
+  }
+
+  /** Tracks an exchange with a key or a session. Returns a function to call at its end. @throws TooManyRequestsError */
+  #track({ caller }: RoutePlan, cut: () => void): () => void {
     const claims = caller.principal?.claims;
     const credentialId = claims?.key_id ?? claims?.session_id;
-    if (!claims || credentialId === undefined || !caller.recheck) return undefined;
+    if (!claims || credentialId === undefined || !caller.recheck) return () => undefined;
     const subjects = subjectsOfClaims(claims);
     return this.#parts.exchanges.add({ credentialId, subjects, recheck: caller.recheck, cut });
   }

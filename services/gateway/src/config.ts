@@ -6,6 +6,9 @@ const ratePerSecond = (perSecond: number, of: string) =>
   Type.Number({ default: perSecond, minimum: 0, description: `${of} per second; 0: no limit.` });
 const burst = Type.Optional(Type.Integer({ minimum: 1, description: 'How many at once; default twice the rate.' }));
 
+const openRuns = (of: string) =>
+  Type.Integer({ default: 0, minimum: 0, description: `Requests of ${of} that run something and wait; 0: no limit.` });
+
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
@@ -30,6 +33,9 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'The same for one key; more are refused with 429.',
   }),
+  HTTP_MAX_RUNS_PER_PERSON: openRuns('one person'),
+  HTTP_MAX_RUNS_PER_WORKSPACE: openRuns('the deployments of one workspace'),
+  HTTP_MAX_RUNS_PER_ORGANIZATION: openRuns('the deployments of one organization'),
   // One process answers so many within about two seconds on one core: more would wait before it, where nobody counts
   // them.
   HTTP_MAX_REQUESTS_PER_UPSTREAM: Type.Integer({
@@ -46,6 +52,10 @@ export const configSchema = Type.Object({
   RATE_LIMIT_BURST: burst,
   RATE_LIMIT_TENANT_RPS: ratePerSecond(4_000, 'Requests with the keys of one workspace'),
   RATE_LIMIT_TENANT_BURST: burst,
+  RATE_LIMIT_PERSON_RPS: ratePerSecond(0, 'Requests of one person, with all sessions and personal tokens'),
+  RATE_LIMIT_PERSON_BURST: burst,
+  RATE_LIMIT_ORGANIZATION_RPS: ratePerSecond(0, 'Requests of all callers of one organization'),
+  RATE_LIMIT_ORGANIZATION_BURST: burst,
   RATE_LIMIT_ADDRESS_RPS: ratePerSecond(2_000, 'Requests of one address that show no key of the platform'),
   RATE_LIMIT_ADDRESS_BURST: burst,
   RATE_LIMIT_FAILURES_RPS: ratePerSecond(10, 'Failures to authenticate of one address'),

@@ -13,6 +13,7 @@ import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
 import { InternalClient, parseInternalAnswer } from './internal-client.ts';
 import { ArrivalDelay } from './limits/arrival-delay.ts';
+import { OpenRuns } from './limits/open-runs.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RateSharing } from './limits/rate-sharing.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
@@ -90,6 +91,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     proxies: config.TRUSTED_PROXIES,
   });
   const rateLimits = new RateLimits(config, openRateSharing(config, context)?.onTaken);
+  const openRuns = new OpenRuns(config);
   const guard = new GuessGuard({ keys, limits: rateLimits, addresses });
 
   const table = new DeploymentTable();
@@ -154,10 +156,11 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     guard,
     rateLimits,
+    openRuns,
     arrivalDelay,
     addresses,
   });
-  reportSizes(context, { table, keys, exchanges });
+  reportSizes(context, { table, keys, exchanges, openRuns });
   const drainMs = config.DRAIN_SECONDS * 1000;
   const { HOST: host, PORT: port } = config;
   const { url, server } = await listen(gateway.onRequest, { host, port, backlog: BACKLOG, context, drainMs });
@@ -180,11 +183,15 @@ function openRateSharing(config: Config, { lifecycle, logger }: ServiceContext):
 
 function reportSizes(
   { metrics }: ServiceContext,
-  { table, keys, exchanges }: { table: DeploymentTable; keys: KeyCache; exchanges: OpenExchanges },
+  parts: { table: DeploymentTable; keys: KeyCache; exchanges: OpenExchanges; openRuns: OpenRuns },
 ): void {
+  const { table, keys, exchanges, openRuns } = parts;
   metrics.gauge('runyard_gateway_deployments', 'Deployments the gateway knows.', [], (gauge) => gauge.set(table.size));
   metrics.gauge('runyard_gateway_cached_keys', 'Answers about keys held.', [], (gauge) => gauge.set(keys.size));
   metrics.gauge('runyard_gateway_open_exchanges', 'Requests being served with a key.', [], (gauge) =>
     gauge.set(exchanges.size),
+  );
+  metrics.gauge('runyard_gateway_open_runs', 'Runs whose requests wait for their end.', [], (gauge) =>
+    gauge.set(openRuns.size),
   );
 }

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { FaultLine, type TestRedis, testRedis, waitFor } from '@runyard/test-kit';
-import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  type FakeKey,
+  type FakeServer,
+  sendJson,
+  startFakeServer,
+} from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
@@ -51,6 +59,47 @@ describe('the rate limits of callers', () => {
     await gateways[0]?.close();
     await upstream.close();
     await redis.close();
+  });
+
+  it('runs of a person, a workspace and an organization are limited while their requests are open', async () => {
+    const gateway = await start({
+      HTTP_MAX_RUNS_PER_PERSON: '1',
+      HTTP_MAX_RUNS_PER_WORKSPACE: '2',
+      HTTP_MAX_RUNS_PER_ORGANIZATION: '3',
+    });
+    const held: ServerResponse[] = [];
+    const holding = await startFakeServer((req, res) => {
+      if (req.url?.endsWith('/wait')) held.push(res.writeHead(200));
+      else sendJson(res, 200, {});
+      if (!res.writableEnded) res.flushHeaders();
+    });
+    const sibling = { ...route, deployment_id: randomUUID(), workspace_id: randomUUID(), upstreams: [holding.url] };
+    gateway.controlPlane.routes.push(sibling);
+    route.upstreams = [holding.url];
+    route.mount_prefix = '/below';
+    await gateway.refreshRoutes();
+    const ada = gateway.orgAccess.signIn(route.workspace_id);
+    const elsewhere = gateway.orgAccess.issue(sibling.workspace_id);
+    const run = (headers: Record<string, string>, path = '/runs/wait', deployment = route) =>
+      fetch(urlOf(gateway, path, deployment), { method: 'POST', headers, body: '{}' });
+    const byAda = { authorization: `Bearer ${ada.accessToken}` };
+    const byKey = { 'x-api-key': key.key };
+    const detailOf = async (answer: Promise<Response>) => ((await (await answer).json()) as { detail: string }).detail;
+
+    expect((await run(byAda)).status).toBe(200);
+    expect(await detailOf(run(byAda, '/below/threads/t/runs/wait'))).toBe('Too many runs of this person are open');
+    expect((await run(byAda, '/runs')).status).toBe(200);
+    expect((await run(byKey, '/below/runs/wait')).status).toBe(200);
+    expect(await detailOf(run(byKey))).toBe('Too many runs of this workspace are open');
+    expect((await run({ 'x-api-key': elsewhere.key }, '/runs/wait', sibling)).status).toBe(200);
+    expect(await detailOf(run({ 'x-api-key': elsewhere.key }, '/runs/wait', sibling))).toBe(
+      'Too many runs of this organization are open',
+    );
+    expect((await run(byKey, '/threads')).status).toBe(200);
+    for (const res of held.splice(0)) res.end();
+    await waitFor(async () => (await run(byAda)).status === 200, { what: 'room for another run' });
+    for (const res of held) res.end();
+    await holding.close();
   });
 
   it('a key over its rate is answered 429 with Retry-After, and each answer reports how much is left', async () => {

@@ -20,6 +20,36 @@ export const GATEWAY_ERRORS = {
     remedy: 'Wait for `Retry-After`; if that much is intended, raise the limit.',
     refusal: 'rate_of_tenant',
   },
+  rate_of_person_exceeded: {
+    status: 429,
+    meaning: 'All sessions and personal tokens of the person together are over `RATE_LIMIT_PERSON_RPS`.',
+    remedy: 'Wait for `Retry-After`; if that much is intended, raise the limit.',
+    refusal: 'rate_of_person',
+  },
+  rate_of_organization_exceeded: {
+    status: 429,
+    meaning: 'All callers of the organization together are over `RATE_LIMIT_ORGANIZATION_RPS`.',
+    remedy: 'Wait for `Retry-After`; if that much is intended, raise the limit.',
+    refusal: 'rate_of_organization',
+  },
+  too_many_runs_of_person: {
+    status: 429,
+    meaning: 'The person has `HTTP_MAX_RUNS_PER_PERSON` requests open that run something and wait for its end.',
+    remedy: 'Wait for `Retry-After`, start runs without waiting for them, or raise the limit.',
+    refusal: 'runs_of_person',
+  },
+  too_many_runs_of_workspace: {
+    status: 429,
+    meaning: 'Deployments of the workspace have `HTTP_MAX_RUNS_PER_WORKSPACE` such requests open.',
+    remedy: 'Wait for `Retry-After`, start runs without waiting for them, or raise the limit.',
+    refusal: 'runs_of_workspace',
+  },
+  too_many_runs_of_organization: {
+    status: 429,
+    meaning: 'Deployments of the organization have `HTTP_MAX_RUNS_PER_ORGANIZATION` such requests open.',
+    remedy: 'Wait for `Retry-After`, start runs without waiting for them, or raise the limit.',
+    refusal: 'runs_of_organization',
+  },
   rate_of_address_exceeded: {
     status: 429,
     meaning: 'Callers without a key are over `RATE_LIMIT_ADDRESS_RPS` from this address.',

@@ -43,3 +43,19 @@ it('a rate of 0 is no limit, and adds no headers', () => {
   for (let count = 0; count < 10_000; count += 1) expect(limits.take({ claims, address: '' })).toEqual([]);
   expect(limits.refusalOfGuesses('203.0.113.7')).toBeUndefined();
 });
+
+it('a person is limited over all credentials, and an organization over all people', () => {
+  const ofPersons = { RATE_LIMIT_PERSON_RPS: '0.001', RATE_LIMIT_PERSON_BURST: '2' };
+  const ofOrganizations = { RATE_LIMIT_ORGANIZATION_RPS: '0.001', RATE_LIMIT_ORGANIZATION_BURST: '4' };
+  const environment = { ...REQUIRED, ...ofPersons, ...ofOrganizations };
+  const limits = new RateLimits(readConfig(configSchema, { environment }));
+  const { key_id: _, ...ofNoKey } = claims;
+  const session = (sub: string) => ({ ...ofNoKey, sub, kind: 'session' as const, person_id: sub, session_id: sub });
+  limits.take({ claims: session('ada'), address: '' });
+  limits.take({ claims: { ...claims, person_id: 'ada' }, address: '' });
+  expect(() => limits.take({ claims: session('ada'), address: '' })).toThrow('Too many requests of this person');
+  limits.take({ claims: session('bob'), address: '' });
+  limits.take({ claims, address: '' });
+  expect(() => limits.take({ claims, address: '' })).toThrow('Too many requests of this organization');
+  limits.take({ claims: { ...session('eve'), organization_id: 'other' }, address: '' });
+});

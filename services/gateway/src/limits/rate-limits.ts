@@ -37,6 +37,20 @@ const DIMENSIONS: readonly Dimension[] = [
     rateOf: (config) => rate(config.RATE_LIMIT_TENANT_RPS, config.RATE_LIMIT_TENANT_BURST),
   },
   {
+    name: 'person',
+    code: 'rate_of_person_exceeded',
+    subjectOf: ({ claims }) => claims?.person_id,
+    detail: 'Too many requests of this person',
+    rateOf: (config) => rate(config.RATE_LIMIT_PERSON_RPS, config.RATE_LIMIT_PERSON_BURST),
+  },
+  {
+    name: 'organization',
+    code: 'rate_of_organization_exceeded',
+    subjectOf: ({ claims }) => claims?.organization_id,
+    detail: 'Too many requests of this organization',
+    rateOf: (config) => rate(config.RATE_LIMIT_ORGANIZATION_RPS, config.RATE_LIMIT_ORGANIZATION_BURST),
+  },
+  {
     name: 'address',
     code: 'rate_of_address_exceeded',
     subjectOf: ({ claims, address }) => (claims ? undefined : address),

@@ -9,10 +9,11 @@ import { isMountPrefix, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
  * @param mountPrefix as the deployment reports it; an ambiguous one opens nothing
  */
 export function isKeyless(path: string, mountPrefix: string | null | undefined): boolean {
-  return isListed(pathBelow(mountPrefix, path) ?? path);
+  return isListed(patterns, pathBelow(mountPrefix, path) ?? path);
 }
 
-function pathBelow(prefix: string | null | undefined, path: string): string | undefined {
+/** Returns the path without the mount prefix; undefined where it is not below it. */
+export function pathBelow(prefix: string | null | undefined, path: string): string | undefined {
   if (prefix == null || !isMountPrefix(prefix)) return undefined;
   if (path === prefix) return '/';
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
@@ -20,7 +21,8 @@ function pathBelow(prefix: string | null | undefined, path: string): string | un
 
 const patterns = PUBLIC_DEPLOYMENT_PATHS.map((template) => template.split('/'));
 
-function isListed(path: string): boolean {
+/** Returns whether a path matches one of the templates, which are split into segments. */
+export function isListed(patterns: readonly (readonly string[])[], path: string): boolean {
   const segments = path.split('/');
   return patterns.some(
     (pattern) =>

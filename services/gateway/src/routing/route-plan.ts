@@ -22,6 +22,7 @@ import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import { isKeyless } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
+import { isRunRequest } from './run-requests.ts';
 
 /** The route plan of a request: where it goes, and as whom. */
 export interface RoutePlan {
@@ -33,6 +34,8 @@ export interface RoutePlan {
   /** The part that was taken off the path. */
   prefix: string;
   caller: AdmittedCaller;
+  /** The owner of the run that the request keeps going; undefined for other requests. */
+  runOwner?: { workspaceId: string; organizationId: string };
   /** The sender of the answer, which decides which headers it may set. */
   source: AnswerSource;
   /** True when the destination serves the sign-in pages, and gets their cookies. */
@@ -126,6 +129,9 @@ export class RoutePlanner {
       caller,
       source: by === 'host' ? 'deployment at its host' : 'deployment at the platform',
       getsPlatformCookies: false,
+      ...(isRunRequest(req.method, destination.path, known?.mount_prefix) && {
+        runOwner: { workspaceId: route.workspace_id, organizationId: route.organization_id },
+      }),
       name: 'The deployment',
     };
   }
