@@ -122,6 +122,11 @@ const CONTROL_PLANE = {
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
   ...rows('organization:manage', ['updateOrganizationInfo', 'updateOrganizationInfoAlias', 'createWorkspace']),
+  ...rows('organization:read', ['getOrganizationInfoOfPlatform']),
+  ...rows('signed-in person', ['listMyOrganizations', 'createOrganization']),
+  ...bothPaths('organization:read', ['getCurrentOrganization']),
+  ...bothPaths('organization:manage', ['updateOrganizationLoginMethods', 'setDefaultSsoProvision']),
+  ...bothPaths('any key', ['listMyLoginMethods']),
   ...bothPaths('organization:read', ['listOrganizationMembers', 'listActiveOrganizationMembers']),
   ...bothPaths('organization:read', ['listPendingOrganizationMembers']),
   ...bothPaths('organization:manage', ['addOrganizationMember', 'addOrganizationMembers', 'updateOrganizationMember']),

@@ -140,6 +140,7 @@ describe('a body with fields that no caller may set', () => {
     cancelRuns: 'its run has ended',
     createOwnAccessToken: 'keys are refused',
     chooseOrganization: 'its caller is no session',
+    createOrganization: 'it takes sessions, not keys',
     createPushToken: 'its deployment is no image of the registry',
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',

@@ -33,6 +33,11 @@ export const configSchema = Type.Object({
       description: 'Networks (CIDR) in which identity providers may be although they are not public.',
     }),
   ),
+  FF_ORG_CREATION_DISABLED: Type.Boolean({ default: true, description: 'False: everybody may make organizations.' }),
+  PERSONAL_ORGS_DISABLED: Type.Boolean({
+    default: true,
+    description: 'False: people whose login is not single sign-on may have an organization for themselves.',
+  }),
   INVITE_TTL_DAYS: Type.Integer({ default: 14, minimum: 1, maximum: 365, description: 'How long an invite works.' }),
   PAT_CREATION_DISABLED: Type.Boolean({
     default: false,

@@ -37,6 +37,7 @@ import { InviteService } from './invites/invite-service.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { MemberService } from './members/member-service.ts';
 import { openEmail } from './open-email.ts';
+import { MyOrganizationsService } from './organizations/my-organizations-service.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
@@ -138,6 +139,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sso = openSso({ config, database, cipher, logger });
   await retryStartStep(() => sso.start(), context);
   lifecycle.onStop('identity providers', () => sso.stop());
+  const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -152,7 +154,18 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['org-access'],
     operations: withMiddleware(
       [
-        ...organizationRoutes(new OrganizationService({ database })),
+        ...organizationRoutes({
+          organizations: new OrganizationService({ database, installationAllowsJit }),
+          mine: new MyOrganizationsService({
+            database,
+            rules: {
+              isCreationDisabled: config.FF_ORG_CREATION_DISABLED,
+              arePersonalDisabled: config.PERSONAL_ORGS_DISABLED,
+              plan: config.DEFAULT_ORGANIZATION_PLAN,
+            },
+          }),
+          keys,
+        }),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...memberRoutes(members),
         ...inviteRoutes({ members, invites: new InviteService({ database, maker }), keys }),

@@ -14,7 +14,14 @@ const PASSED_ON = {
     'DOCKER_TLS_VERIFY',
     'XDG_RUNTIME_DIR',
   ],
-  'org-access': ['SMTP_URL', 'EMAIL_FROM'],
+  'org-access': [
+    'SMTP_URL',
+    'EMAIL_FROM',
+    'INVITE_TTL_DAYS',
+    'SELF_HOSTED_JIT_PROVISIONING_ENABLED',
+    'FF_ORG_CREATION_DISABLED',
+    'PERSONAL_ORGS_DISABLED',
+  ],
   gateway: ['RATE_LIMIT_FAILURES_RPS', 'RATE_LIMIT_FAILURES_BURST'],
 };
 

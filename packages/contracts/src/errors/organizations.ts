@@ -63,6 +63,21 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The password is too short, too long, or one of those that are guessed first.',
     remedy: 'Choose another one, of at least 12 characters.',
   },
+  organization_creation_disabled: {
+    status: 403,
+    meaning: 'The installation, or the kind of session, does not let people make this kind of organization.',
+    remedy: 'Have `FF_ORG_CREATION_DISABLED` or `PERSONAL_ORGS_DISABLED` set to false, or sign in without a provider.',
+  },
+  personal_organization_exists: {
+    status: 409,
+    meaning: 'The person has a personal organization, and can have one.',
+    remedy: 'Use that one.',
+  },
+  sso_session_required: {
+    status: 403,
+    meaning: 'Only an administrator who signed in by single sign-on can require it of everybody.',
+    remedy: "Sign in through the organization's identity provider first.",
+  },
   already_member: {
     status: 409,
     meaning: 'The address is that of a member of the organization, who may be disabled.',

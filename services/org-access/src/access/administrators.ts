@@ -36,8 +36,15 @@ export async function lockAdministrators(transaction: Prisma.TransactionClient, 
 }
 
 async function hasAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<boolean> {
+  const { ssoOnly } = await transaction.organization.findUniqueOrThrow({
+    where: { id: organizationId },
+    select: { ssoOnly: true },
+  });
+  // With `sso_only`, administrators without such a login could not get in.
+  const canSignIn = { person: { logins: { some: { ssoProvider: { organizationId, isEnabled: true } } } } };
   const administrator = await transaction.identity.findFirst({
     where: {
+      ...(ssoOnly && canSignIn),
       organizationId,
       organizationRoleId: PLATFORM_ROLES.organizationAdmin,
       kind: 'person',

@@ -55,6 +55,7 @@ export async function addGrants(
  * Makes the roles of people follow from their grants. People whose roles changed are signed out, and caches are told.
  * Concurrent calls for one organization wait for each other.
  *
+ * @param options.areNew true for identities of this transaction: nobody has acted as them, so that no session ends
  * @throws ConflictError when the last administrator would lose that role
  * @returns the identities whose roles changed
  */
@@ -62,9 +63,14 @@ export async function applyGrants(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   identityIds: readonly string[],
+  { areNew = false }: { areNew?: boolean } = {},
 ): Promise<string[]> {
   if (identityIds.length === 0) return [];
-  return keepAdministrator(transaction, organizationId, () => setRoles(transaction, organizationId, identityIds));
+  return keepAdministrator(transaction, organizationId, async () => {
+    const changed = await setRoles(transaction, organizationId, identityIds);
+    if (!areNew && changed.length > 0) await publishAccessChange(transaction, organizationId, changed, 'role_changed');
+    return changed;
+  });
 }
 
 async function setRoles(
@@ -105,7 +111,6 @@ async function setRoles(
     });
   }
   await replaceMembers(transaction, organizationId, changed, wanted);
-  await publishAccessChange(transaction, organizationId, changed, 'role_changed');
   return changed;
 }
 

@@ -7,7 +7,7 @@ import { issueKey, revokeKeys } from '../api-keys/key-issue.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { createDefaultTagKeys } from '../tags/default-tag-keys.ts';
+import { createFirstWorkspace } from '../workspaces/first-workspace.ts';
 
 const KEY_DESCRIPTION = 'First administrator key';
 
@@ -99,17 +99,7 @@ async function ensureWorkspace(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   if (oldest) return oldest.id;
-  const displayName = 'Workspace 1';
-  const { id } = await transaction.workspace.create({ data: { id: uuidv7(), organizationId, displayName } });
-  audit.record(organizationId, {
-    action: 'workspace.created',
-    resourceType: 'workspace',
-    resourceId: id,
-    workspaceId: id,
-    after: { displayName },
-  });
-  await createDefaultTagKeys(transaction, { organizationId, workspaceId: id });
-  return id;
+  return createFirstWorkspace(transaction, audit, organizationId);
 }
 
 async function createAdministrator(

@@ -31,7 +31,7 @@ export async function provisionMember(
     organizationId,
     grants.map((grant) => ({ ...grant, identityId })),
   );
-  await applyGrants(transaction, organizationId, [identityId]);
+  await applyGrants(transaction, organizationId, [identityId], { areNew: true });
   audit.record(organizationId, {
     action: 'member.added',
     resourceType: 'identity',

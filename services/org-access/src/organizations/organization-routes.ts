@@ -1,9 +1,32 @@
-import { getOrganizationInfo, updateOrganizationInfo } from '@runyard/contracts';
+import {
+  createOrganization,
+  currentOrganizationOperations,
+  getOrganizationInfo,
+  listMyOrganizations,
+  updateOrganizationInfo,
+} from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type { MyOrganizationsService } from './my-organizations-service.ts';
 import type { OrganizationService } from './organization-service.ts';
 
-export function organizationRoutes(organizations: OrganizationService): BoundOperation[] {
+export function organizationRoutes(parts: {
+  organizations: OrganizationService;
+  mine: MyOrganizationsService;
+  keys: IdempotencyKeys;
+}): BoundOperation[] {
+  const { organizations, mine, keys } = parts;
   return [
+    bind(listMyOrganizations, async ({ caller, query }) => ok(await mine.list(caller, query))),
+    bindCreation(keys, createOrganization, ok, ({ caller, body }, keyed) => mine.create(caller, body, keyed)),
+    ...currentOrganizationOperations.flatMap((operations) => [
+      bind(operations.get, async ({ caller }) => ok(await organizations.current(caller))),
+      bind(operations.updateLoginMethods, async ({ caller, body }) =>
+        ok(await organizations.setSsoOnly(caller, body.sso_only)),
+      ),
+      bind(operations.setDefault, async ({ caller }) => ok(await organizations.setDefault(caller))),
+      bind(operations.myLoginMethods, async ({ caller }) => ok(await organizations.listLoginMethods(caller))),
+    ]),
     ...getOrganizationInfo.map((operation) =>
       bind(operation, async ({ caller }) => ok(await organizations.info(caller))),
     ),

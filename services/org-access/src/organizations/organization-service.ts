@@ -1,39 +1,72 @@
-import type { OrganizationInfo, OrganizationUpdate } from '@runyard/contracts';
+import type {
+  LinkedLoginMethod,
+  OrganizationInfo,
+  OrganizationUpdate,
+  Organization as RenderedOrganization,
+} from '@runyard/contracts';
 import type { Principal } from '@runyard/service-kit';
+import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
+import { changeOrigin } from '../audit/change-origin.ts';
 import { changedFields } from '../audit/changed-fields.ts';
 import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
+import { setDefaultOrganization } from './default-organization.ts';
+import { listLoginMethods, setSsoOnly } from './login-methods.ts';
+import { columnsOf } from './organization-changes.ts';
+import { renderInfo, renderOrganization } from './render-organization.ts';
 
 /** Reads and changes the caller's own organization and its settings. */
 export class OrganizationService {
   readonly #database: Database;
+  readonly #installationAllowsJit: boolean;
 
-  constructor(options: { database: Database }) {
+  /** @param options.installationAllowsJit `SELF_HOSTED_JIT_PROVISIONING_ENABLED` */
+  constructor(options: { database: Database; installationAllowsJit: boolean }) {
     this.#database = options.database;
+    this.#installationAllowsJit = options.installationAllowsJit;
   }
 
   async info(caller: Principal): Promise<OrganizationInfo> {
-    return render(
-      await this.#database.prisma.organization.findUniqueOrThrow({ where: { id: caller.organizationId } }),
-      caller,
+    return this.#render(await this.#find(caller), caller);
+  }
+
+  async current(caller: Principal): Promise<RenderedOrganization> {
+    return renderOrganization(await this.#find(caller));
+  }
+
+  listLoginMethods(caller: Principal): Promise<LinkedLoginMethod[]> {
+    return listLoginMethods(this.#database.prisma, caller);
+  }
+
+  async setSsoOnly(caller: Principal, ssoOnly: boolean): Promise<OrganizationInfo> {
+    requireOrganizationAdministrator(caller, 'change login methods');
+    return this.#database.transact(
+      audited(async (transaction, audit) =>
+        this.#render(await setSsoOnly(transaction, audit, caller, ssoOnly), caller),
+      ),
+    );
+  }
+
+  async setDefault(caller: Principal): Promise<OrganizationInfo> {
+    requireOrganizationAdministrator(caller, 'change the default organization');
+    return this.#database.transact(
+      audited(async (transaction, audit) =>
+        this.#render(await setDefaultOrganization(transaction, audit, caller), caller),
+      ),
     );
   }
 
   async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
+    requireOrganizationAdministrator(caller, 'change its settings');
     const { organizationId } = caller;
     return this.#database.transact(
       audited(async (transaction, audit) => {
         const before = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
         const updated = await transaction.organization.update({
           where: { id: organizationId },
-          data: {
-            displayName: change.display_name ?? undefined,
-            jitProvisioningEnabled: change.jit_provisioning_enabled ?? undefined,
-            invitesEnabled: change.invites_enabled ?? undefined,
-            patCreationDisabled: change.pat_creation_disabled ?? undefined,
-          },
+          data: columnsOf(change, before, changeOrigin().address),
         });
         await organizationEvents.settingsChanged(transaction, { organizationId });
         const changed = changedFields(settingsOf(before), settingsOf(updated));
@@ -45,27 +78,21 @@ export class OrganizationService {
             ...changed,
           });
         }
-        return render(updated, caller);
+        return this.#render(updated, caller);
       }),
     );
+  }
+
+  #find({ organizationId }: Principal): Promise<Organization> {
+    return this.#database.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
+  }
+
+  #render(organization: Organization, caller: Principal): OrganizationInfo {
+    return renderInfo(organization, caller, this.#installationAllowsJit);
   }
 }
 
 /** Returns the settings as an audit event has them. */
 function settingsOf({ id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...settings }: Organization): object {
   return settings;
-}
-
-function render(organization: Organization, caller: Principal): OrganizationInfo {
-  return {
-    id: organization.id,
-    display_name: organization.displayName,
-    is_personal: organization.isPersonal,
-    jit_provisioning_enabled: organization.jitProvisioningEnabled,
-    invites_enabled: organization.invitesEnabled,
-    sso_login_slug: organization.ssoLoginSlug,
-    pat_creation_disabled: organization.patCreationDisabled,
-    default_sso_provision: organization.isDefault,
-    permissions: caller.permissions.filter((name) => name.startsWith('organization:')),
-  };
 }

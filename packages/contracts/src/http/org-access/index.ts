@@ -20,7 +20,13 @@ import {
 } from './internal.ts';
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { memberOperations } from './members.ts';
-import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
+import {
+  createOrganization,
+  currentOrganizationOperations,
+  getOrganizationInfo,
+  listMyOrganizations,
+  updateOrganizationInfo,
+} from './organizations.ts';
 import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
@@ -45,6 +51,9 @@ import { createWorkspace, deleteWorkspace, listWorkspaces, updateWorkspace } fro
 export const orgAccessOperations: readonly Operation[] = [
   ...getOrganizationInfo,
   ...updateOrganizationInfo,
+  listMyOrganizations,
+  createOrganization,
+  ...currentOrganizationOperations.flatMap((operations) => Object.values(operations)),
   ...listRoles,
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
   getSsoSettingsBySlug,
