@@ -1,4 +1,4 @@
-import { scimGroupOperations, scimUserOperations } from '@runyard/contracts';
+import { scimGroupOperations, scimUserOperations, searchScim } from '@runyard/contracts';
 import { type BoundOperation, created, noContent, ok, type Reply } from '@runyard/service-kit';
 import { discoveryRoutes } from './discovery.ts';
 import { findGroupColumn, findUserColumn } from './filter/columns.ts';
@@ -9,12 +9,18 @@ import { readPatch } from './resources/patch-request.ts';
 import { readProjection } from './resources/project.ts';
 import { GROUP_TYPE, USER_TYPE } from './schemas/resource-type.ts';
 import { bindScim, type ScimScope } from './scim-gate.ts';
+import { searchAll } from './search-all.ts';
 import type { ScimUserService } from './users/user-service.ts';
 import { etagOf, requireVersion, unchanged } from './versions.ts';
 
 /** Serves identity providers below `/scim/v2`. */
 export function scimRoutes(parts: { users: ScimUserService; groups: ScimGroupService }): BoundOperation[] {
-  return [...userRoutes(parts.users), ...groupRoutes(parts.groups), ...discoveryRoutes()];
+  return [
+    ...userRoutes(parts.users),
+    ...groupRoutes(parts.groups),
+    bindScim(searchScim, async ({ body }, scope) => ok(await searchAll(parts, scope, body))),
+    ...discoveryRoutes(),
+  ];
 }
 
 interface Answer {

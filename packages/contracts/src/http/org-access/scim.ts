@@ -269,6 +269,23 @@ export const scimGroupOperations = resourceOperations({
   },
 });
 
+const ScimResource = Type.Object(
+  { schemas: Schemas, id: Type.String({ format: 'uuid' }) },
+  { $id: 'ScimResource', additionalProperties: true },
+);
+
+export const searchScim = defineOperation({
+  ...common,
+  operationId: 'searchScim',
+  method: 'post',
+  path: `${BASE}/.search`,
+  summary: 'Finds users and then groups that a filter matches.',
+  body: ScimBody,
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  responses: { 200: answer('The resources.', listOf(ScimResource, 'ScimResourceList')), ...ERRORS, ...BODY_ERRORS },
+  examples: { body: { schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'], count: 10 } },
+});
+
 const DocumentList = listOf(ScimDocument, 'ScimDocumentList');
 const documents = (name: string, path: string) => ({
   list: defineOperation({
@@ -328,6 +345,7 @@ export const postScimBulk = defineOperation({
 export const scimOperations = [
   ...Object.values(scimUserOperations),
   ...Object.values(scimGroupOperations),
+  searchScim,
   ...Object.values(scimResourceTypeOperations),
   ...Object.values(scimSchemaOperations),
   getScimConfiguration,

@@ -2,7 +2,7 @@ import type { Queries } from '../../database/database.ts';
 import { Prisma, type ScimGroup } from '../../generated/client.ts';
 import { badRequest } from '../scim-error.ts';
 import type { GroupChange } from './group-change.ts';
-import { type MemberOfGroup, onlyUuids } from './scim-group.ts';
+import { onlyUuids } from './scim-group.ts';
 
 /** Members of one page; a page ends early when its groups have more. At least one group is answered. */
 const MEMBERS_OF_PAGE_MAX = 50_000;
@@ -55,19 +55,12 @@ export const groupStore = {
     return { total, rows };
   },
 
-  /** Returns the members of groups by the id of the group. */
-  async membersOf(queries: Queries, groupIds: readonly string[]): Promise<Map<string, MemberOfGroup[]>> {
-    const rows = await queries.$queryRaw<{ group_id: string; user_id: string; user_name: string }[]>`
-      SELECT m.group_id::text, m.user_id::text, u.user_name
-      FROM scim_group_member m JOIN scim_user u ON u.id = m.user_id
-      WHERE m.group_id = ANY(${[...groupIds]}::uuid[]) ORDER BY m.group_id, m.created_at, m.user_id`;
-    const members = new Map<string, MemberOfGroup[]>();
-    for (const { group_id, user_id, user_name } of rows) {
-      const of = members.get(group_id) ?? [];
-      of.push({ userId: user_id, userName: user_name });
-      members.set(group_id, of);
-    }
-    return members;
+  /** Returns the ids of the members of groups by the id of the group. */
+  async membersOf(queries: Queries, groupIds: readonly string[]): Promise<Map<string, string[]>> {
+    const rows = await queries.$queryRaw<{ group_id: string; members: string[] }[]>`
+      SELECT group_id::text, array_agg(user_id::text ORDER BY created_at, user_id) AS members
+      FROM scim_group_member WHERE group_id = ANY(${[...groupIds]}::uuid[]) GROUP BY group_id`;
+    return new Map(rows.map(({ group_id, members }) => [group_id, members]));
   },
 
   /**

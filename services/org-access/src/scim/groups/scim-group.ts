@@ -14,12 +14,6 @@ export interface GroupColumns {
   memberIds: string[];
 }
 
-/** A member in an answer. */
-export interface MemberOfGroup {
-  userId: string;
-  userName: string;
-}
-
 const NAME_MAX = 1_024;
 
 /** Reads a group from a body. @throws BadRequestError */
@@ -67,7 +61,7 @@ export function checkName(attribute: string, value: unknown): string {
 /** Renders a group; members are left out where nobody asked for them. */
 export function renderGroup(
   group: ScimGroup,
-  members: readonly MemberOfGroup[] | undefined,
+  memberIds: readonly string[] | undefined,
   { baseUrl }: ScimScope,
 ): ScimObject {
   return {
@@ -75,14 +69,9 @@ export function renderGroup(
     id: group.id,
     ...(group.externalId !== null && { externalId: group.externalId }),
     displayName: group.displayName,
-    ...(members &&
-      members.length > 0 && {
-        members: members.map(({ userId, userName }) => ({
-          value: userId,
-          $ref: `${baseUrl}/Users/${userId}`,
-          display: userName,
-          type: 'User',
-        })),
+    ...(memberIds &&
+      memberIds.length > 0 && {
+        members: memberIds.map((value) => ({ value, $ref: `${baseUrl}/Users/${value}`, type: 'User' })),
       }),
     meta: {
       resourceType: GROUP_TYPE.name,

@@ -26,7 +26,6 @@ export const GROUP_SCHEMA: Schema = {
           mutability: 'immutable',
           canonicalValues: ['User'],
         }),
-        attribute('display', 'The name of the user.', { mutability: 'readOnly' }),
       ],
     }),
   ],
