@@ -421,6 +421,35 @@ describe('a group', () => {
     expect((await scim.get(`/Groups/${body.id}`)).body.members).toHaveLength(1);
   });
 
+  it('takes effect when a workspace and a role of its name appear, and ends when they are renamed', async () => {
+    const id = await createUser('waiting');
+    await scim.createGroup('Organization User:Later:Reviewer', [id]);
+    const workspace = await platform.asAdmin<{ id: string }>('POST', '/api/v1/workspaces', { display_name: 'Later' });
+    expect(await rolesOf(id)).toEqual(['Organization User', {}]);
+    const role = { display_name: 'Reviewer', permissions: ['workspaces:read'] };
+    const { body } = await platform.asAdmin<{ id: string }>('POST', '/api/v1/orgs/current/roles', role);
+    expect(await rolesOf(id)).toEqual(['Organization User', { Later: 'Reviewer' }]);
+    await platform.asAdmin('PATCH', `/api/v1/orgs/current/roles/${body.id}`, { display_name: 'Checker' });
+    expect(await rolesOf(id)).toEqual(['Organization User', {}]);
+    await platform.asAdmin('PATCH', `/api/v1/orgs/current/roles/${body.id}`, { display_name: 'Reviewer' });
+    await platform.asAdmin('PATCH', `/api/v1/workspaces/${workspace.body.id}`, { display_name: 'Earlier' });
+    expect(await rolesOf(id)).toEqual(['Organization User', {}]);
+    await platform.asAdmin('PATCH', `/api/v1/workspaces/${workspace.body.id}`, { display_name: 'Later' });
+    expect(await rolesOf(id)).toEqual(['Organization User', { Later: 'Reviewer' }]);
+  });
+
+  it('is read anew when the separator of the organization changes', async () => {
+    const id = await createUser('separated');
+    await scim.createGroup('Organization Viewer-Workspace 1-Viewer', [id]);
+    const separate = (scim_group_name_separator: string) =>
+      platform.asAdmin('PATCH', '/api/v1/orgs/current/info', { scim_group_name_separator });
+    expect(await rolesOf(id)).toEqual(['Organization User', {}]);
+    await separate('-');
+    expect(await rolesOf(id)).toEqual(['Organization Viewer', { 'Workspace 1': 'Viewer' }]);
+    await separate(':');
+    expect(await rolesOf(id)).toEqual(['Organization User', {}]);
+  });
+
   it('keeps its name: another one is refused, the same is no change', async () => {
     const { body } = await scim.createGroup('Immutable');
     for (const operation of [

@@ -1,5 +1,6 @@
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { lockAdministrators } from './administrators.ts';
 import { type GroupNameContext, readGroupName } from './group-names.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 import { applyGrants } from './role-grants.ts';
@@ -46,6 +47,7 @@ export async function applyGroupGrants(
   organizationId: string,
   scope: GroupGrantScope = {},
 ): Promise<void> {
+  await lockAdministrators(transaction, organizationId);
   const wanted = await readMeanings(transaction, organizationId, scope.groupIds);
   const groupIds = scope.groupIds ? [...scope.groupIds] : null;
   const userIds = scope.userIds ? [...scope.userIds] : null;

@@ -29,5 +29,5 @@ export async function changeAccountRoles(
     });
     await transaction.member.updateMany({ where: { organizationId, identityId }, data: { roleId: workspaceRoleId } });
   }
-  await organizationEvents.identityChanged(transaction, { organizationId, identityId });
+  await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds: [identityId] });
 }

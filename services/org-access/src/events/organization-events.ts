@@ -22,11 +22,16 @@ export const organizationEvents = {
   keyRevoked: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
     record(transaction, KeyRevoked, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
 
-  identityChanged: (transaction: Prisma.TransactionClient, identity: { organizationId: string; identityId: string }) =>
-    record(transaction, IdentityChanged, identity.organizationId, {
-      organization_id: identity.organizationId,
-      identity_id: identity.identityId,
-    }),
+  /** Records one event for each identity, in one statement. */
+  identitiesChanged: async (
+    transaction: Prisma.TransactionClient,
+    { organizationId, identityIds }: { organizationId: string; identityIds: readonly string[] },
+  ): Promise<void> => {
+    const data = identityIds.map((identityId) =>
+      toRow(IdentityChanged, organizationId, { organization_id: organizationId, identity_id: identityId }),
+    );
+    await transaction.outbox.createMany({ data });
+  },
 
   sessionChanged: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
     record(transaction, SessionChanged, sessionId, { session_id: sessionId }),
@@ -59,8 +64,10 @@ async function record(
   key: string,
   data: Record<string, string>,
 ): Promise<void> {
+  await transaction.outbox.create({ data: toRow(schema, key, data) });
+}
+
+function toRow(schema: Parameters<typeof makeEvent>[0], key: string, data: Record<string, string>) {
   const event = makeEvent(schema, { source: SOURCE, subject: key, data });
-  await transaction.outbox.create({
-    data: { topic: TOPICS.organizations.name, key, event: event as unknown as Prisma.InputJsonObject },
-  });
+  return { topic: TOPICS.organizations.name, key, event: event as unknown as Prisma.InputJsonObject };
 }

@@ -24,6 +24,5 @@ export async function publishAccessChange(
     },
     reason,
   );
-  for (const identityId of identityIds)
-    await organizationEvents.identityChanged(transaction, { organizationId, identityId });
+  await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds });
 }

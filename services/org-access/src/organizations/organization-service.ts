@@ -5,6 +5,7 @@ import type {
   Organization as RenderedOrganization,
 } from '@runyard/contracts';
 import type { Principal } from '@runyard/service-kit';
+import { applyGroupGrants } from '../access/group-grants.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
 import { changeOrigin } from '../audit/change-origin.ts';
@@ -68,6 +69,9 @@ export class OrganizationService {
           where: { id: organizationId },
           data: columnsOf(change, before, changeOrigin().address),
         });
+        if (updated.scimGroupNameSeparator !== before.scimGroupNameSeparator) {
+          await applyGroupGrants(transaction, organizationId);
+        }
         await organizationEvents.settingsChanged(transaction, { organizationId });
         const changed = changedFields(settingsOf(before), settingsOf(updated));
         if (changed) {

@@ -10,6 +10,8 @@ import { takeAdvisoryLock, toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ConflictError, ForbiddenError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { lockAdministrators } from '../access/administrators.ts';
+import { applyGroupGrants } from '../access/group-grants.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -58,6 +60,8 @@ export class RoleService {
               position: CUSTOM_POSITION,
             },
           });
+          // Groups of SCIM may have waited for a role of this name.
+          await applyGroupGrants(transaction, organizationId);
           audit.record(organizationId, { action: 'role.created', ...resourceOf(role), after: contentOf(role) });
           return render(role);
         }),
@@ -72,6 +76,8 @@ export class RoleService {
     const { organizationId } = caller;
     return this.#database.transact(
       audited(async (transaction, audit) => {
+        // Before the role, as changes of groups take both locks in this order.
+        await lockAdministrators(transaction, organizationId);
         const before = await lockCustomRole(transaction, organizationId, id);
         const displayName = body.display_name == null ? before.displayName : toSqlText(body.display_name);
         if (displayName !== before.displayName) await requireFreeName(transaction, organizationId, displayName, id);
@@ -84,6 +90,7 @@ export class RoleService {
             permissions: body.permissions ?? undefined,
           },
         });
+        if (displayName !== before.displayName) await applyGroupGrants(transaction, organizationId);
         if (!isSameSet(before.permissions, after.permissions)) {
           const holders = await listHolders(transaction, organizationId, id);
           const identityIds = holders.map(({ identityId }) => identityId);

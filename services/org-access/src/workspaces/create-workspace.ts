@@ -1,6 +1,7 @@
 import type { WorkspaceCreate } from '@runyard/contracts';
 import { ConflictError, ForbiddenError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { applyGroupGrants } from '../access/group-grants.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { addGrants, applyGrants } from '../access/role-grants.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
@@ -34,6 +35,8 @@ export async function createWorkspace(
   if (!workspace) throw new ConflictError(`A workspace has the id ${id}`, { code: 'workspace_exists' });
   await createDefaultTagKeys(transaction, { organizationId, workspaceId: id });
   await admitMaker(transaction, caller, id);
+  // Groups of SCIM may have waited for a workspace of this name.
+  await applyGroupGrants(transaction, organizationId);
   audit.record(organizationId, {
     action: 'workspace.created',
     resourceType: 'workspace',

@@ -1,6 +1,7 @@
 import type { Workspace, WorkspaceCreate, WorkspaceUpdate } from '@runyard/contracts';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ForbiddenError, NotFoundError, type Principal, requirePermission } from '@runyard/service-kit';
+import { applyGroupGrants } from '../access/group-grants.ts';
 import { listReachableWorkspaces, type ReachableWorkspace } from '../access/reachable-workspaces.ts';
 import { accessOfCaller, isReadPermission } from '../access/read-only.ts';
 import { audited } from '../audit/audit-trail.ts';
@@ -46,6 +47,7 @@ export class WorkspaceService {
         const before = await findLive(transaction, caller.organizationId, id);
         if (display_name != null && display_name !== before.displayName) {
           await transaction.workspace.update({ where: { id }, data: { displayName: display_name } });
+          await applyGroupGrants(transaction, caller.organizationId);
           audit.record(caller.organizationId, {
             action: 'workspace.updated',
             resourceType: 'workspace',
@@ -72,11 +74,9 @@ export class WorkspaceService {
         await lockOrganization(transaction, caller.organizationId);
         const current = await findLive(transaction, caller.organizationId, id);
         const { isPersonal } = await organizationOf(transaction, caller.organizationId);
-        return render(
-          { workspace: await deleteWorkspace(transaction, audit, current), role: null },
-          caller,
-          isPersonal,
-        );
+        const workspace = await deleteWorkspace(transaction, audit, current);
+        await applyGroupGrants(transaction, caller.organizationId);
+        return render({ workspace, role: null }, caller, isPersonal);
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { isUuid } from '@runyard/contracts';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { keepAdministrator } from '../../access/administrators.ts';
+import { lockAdministrators } from '../../access/administrators.ts';
 import { applyGroupGrants } from '../../access/group-grants.ts';
 import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database, Queries } from '../../database/database.ts';
@@ -158,7 +158,10 @@ export class ScimGroupService {
     work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
   ): Promise<Result> {
     return this.#database.transact(
-      audited((transaction, audit) => keepAdministrator(transaction, organizationId, () => work(transaction, audit))),
+      audited(async (transaction, audit) => {
+        await lockAdministrators(transaction, organizationId);
+        return work(transaction, audit);
+      }),
     );
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isUuid } from '@runyard/contracts';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { keepAdministrator } from '../../access/administrators.ts';
+import { lockAdministrators } from '../../access/administrators.ts';
 import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database, Queries } from '../../database/database.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
@@ -120,7 +120,10 @@ export class ScimUserService {
     work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
   ): Promise<Result> {
     return this.#database.transact(
-      audited((transaction, audit) => keepAdministrator(transaction, organizationId, () => work(transaction, audit))),
+      audited(async (transaction, audit) => {
+        await lockAdministrators(transaction, organizationId);
+        return work(transaction, audit);
+      }),
     );
   }
 
