@@ -188,9 +188,20 @@ const ORG_ACCESS = {
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 
+const SIGN_IN_PAGES = {
+  ...rows(provenOtherwise('a person opens it in a window: what programs fetch is refused'), [
+    ...['showSignIn', 'beginSignIn', 'signInByPassword', 'showSecondFactor', 'confirmSecondFactor', 'signOutByForm'],
+    ...['showOrganizations', 'chooseOrganizationByForm', 'showSetup', 'setUp', 'showInvite', 'answerInvite'],
+    ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
+    ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
+    ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator'],
+  ]),
+  ...rows(provenOtherwise('a password comes with it'), ['signInByBasicAuth']),
+};
+
 /** The need of each operation, by service and operation id. */
 export const NEEDS: Record<'agent-server' | 'control-plane' | 'org-access', Record<string, Need>> = {
   'agent-server': AGENT_SERVER,
   'control-plane': CONTROL_PLANE,
-  'org-access': ORG_ACCESS,
+  'org-access': { ...ORG_ACCESS, ...SIGN_IN_PAGES },
 };

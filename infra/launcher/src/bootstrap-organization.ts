@@ -6,12 +6,13 @@ import type { PlatformClient } from './platform-client.ts';
 
 /**
  * Creates the default organization and an administrator key for it. org-access keeps only the key's hash, so the key
- * itself stays in a private file; where that file is missing, the key is replaced.
+ * itself stays in a private file; where that file is missing, the key is replaced. `setupPath` is the page on which the
+ * first administrator makes an account; null when there is one.
  */
 export async function bootstrapOrganization(options: {
   dataDir: string;
   orgAccess: PlatformClient;
-}): Promise<{ apiKey: string }> {
+}): Promise<{ apiKey: string; setupPath: string | null }> {
   const keyFile = join(options.dataDir, 'api-key');
   const kept = (await readFile(keyFile, 'utf8').catch(() => '')).trim();
   const bootstrap = (body: object) => options.orgAccess.call<BootstrapResponse>('POST', '/internal/bootstrap', body);
@@ -20,5 +21,5 @@ export async function bootstrapOrganization(options: {
   const apiKey = first.api_key ?? (kept || (await bootstrap({ rotate_key: true })).api_key);
   if (!apiKey) throw new Error('org-access gave no key though one was asked for');
   if (apiKey !== kept) await writePrivateFile(keyFile, `${apiKey}\n`);
-  return { apiKey };
+  return { apiKey, setupPath: first.administrator_setup_path };
 }

@@ -77,7 +77,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () => startServices({ ...options, supervisor, servers, projectUsers: users.settings }),
       (part) => part.stop(),
     );
-    const { apiKey } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
+    const { apiKey, setupPath } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
     const client = new PlatformClient(services.url, { 'x-api-key': apiKey });
     await installing;
     const deployments = await deployProject({ client, project, progress, stopping });
@@ -90,7 +90,9 @@ export async function launch(options: LaunchOptions): Promise<void> {
     progress.step('Ready');
     const [deployment] = deployments;
     const graph = project.graphs[0];
-    progress.say(formatWelcome({ url: services.url, apiKey, deployment, graph, dataDir, projects: users.line }));
+    const { url } = services;
+    const setupUrl = setupPath === null ? null : url + setupPath;
+    progress.say(formatWelcome({ url, apiKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
     await Promise.race([untilAborted(stopping), services.firstFailure]);
   } finally {
     if (closings.length > 0) progress.step('Stopping');

@@ -11,6 +11,7 @@ import { formatWelcome } from './welcome.ts';
 const platform = (url: string) => ({
   url,
   apiKey: 'lsv2_sk_1',
+  setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graph: 'agent',
   dataDir: '/data',
@@ -70,6 +71,14 @@ describe('the lines to paste', () => {
 
   it('come after a line that reports whose rights the code of projects has', () => {
     expect(formatWelcome(platform('http://127.0.0.1:7'))).toMatch(/^ {2}projects +run as your own user$/m);
+  });
+
+  it('come after a line about people: the link of the first administrator, and later where they sign in', () => {
+    const first = platform('http://127.0.0.1:7');
+    expect(formatWelcome(first)).toMatch(/^ {2}people +http:\/\/127.0.0.1:7\/auth\/setup\?token=t /m);
+    expect(formatWelcome({ ...first, setupUrl: null })).toMatch(
+      /^ {2}people +sign in at http:\/\/127.0.0.1:7\/login$/m,
+    );
   });
 
   it('come after a line of their own with the URL of the platform', () => {

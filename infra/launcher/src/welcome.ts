@@ -4,13 +4,17 @@ import type { ReadyDeployment } from './ready-file.ts';
 export function formatWelcome(platform: {
   url: string;
   apiKey: string;
+  /** The link with which the first administrator makes an account, once; null when there is one. */
+  setupUrl: string | null;
   deployment: ReadyDeployment;
   graph: string;
   dataDir: string;
   /** The line about whose rights the code of projects has. */
   projects: string;
 }): string {
-  const { deployment, apiKey, graph } = platform;
+  const { deployment, apiKey, graph, setupUrl } = platform;
+  const people =
+    setupUrl === null ? `sign in at ${platform.url}/login` : `${setupUrl} makes the first administrator, once`;
   const input = `{"messages": [{"role": "user", "content": "hello"}]}`;
   return `
 Runyard is ready: ${platform.url}
@@ -18,6 +22,7 @@ Runyard is ready: ${platform.url}
   deployment  ${deployment.name}: ${deployment.url}
   host        ${deployment.host_url}
   API key     ${apiKey}
+  people      ${people}
   data, logs  ${platform.dataDir}
   projects    ${platform.projects}
 

@@ -5,10 +5,12 @@ import {
   getSigningKeys,
   listOrganizations,
   setOrganizationPlan,
+  setupPath,
   verifyKey,
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { isActiveIdentity, reachesWorkspace } from './access/access.ts';
+import type { FirstAdministrator } from './accounts/first-administrator.ts';
 import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { PrismaClient } from './generated/client.ts';
 import type { PlanService } from './organizations/plan-service.ts';
@@ -22,6 +24,7 @@ export function internalRoutes(parts: {
   plans: PlanService;
   verifier: CredentialVerifier;
   bootstrap: BootstrapService;
+  firstAdministrator: FirstAdministrator;
   signingKeys: SigningKeys;
 }): BoundOperation[] {
   return [
@@ -42,7 +45,11 @@ export function internalRoutes(parts: {
     bind(setOrganizationPlan, async ({ params, body }) =>
       ok(await parts.plans.set(params.organization_id.toLowerCase(), body.plan)),
     ),
-    bind(bootstrap, async ({ body }) => ok(await parts.bootstrap.ensure(body))),
+    bind(bootstrap, async ({ body }) => {
+      const made = await parts.bootstrap.ensure(body);
+      const token = await parts.firstAdministrator.createLink(made.organization_id);
+      return ok({ ...made, administrator_setup_path: token === null ? null : setupPath(token) });
+    }),
     bind(getSigningKeys, async () =>
       ok({ keys: parts.signingKeys.publicKeys() }, { 'cache-control': 'public, max-age=60' }),
     ),

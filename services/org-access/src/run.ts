@@ -36,6 +36,7 @@ import { inviteRoutes } from './invites/invite-routes.ts';
 import { InviteService } from './invites/invite-service.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { MemberService } from './members/member-service.ts';
+import { openAccounts } from './open-accounts.ts';
 import { openEmail } from './open-email.ts';
 import { MyOrganizationsService } from './organizations/my-organizations-service.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
@@ -140,6 +141,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await retryStartStep(() => sso.start(), context);
   lifecycle.onStop('identity providers', () => sso.stop());
   const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
+  const accounts = openAccounts({ config, context, database, cipher, emails, sessions, lastSeen, accessTokens });
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -184,6 +186,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),
         ...accessRoutes({ prisma }),
+        ...accounts.routes,
         ...auditRoutes({ prisma, keys: auditKeys }),
         ...sessionRoutes(new SessionService({ database, sessions, accessTokens })),
         ...internalRoutes({
@@ -198,6 +201,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
             plan: config.DEFAULT_ORGANIZATION_PLAN,
             onEnsured: () => sso.ensureEnvironmentProvider(),
           }),
+          firstAdministrator: accounts.firstAdministrator,
           signingKeys,
         }),
       ],

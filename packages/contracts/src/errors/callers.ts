@@ -104,6 +104,57 @@ export const CALLER_ERRORS = {
     meaning: "A browser sent the session's cookie in a request that no page of this host asked for.",
     remedy: 'Send an access token or a key instead of the cookie.',
   },
+  sign_in_refused: {
+    status: 401,
+    meaning: 'The email address or the password is wrong; which of them is not said.',
+    remedy: 'Try again, or ask for a new password.',
+  },
+  second_factor_refused: {
+    status: 401,
+    meaning: 'The code of the authenticator app is wrong or was used already, or the recovery code was.',
+    remedy: 'Wait for the next code of the app.',
+  },
+  second_factor_required: {
+    status: 403,
+    meaning: 'The password is right, and the account has a second factor.',
+    remedy: 'Send its code in `X-Second-Factor`.',
+  },
+  account_disabled: {
+    status: 403,
+    meaning: 'The person is disabled in every organization.',
+    remedy: 'Ask an administrator of the organization.',
+  },
+  invite_for_another: {
+    status: 403,
+    meaning: 'The invite is for another email address than that of the person who is signed in.',
+    remedy: 'Sign in with the address of the invite.',
+  },
+  form_from_elsewhere: {
+    status: 403,
+    meaning:
+      'A form or page of sign-in was not opened by a person in the own window, or the form is of an older session.',
+    remedy: 'Load the page again.',
+  },
+  account_exists: {
+    status: 409,
+    meaning: 'There is an account with this email address.',
+    remedy: 'Sign in with it.',
+  },
+  second_factor_exists: {
+    status: 409,
+    meaning: 'The account has an authenticator app.',
+    remedy: 'Remove it first.',
+  },
+  link_expired: {
+    status: 400,
+    meaning: 'A link that works once has been used or withdrawn, or has expired.',
+    remedy: 'Ask for a new one.',
+  },
+  sign_in_throttled: {
+    status: 429,
+    meaning: 'There were many failed attempts for this account or from this network address.',
+    remedy: 'Wait as long as `Retry-After` says.',
+  },
   plan_required: {
     status: 403,
     meaning: 'The plan of the organization is below Plus.',

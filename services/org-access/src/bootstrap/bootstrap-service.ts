@@ -11,6 +11,9 @@ import { createFirstWorkspace } from '../workspaces/first-workspace.ts';
 
 const KEY_DESCRIPTION = 'First administrator key';
 
+/** The answer but for the link of the first administrator, who is an account's matter. */
+type EnsuredOrganization = Omit<BootstrapResponse, 'administrator_setup_path'>;
+
 /**
  * Creates what a new installation needs before its first call: the default organization, a workspace, and an
  * administrator key for that workspace. Idempotent, also for concurrent processes.
@@ -31,13 +34,13 @@ export class BootstrapService {
     this.#onEnsured = options.onEnsured;
   }
 
-  async ensure(request: BootstrapRequest): Promise<BootstrapResponse> {
+  async ensure(request: BootstrapRequest): Promise<EnsuredOrganization> {
     const answer = await this.#ensureOrganization(request);
     await this.#onEnsured();
     return answer;
   }
 
-  async #ensureOrganization({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
+  async #ensureOrganization({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<EnsuredOrganization> {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await takeAdvisoryLock(transaction, 'bootstrap');

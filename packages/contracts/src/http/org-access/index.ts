@@ -27,6 +27,7 @@ import {
   listMyOrganizations,
   updateOrganizationInfo,
 } from './organizations.ts';
+import { pageOperations } from './pages.ts';
 import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
@@ -96,6 +97,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...verifyAuditLogs,
   getAuditLogs,
   ...Object.values(sessionOperations),
+  ...pageOperations,
   verifyKey,
   checkReach,
   findTaggedResources,
@@ -116,6 +118,7 @@ export * from './internal-workspaces.ts';
 export * from './members.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';
+export * from './pages.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim.ts';

@@ -157,6 +157,8 @@ export const BootstrapResponse = Type.Object(
     workspace_id: Uuid,
     /** The first administrator key; null when it was made earlier, because only its hash is stored. */
     api_key: Type.Union([Type.String(), Type.Null()]),
+    /** Path at the gateway where the first administrator makes an account, once; null when there is an administrator. */
+    administrator_setup_path: Type.Union([Type.String(), Type.Null()]),
   },
   { $id: 'BootstrapResponse' },
 );

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { type AccountFacts, decideAccountSignIn } from './account-decision.ts';
+
+const both = [true, false];
+const ALL: AccountFacts[] = both.flatMap((isPasswordRight) =>
+  (['none', 'some active', 'all disabled'] as const).flatMap((identities) =>
+    both.flatMap((hasSecondFactor) =>
+      both.map((isSecondFactorProven) => ({ isPasswordRight, identities, hasSecondFactor, isSecondFactorProven })),
+    ),
+  ),
+);
+
+it('of all 24 combinations a session opens only with the password, an identity that works, and the second factor', () => {
+  expect(ALL).toHaveLength(24);
+  for (const facts of ALL) {
+    const isLetIn =
+      facts.isPasswordRight &&
+      facts.identities !== 'all disabled' &&
+      (!facts.hasSecondFactor || facts.isSecondFactorProven);
+    expect(decideAccountSignIn(facts).outcome === 'signed_in').toBe(isLetIn);
+  }
+});
+
+it('a wrong password is all that is said, whatever else is true of the account', () => {
+  for (const facts of ALL.filter(({ isPasswordRight }) => !isPasswordRight))
+    expect(decideAccountSignIn(facts)).toEqual({ step: 1, outcome: 'denied', reason: 'credentials_wrong' });
+});

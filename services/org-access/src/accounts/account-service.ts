@@ -1,0 +1,230 @@
+import { BadRequestError, ConflictError, UnauthorizedError } from '@runyard/service-kit';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import { actAs, changeOrigin } from '../audit/change-origin.ts';
+import type { Database } from '../database/database.ts';
+import type { EmailOutbox } from '../email/email-outbox.ts';
+import type { Prisma } from '../generated/client.ts';
+import { normalizeEmail } from '../people/normalize-email.ts';
+import { verifyPassword } from '../people/password-hash.ts';
+import { hashNewPassword, setPassword } from '../people/set-password.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
+import type { AttemptLimit } from './attempt-limit.ts';
+import { recordForPerson } from './audit-person.ts';
+import { createToken, findToken, useToken } from './one-time-tokens.ts';
+import type { SecondFactors, TotpSetup } from './second-factors.ts';
+
+/** A signed-in person, and the session that stays when the others end. */
+export interface AccountOwner {
+  personId: string;
+  sessionId: string;
+}
+
+/** Changes of people's own accounts: the password, the second factor, the proof of their address. */
+export class AccountService {
+  readonly #database: Database;
+  readonly #limit: AttemptLimit;
+  readonly #factors: SecondFactors;
+  readonly #emails: EmailOutbox;
+  readonly #publicUrl: string;
+
+  constructor(options: {
+    database: Database;
+    limit: AttemptLimit;
+    factors: SecondFactors;
+    emails: EmailOutbox;
+    publicUrl: string;
+  }) {
+    this.#database = options.database;
+    this.#limit = options.limit;
+    this.#factors = options.factors;
+    this.#emails = options.emails;
+    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+  }
+
+  /** True when people can be sent links by email. */
+  get sendsEmail(): boolean {
+    return this.#emails.isEnabled;
+  }
+
+  /**
+   * Changes the password, and ends all other sessions.
+   *
+   * @throws UnauthorizedError when the current one is wrong, InvalidFieldError when the new one is refused,
+   *   TooManyRequestsError
+   */
+  async changePassword(owner: AccountOwner, passwords: { current: string; next: string }): Promise<void> {
+    const { personId } = owner;
+    const person = await this.#requirePassword(personId, passwords.current);
+    const hash = await hashNewPassword(passwords.next, person.email);
+    await this.#change(personId, async (transaction, audit) => {
+      await setPassword(transaction, { personId, hash, keptSessionId: owner.sessionId });
+      await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by: 'person' } });
+    });
+  }
+
+  /** Begins the set-up of an authenticator app. @throws ConflictError when there is one */
+  async beginTotp(personId: string): Promise<void> {
+    await this.#change(personId, async (transaction) => {
+      const person = await transaction.person.findUniqueOrThrow({ where: { id: personId } });
+      if (!(await this.#factors.begin(transaction, person)))
+        throw new ConflictError('An authenticator app is set up already', { code: 'second_factor_exists' });
+    });
+  }
+
+  /** Returns the set-up that waits for its first code; null when there is none. */
+  async findTotpSetup(personId: string): Promise<TotpSetup | null> {
+    const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
+    return this.#factors.findBegun(this.#database.prisma, person);
+  }
+
+  hasSecondFactor(personId: string): Promise<boolean> {
+    return this.#factors.isRequired(this.#database.prisma, personId);
+  }
+
+  /**
+   * Ends the set-up of the app with its first code, and all other sessions, which were opened without it.
+   *
+   * @throws UnauthorizedError for a wrong code, TooManyRequestsError
+   * @returns the recovery codes, which are stored nowhere
+   */
+  async confirmTotp({ personId, sessionId }: AccountOwner, code: string): Promise<string[]> {
+    await this.#limit.take('secondStep', personId, changeOrigin().address);
+    const codes = await this.#change(personId, async (transaction, audit) => {
+      const made = await this.#factors.confirm(transaction, personId, code);
+      if (!made) return null;
+      await endSessions(transaction, { personId, id: { not: sessionId } }, 'credentials_changed');
+      await recordForPerson(transaction, audit, personId, { action: 'second_factor.added', details: { kind: 'totp' } });
+      return made;
+    });
+    if (codes === null) throw wrongCode();
+    await this.#limit.forget('secondStep', personId);
+    return codes;
+  }
+
+  /** Removes the app, for which the password is asked again. @throws UnauthorizedError, TooManyRequestsError */
+  async removeTotp(personId: string, password: string): Promise<void> {
+    await this.#requirePassword(personId, password);
+    await this.#change(personId, async (transaction, audit) => {
+      if (!(await this.#factors.remove(transaction, personId))) return;
+      const details = { kind: 'totp' };
+      await recordForPerson(transaction, audit, personId, { action: 'second_factor.removed', details });
+    });
+  }
+
+  /** Sends a link with which the owner of an address sets a new password. Answers alike for an address without account. */
+  async requestReset(address: string): Promise<void> {
+    const email = normalizeEmail(address);
+    await this.#limit.take('reset', email, changeOrigin().address);
+    const person = await this.#database.prisma.person.findUnique({ where: { email }, include: { password: true } });
+    if (!person?.password || !this.#emails.isEnabled) return;
+    await this.#database.transact(
+      audited(async (transaction, audit) => {
+        const link = await createToken(transaction, { purpose: 'reset_password', personId: person.id, email });
+        await this.#emails.enqueue(transaction, [
+          {
+            to: email,
+            subject: 'Set a new password',
+            text: [
+              'Somebody, perhaps you, asked for a new password for your account. Set it here within an hour:',
+              `${this.#publicUrl}/auth/new-password?token=${link.token}`,
+              'If it was not you, there is nothing to do: your password stays as it is.',
+            ].join('\n\n'),
+            expiresAt: link.expiresAt,
+          },
+        ]);
+        await recordForPerson(transaction, audit, person.id, { action: 'password.reset_requested', details: {} });
+      }),
+    );
+  }
+
+  /** Returns the address whose password a link sets; null when the link does not work any more. */
+  async findReset(token: string): Promise<string | null> {
+    const found = await findToken(this.#database.prisma, 'reset_password', token);
+    return found?.email ?? null;
+  }
+
+  /**
+   * Sets the password that a link allows to set, and ends all sessions. The second factor stays. A link that came by
+   * email proves the address.
+   *
+   * @throws BadRequestError when the link does not work any more, InvalidFieldError
+   */
+  async reset(token: string, password: string): Promise<void> {
+    const found = await findToken(this.#database.prisma, 'reset_password', token);
+    if (!found?.personId || !found.email) throw linkExpired();
+    const { personId, email } = found;
+    const hash = await hashNewPassword(password, email);
+    await this.#change(personId, async (transaction, audit) => {
+      const used = await useToken(transaction, 'reset_password', token);
+      if (!used) throw linkExpired();
+      const byAdministrator = (used.details as { byAdministrator?: boolean }).byAdministrator === true;
+      await setPassword(transaction, { personId, hash });
+      if (!byAdministrator) await markVerified(transaction, personId);
+      const by = byAdministrator ? 'link of an administrator' : 'link by email';
+      await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by } });
+    });
+  }
+
+  /** Sends a link that proves the address of a person. */
+  async requestVerification(personId: string): Promise<void> {
+    const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
+    if (person.emailVerifiedAt || !this.#emails.isEnabled) return;
+    const { email } = person;
+    await this.#limit.take('verification', email, changeOrigin().address);
+    await this.#database.transact(async (transaction) => {
+      const link = await createToken(transaction, { purpose: 'verify_email', personId, email });
+      const text = `Open this link to confirm that this address is yours:\n\n${this.#publicUrl}/auth/verify?token=${link.token}`;
+      await this.#emails.enqueue(transaction, [
+        { to: email, subject: 'Confirm your address', text, expiresAt: link.expiresAt },
+      ]);
+    });
+  }
+
+  /** Proves an address by the link that was sent there. @throws BadRequestError when it does not work any more */
+  async verify(token: string): Promise<void> {
+    await this.#database.transact(
+      audited(async (transaction, audit) => {
+        const used = await useToken(transaction, 'verify_email', token);
+        if (!used?.personId) throw linkExpired();
+        await markVerified(transaction, used.personId);
+        await recordForPerson(transaction, audit, used.personId, { action: 'email.verified', details: {} });
+      }),
+    );
+  }
+
+  async #requirePassword(personId: string, password: string) {
+    await this.#limit.take('secondStep', personId, changeOrigin().address);
+    const person = await this.#database.prisma.person.findUniqueOrThrow({
+      where: { id: personId },
+      include: { password: true },
+    });
+    if (!(await verifyPassword(person.password?.hash ?? null, password)))
+      throw new UnauthorizedError('The password is wrong', { code: 'sign_in_refused' });
+    await this.#limit.forget('secondStep', personId);
+    return person;
+  }
+
+  #change<T>(
+    personId: string,
+    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<T>,
+  ): Promise<T> {
+    const { credentialId } = changeOrigin();
+    const actor = { actorKind: 'person', actorId: personId, credentialId } as const;
+    return actAs(actor, () => this.#database.transact(audited(work)));
+  }
+}
+
+async function markVerified(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
+  await transaction.person.updateMany({
+    where: { id: personId, emailVerifiedAt: null },
+    data: { emailVerifiedAt: new Date() },
+  });
+}
+
+function linkExpired(): BadRequestError {
+  return new BadRequestError('This link has been used, or has expired', { code: 'link_expired' });
+}
+
+function wrongCode(): UnauthorizedError {
+  return new UnauthorizedError('The code is wrong, or was used already', { code: 'second_factor_refused' });
+}

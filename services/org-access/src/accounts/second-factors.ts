@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Cipher } from '@runyard/encryption';
+import { Secret, TOTP } from 'otpauth';
+import type { Queries } from '../database/database.ts';
+import type { Prisma, TotpCredential } from '../generated/client.ts';
+
+const PERIOD_SECONDS = 30;
+const RECOVERY_CODES = 10;
+const ISSUER = 'Runyard';
+
+/** The key for an authenticator app. */
+export interface TotpSetup {
+  secret: string;
+  uri: string;
+}
+
+/** Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app is lost. */
+export class SecondFactors {
+  readonly #cipher: Cipher;
+
+  constructor(options: { cipher: Cipher }) {
+    this.#cipher = options.cipher;
+  }
+
+  /** Returns whether a person has to prove more than a password. */
+  async isRequired(queries: Queries, personId: string): Promise<boolean> {
+    const totp = await queries.totpCredential.findUnique({ where: { personId } });
+    return totp?.confirmedAt != null;
+  }
+
+  /** Begins the set-up of an app with a new secret, which counts for nothing until `confirm`. */
+  async begin(transaction: Prisma.TransactionClient, person: { id: string; email: string }): Promise<TotpSetup | null> {
+    const secret = new Secret({ size: 20 }).base32;
+    const encryptedSecret = this.#cipher.encrypt(secret, placeOf(person.id));
+    const { count } = await transaction.totpCredential.updateMany({
+      where: { personId: person.id, confirmedAt: null },
+      data: { encryptedSecret, lastStep: null, createdAt: new Date() },
+    });
+    if (count === 0) {
+      const existing = await transaction.totpCredential.findUnique({ where: { personId: person.id } });
+      if (existing) return null;
+      await transaction.totpCredential.create({ data: { personId: person.id, encryptedSecret } });
+    }
+    return this.#setupOf(secret, person.email);
+  }
+
+  /** Returns the set-up that was begun and not confirmed. */
+  async findBegun(queries: Queries, person: { id: string; email: string }): Promise<TotpSetup | null> {
+    const totp = await queries.totpCredential.findUnique({ where: { personId: person.id } });
+    if (!totp || totp.confirmedAt) return null;
+    return this.#setupOf(this.#cipher.decrypt(totp.encryptedSecret, placeOf(person.id)), person.email);
+  }
+
+  /** Ends the set-up with a first code. @returns new recovery codes; null when the code is wrong */
+  async confirm(transaction: Prisma.TransactionClient, personId: string, code: string): Promise<string[] | null> {
+    const totp = await transaction.totpCredential.findUnique({ where: { personId } });
+    if (!totp || totp.confirmedAt || !(await this.#useTotp(transaction, totp, code))) return null;
+    await transaction.totpCredential.update({ where: { personId }, data: { confirmedAt: new Date() } });
+    const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+    await transaction.recoveryCode.deleteMany({ where: { personId } });
+    await transaction.recoveryCode.createMany({
+      data: codes.map((each) => ({ personId, codeSha256: hashCode(each) })),
+    });
+    return codes;
+  }
+
+  /** Checks a code of the app, or a recovery code, and uses it up. @returns which it was; null for a wrong one */
+  async use(
+    transaction: Prisma.TransactionClient,
+    personId: string,
+    code: string,
+  ): Promise<'totp' | 'recovery_code' | null> {
+    const totp = await transaction.totpCredential.findUnique({ where: { personId } });
+    if (!totp?.confirmedAt) return null;
+    if (await this.#useTotp(transaction, totp, code)) return 'totp';
+    const { count } = await transaction.recoveryCode.updateMany({
+      where: { personId, codeSha256: hashCode(code), usedAt: null },
+      data: { usedAt: new Date() },
+    });
+    return count > 0 ? 'recovery_code' : null;
+  }
+
+  async remove(transaction: Prisma.TransactionClient, personId: string): Promise<boolean> {
+    const { count } = await transaction.totpCredential.deleteMany({ where: { personId } });
+    await transaction.recoveryCode.deleteMany({ where: { personId } });
+    return count > 0;
+  }
+
+  async #useTotp(transaction: Prisma.TransactionClient, totp: TotpCredential, code: string): Promise<boolean> {
+    const { personId, encryptedSecret } = totp;
+    const digits = code.replaceAll(/\s/g, '');
+    if (!/^\d{6}$/.test(digits)) return false;
+    const secret = Secret.fromBase32(this.#cipher.decrypt(encryptedSecret, placeOf(personId)));
+    // One step to either side, since clocks differ.
+    const delta = new TOTP({ secret, period: PERIOD_SECONDS }).validate({ token: digits, window: 1 });
+    if (delta === null) return false;
+    const step = BigInt(Math.floor(Date.now() / 1000 / PERIOD_SECONDS) + delta);
+    const { count } = await transaction.totpCredential.updateMany({
+      where: { personId, OR: [{ lastStep: null }, { lastStep: { lt: step } }] },
+      data: { lastStep: step },
+    });
+    return count > 0;
+  }
+
+  #setupOf(secret: string, email: string): TotpSetup {
+    const totp = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret), period: PERIOD_SECONDS });
+    return { secret, uri: totp.toString() };
+  }
+}
+
+const placeOf = (personId: string) => `totp_credential/${personId}/encrypted_secret`;
+
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
+
+/** Returns 80 random bits, as letters and digits that are hard to confuse. */
+function newRecoveryCode(): string {
+  const letters = [...randomBytes(16)].map((byte) => ALPHABET[byte & 31]!).join('');
+  return letters.match(/.{4}/g)!.join('-');
+}
+
+function hashCode(code: string): Uint8Array<ArrayBuffer> {
+  const letters = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  return new Uint8Array(createHash('sha256').update(letters).digest());
+}

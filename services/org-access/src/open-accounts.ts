@@ -1,0 +1,55 @@
+import type { Cipher } from '@runyard/encryption';
+import type { BoundOperation, ServiceContext } from '@runyard/service-kit';
+import { AccountService } from './accounts/account-service.ts';
+import { AccountSignIn } from './accounts/account-sign-in.ts';
+import { AccountSweeper } from './accounts/account-sweeper.ts';
+import { AttemptLimit } from './accounts/attempt-limit.ts';
+import { FirstAdministrator } from './accounts/first-administrator.ts';
+import { InviteAcceptance } from './accounts/invite-acceptance.ts';
+import { SecondFactors } from './accounts/second-factors.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database/database.ts';
+import type { UseRecorder } from './database/use-recorder.ts';
+import type { EmailOutbox } from './email/email-outbox.ts';
+import { accountPageRoutes } from './pages/account-pages.ts';
+import { basicLoginRoutes } from './pages/basic-login.ts';
+import { linkPageRoutes } from './pages/link-pages.ts';
+import { PageVisitors } from './pages/page-visitors.ts';
+import { signInPageRoutes } from './pages/sign-in-pages.ts';
+import type { LiveSessions } from './sessions/live-sessions.ts';
+import type { AccessTokens } from './tokens/access-tokens.ts';
+
+/** Opens accounts with email and password, and the pages on which people sign in. */
+export function openAccounts(parts: {
+  config: Config;
+  context: ServiceContext;
+  database: Database;
+  cipher: Cipher;
+  emails: EmailOutbox;
+  sessions: LiveSessions;
+  lastSeen: UseRecorder;
+  accessTokens: AccessTokens;
+}): { routes: BoundOperation[]; firstAdministrator: FirstAdministrator } {
+  const { config, context, database, cipher, emails, sessions, lastSeen } = parts;
+  const { logger, lifecycle } = context;
+  const { prisma } = database;
+  const sweeper = new AccountSweeper({ prisma, logger });
+  sweeper.start();
+  lifecycle.onStop('one-time tokens', () => sweeper.stop());
+  const limit = new AttemptLimit({ prisma });
+  const factors = new SecondFactors({ cipher });
+  const sessionMaxSeconds = config.SESSION_MAX_SECONDS;
+  const signIn = new AccountSignIn({ database, limit, factors, logger, sessionMaxSeconds });
+  const accounts = new AccountService({ database, limit, factors, emails, publicUrl: config.PUBLIC_URL });
+  const firstAdministrator = new FirstAdministrator({ database, signIn });
+  const invites = new InviteAcceptance({ database, signIn });
+  const visitors = new PageVisitors({ sessions, lastSeen });
+  const pages = { database, visitors, signIn, accounts };
+  const routes = [
+    ...signInPageRoutes(pages),
+    ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
+    ...accountPageRoutes({ ...pages, sessions }),
+    ...basicLoginRoutes({ signIn, tokens: parts.accessTokens }),
+  ];
+  return { routes, firstAdministrator };
+}

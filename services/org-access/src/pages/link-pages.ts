@@ -1,0 +1,213 @@
+import { linkPages } from '@runyard/contracts';
+import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import type { FirstAdministrator } from '../accounts/first-administrator.ts';
+import type { InviteAcceptance, ShownInvite } from '../accounts/invite-acceptance.ts';
+import { PASSWORD_LENGTH_MIN } from '../people/password-rules.ts';
+import { bindPage, orShowAgain } from './bind-page.ts';
+import { type Html, html } from './html.ts';
+import { field, hidden, showPage, submit } from './layout.ts';
+import type { Visitor } from './page-visitors.ts';
+import { HOME, letIn, type PageParts } from './sign-in-pages.ts';
+
+export interface LinkPageParts extends PageParts {
+  firstAdministrator: FirstAdministrator;
+  invites: InviteAcceptance;
+}
+
+/** Pages to which links lead: of the first administrator, of invites, and of emails about an account. */
+export function linkPageRoutes(parts: LinkPageParts): BoundOperation[] {
+  return [...setupRoutes(parts), ...inviteRoutes(parts), ...passwordRoutes(parts), ...verificationRoutes(parts)];
+}
+
+function setupRoutes({ firstAdministrator }: LinkPageParts): BoundOperation[] {
+  const show = async (form: { token: string; email?: string; fullName?: string; fault?: string }) => {
+    const organization = await firstAdministrator.findOrganization(form.token);
+    if (organization === null) throw linkExpired();
+    return showPage({
+      title: 'Set up the first administrator',
+      fault: form.fault,
+      body: html`<p>You will administer the organization ${organization}. The link works once.</p>
+<form method="post" action="/auth/setup">${hidden('token', form.token)}
+${field({ name: 'full_name', label: 'Name', autocomplete: 'name', value: form.fullName ?? '' })}
+${field({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', value: form.email ?? '' })}
+${newPasswordField()}${submit('Create the account')}</form>`,
+    });
+  };
+  return [
+    bindPage(linkPages.showSetup, async ({ query }) => show({ token: query.token ?? '' })),
+    bindPage(linkPages.setUp, async ({ body, headers }) => {
+      const { token = '', email = '', password = '' } = body;
+      const fullName = body.full_name?.trim() ?? '';
+      return orShowAgain(
+        async () => {
+          requireText(fullName, 'Enter your name.');
+          requireEmail(email);
+          const userAgent = headers['user-agent'] ?? null;
+          return letIn(
+            await firstAdministrator.claim({ token, email, fullName, password, userAgent }),
+            { headers },
+            undefined,
+          );
+        },
+        (fault) => show({ token, email, fullName, fault }),
+      );
+    }),
+  ];
+}
+
+function inviteRoutes({ invites, visitors, database }: LinkPageParts): BoundOperation[] {
+  const show = async (form: { token: string; visitor: Visitor | null; fullName?: string; fault?: string }) => {
+    const invite = await invites.find(form.token);
+    if (!invite) throw linkExpired();
+    const { visitor, token } = form;
+    const person = visitor && (await database.prisma.person.findUnique({ where: { id: visitor.personId } }));
+    const decline = html`<form method="post" action="/login/invite">${hidden('token', token)}
+${hidden('answer', 'decline')}${submit('Decline', { isSecond: true })}</form>`;
+    return showPage({
+      title: `Join ${invite.organization}`,
+      fault: form.fault,
+      body: html`<p>${invite.inviter ?? 'An administrator'} invites ${invite.email} to the organization ${invite.organization}.</p>
+${acceptForm(invite, { ...form, signedInAs: person?.email })}
+${decline}`,
+    });
+  };
+  return [
+    bindPage(linkPages.showInvite, async ({ query, headers }) =>
+      show({ token: query.token ?? '', visitor: await visitors.find(headers) }),
+    ),
+    bindPage(linkPages.answerInvite, async ({ body, headers }) => {
+      const { token = '', password = '' } = body;
+      const fullName = body.full_name?.trim() ?? '';
+      const visitor = await visitors.find(headers);
+      return orShowAgain(
+        async () => {
+          if (body.answer === 'decline') {
+            await invites.decline(token);
+            return showPage({ title: 'Invite declined', body: html`<p>You can close this page.</p>` });
+          }
+          if (visitor)
+            return visitors.change(headers, body.csrf, async ({ personId, session }) => {
+              const organizationId = await invites.accept(token, personId);
+              await database.prisma.session.update({ where: { id: session.id }, data: { organizationId } });
+              return redirect(HOME);
+            });
+          requireText(fullName, 'Enter your name.');
+          const userAgent = headers['user-agent'] ?? null;
+          return letIn(await invites.acceptAsNew({ token, fullName, password, userAgent }), { headers }, undefined);
+        },
+        (fault) => show({ token, visitor, fullName, fault }),
+      );
+    }),
+  ];
+}
+
+function acceptForm(
+  invite: ShownInvite,
+  form: { token: string; visitor: Visitor | null; fullName?: string; signedInAs?: string | undefined },
+): Html {
+  const { token, visitor, signedInAs } = form;
+  const accept = hidden('answer', 'accept');
+  if (visitor && signedInAs === invite.email)
+    return html`<form method="post" action="/login/invite">${hidden('token', token)}${accept}
+${hidden('csrf', visitor.csrf)}${submit('Accept')}</form>`;
+  if (visitor)
+    return html`<p>You are signed in as ${signedInAs}. Sign out to accept the invite as ${invite.email}.</p>
+<form method="post" action="/auth/sign-out">${hidden('csrf', visitor.csrf)}${submit('Sign out')}</form>`;
+  if (!invite.isAccountNew) {
+    const back = encodeURIComponent(`/login/invite?token=${encodeURIComponent(token)}`);
+    const target = `/login?email=${encodeURIComponent(invite.email)}&return_to=${back}`;
+    return html`<p>There is an account with this address. <a href="${target}">Sign in to accept</a></p>`;
+  }
+  const name = form.fullName ?? invite.fullName ?? '';
+  return html`<form method="post" action="/login/invite">${hidden('token', token)}${accept}
+${hidden('email', invite.email)}
+${field({ name: 'full_name', label: 'Name', autocomplete: 'name', value: name })}
+${newPasswordField()}${submit('Create an account and accept')}</form>`;
+}
+
+function passwordRoutes({ accounts }: LinkPageParts): BoundOperation[] {
+  const show = async (form: { token: string; fault?: string }): Promise<Reply> => {
+    const email = await accounts.findReset(form.token);
+    if (email === null) throw linkExpired();
+    return showPage({
+      title: 'Set a new password',
+      fault: form.fault,
+      body: html`<p>For the account ${email}. All its sessions end.</p>
+<form method="post" action="/auth/new-password">${hidden('token', form.token)}
+${newPasswordField()}${submit('Set the password')}</form>`,
+    });
+  };
+  const showRequest = (fault?: string) =>
+    showPage(
+      {
+        title: 'Forgotten password',
+        fault,
+        body: accounts.sendsEmail
+          ? html`<form method="post" action="/auth/reset">
+${field({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username' })}
+${submit('Send a link')}</form>`
+          : html`<p>This installation sends no emails. Ask an administrator of your organization for a link.</p>`,
+      },
+      fault === undefined ? {} : { status: 422 },
+    );
+  return [
+    bindPage(linkPages.showReset, async () => showRequest()),
+    bindPage(linkPages.requestReset, async ({ body }) => {
+      const email = body.email?.trim() ?? '';
+      if (!email.includes('@')) return showRequest('Enter your email address.');
+      await accounts.requestReset(email);
+      const text =
+        'If there is an account with this address and a password, we have sent it a link that works for an hour.';
+      return showPage({ title: 'Look at your mail', body: html`<p>${text}</p>` });
+    }),
+    bindPage(linkPages.showNewPassword, async ({ query }) => show({ token: query.token ?? '' })),
+    bindPage(linkPages.setNewPassword, async ({ body }) => {
+      const { token = '', password = '' } = body;
+      return orShowAgain(
+        async () => {
+          await accounts.reset(token, password);
+          const next = html`<p><a href="/login">Sign in with the new password</a></p>`;
+          return showPage({ title: 'Your password is set', body: next });
+        },
+        (fault) => show({ token, fault }),
+      );
+    }),
+  ];
+}
+
+function verificationRoutes({ accounts }: LinkPageParts): BoundOperation[] {
+  return [
+    bindPage(linkPages.showVerification, async ({ query }) =>
+      // Programs that look for harm open links of emails: only a button confirms.
+      showPage({
+        title: 'Confirm your address',
+        body: html`<form method="post" action="/auth/verify">${hidden('token', query.token)}${submit('Confirm')}</form>`,
+      }),
+    ),
+    bindPage(linkPages.verify, async ({ body }) => {
+      await accounts.verify(body.token ?? '');
+      return showPage({
+        title: 'Your address is confirmed',
+        body: html`<p><a href="${HOME}">Go to your account</a></p>`,
+      });
+    }),
+  ];
+}
+
+/** The field of a new password, with its rules. */
+export function newPasswordField(label = 'Password'): Html {
+  const hint = `At least ${PASSWORD_LENGTH_MIN} characters; a few words that nobody would guess are best.`;
+  return field({ name: 'password', label, type: 'password', autocomplete: 'new-password', hint });
+}
+
+function requireText(text: string, fault: string): void {
+  if (text === '') throw new BadRequestError(fault);
+}
+
+function requireEmail(email: string): void {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email.trim())) throw new BadRequestError('Enter an email address.');
+}
+
+function linkExpired(): BadRequestError {
+  return new BadRequestError('This link has been used or withdrawn, or has expired', { code: 'link_expired' });
+}

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isPlainLoopback, readCookie } from '@runyard/contracts';
+import { AppError, ForbiddenError } from '@runyard/service-kit';
+
+const RETURN_TO_MAX = 2_048;
+
+/**
+ * Returns the path that a browser goes to after a sign-in; undefined for anything but a path of this host, so that no link
+ * to our page leads on to somebody else's.
+ */
+export function localPath(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > RETURN_TO_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return undefined;
+  const base = 'http://here.invalid';
+  return URL.canParse(text, base) && new URL(text, base).origin === base && !text.includes('\\') ? text : undefined;
+}
+
+/**
+ * Requires that a person opened a page or sent a form in a window of its own, as far as the browser says so. Code of
+ * projects is served at the same address: it can fetch what a page can, and must not read or send our forms.
+ *
+ * @throws ForbiddenError
+ */
+export function requireNavigation(headers: IncomingHttpHeaders, method: 'get' | 'post'): void {
+  const mode = headers['sec-fetch-mode'];
+  const destination = headers['sec-fetch-dest'];
+  const isNavigation =
+    (mode === undefined || mode === 'navigate') && (destination === undefined || destination === 'document');
+  if (isNavigation && (method === 'get' || isFromHere(headers))) return;
+  throw new ForbiddenError('This request does not come from our own page: open the page and try again', {
+    code: 'form_from_elsewhere',
+  });
+}
+
+/** Returns whether a form is from a page of the same host. Old browsers do not say: tokens in forms prove it then. */
+function isFromHere({ origin, 'sec-fetch-site': site, ...headers }: IncomingHttpHeaders): boolean {
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin === undefined) return true;
+  const host = [headers['x-forwarded-host'] ?? headers.host].flat()[0];
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+const PREFIXED = '__Host-runyard_second_factor';
+const LOOPBACK = 'runyard_second_factor';
+
+/** Returns the value of `Set-Cookie` that holds the token of a sign-in which waits for its second factor. */
+export function pendingCookie(headers: IncomingHttpHeaders, token: string, maxAgeSeconds: number): string {
+  const name = pendingCookieName(headers);
+  const secure = name === PREFIXED ? '; Secure' : '';
+  return `${name}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(maxAgeSeconds)}${secure}`;
+}
+
+export function pendingTokenIn(headers: IncomingHttpHeaders): string | undefined {
+  return readCookie(headers.cookie, pendingCookieName(headers));
+}
+
+function pendingCookieName(headers: IncomingHttpHeaders): string {
+  const host = [headers['x-forwarded-host'] ?? headers.host].flat()[0] ?? '';
+  const protocol = [headers['x-forwarded-proto'] ?? 'http'].flat()[0]!;
+  return isPlainLoopback({ protocol, host }) ? LOOPBACK : PREFIXED;
+}
+
+/** Returns what to say about an error on a page; undefined when it is none of the caller's. */
+export function faultOf(error: unknown): { text: string; status: number; headers: Record<string, string> } | undefined {
+  if (!(error instanceof AppError) || error.status >= 500) return undefined;
+  const { detail } = error.body as { detail?: { msg?: string }[] };
+  return { text: detail?.[0]?.msg ?? error.message, status: error.status, headers: error.headers };
+}

@@ -1,0 +1,173 @@
+import { signInPages } from '@runyard/contracts';
+import { BadRequestError, type BoundOperation, type HandlerRequest, type Reply, redirect } from '@runyard/service-kit';
+import type { AccountService } from '../accounts/account-service.ts';
+import type { AccountSignIn, OpenedSession } from '../accounts/account-sign-in.ts';
+import type { Database } from '../database/database.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
+import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
+import { bindPage, orShowAgain } from './bind-page.ts';
+import { html } from './html.ts';
+import { field, hidden, showPage, submit } from './layout.ts';
+import { localPath, pendingCookie, pendingTokenIn } from './page-request.ts';
+import type { PageVisitors } from './page-visitors.ts';
+
+export interface PageParts {
+  database: Database;
+  visitors: PageVisitors;
+  signIn: AccountSignIn;
+  accounts: AccountService;
+}
+
+type Request = Pick<HandlerRequest, 'headers'>;
+
+/** Pages on which people sign in, choose their organization, and sign out. */
+export function signInPageRoutes({ database, visitors, signIn, accounts }: PageParts): BoundOperation[] {
+  return [
+    bindPage(signInPages.show, async ({ query, headers }) => {
+      const returnTo = localPath(query.return_to);
+      if (await visitors.find(headers)) return redirect(returnTo ?? HOME);
+      return showEmailForm({ email: query.email, returnTo });
+    }),
+    bindPage(signInPages.begin, async ({ body }) => {
+      const returnTo = localPath(body.return_to);
+      const email = body.email?.trim() ?? '';
+      if (!email.includes('@')) return showEmailForm({ email, returnTo, fault: 'Enter your email address.' });
+      return showPasswordForm({ email, returnTo, canReset: accounts.sendsEmail });
+    }),
+    bindPage(signInPages.password, async ({ body, headers }) => {
+      const returnTo = localPath(body.return_to);
+      const { email = '', password = '' } = body;
+      return orShowAgain(
+        async () => {
+          const opened = await signIn.signIn({ email, password, userAgent: headers['user-agent'] ?? null });
+          if (opened.kind === 'signed_in') return letIn(opened, { headers }, returnTo);
+          const maxAge = (opened.expiresAt.getTime() - Date.now()) / 1000;
+          return redirect(`/auth/second-factor${returnTo ? `?return_to=${encodeURIComponent(returnTo)}` : ''}`, {
+            'set-cookie': pendingCookie(headers, opened.token, maxAge),
+          });
+        },
+        async (fault) => showPasswordForm({ email, returnTo, fault, canReset: accounts.sendsEmail }),
+      );
+    }),
+    bindPage(signInPages.showSecondFactor, async ({ query, headers }) =>
+      pendingTokenIn(headers) === undefined
+        ? redirect('/login')
+        : showCodeForm({ returnTo: localPath(query.return_to) }),
+    ),
+    bindPage(signInPages.secondFactor, async ({ body, headers }) => {
+      const returnTo = localPath(body.return_to);
+      const token = pendingTokenIn(headers) ?? '';
+      return orShowAgain(
+        async () => {
+          const request = { token, code: body.code ?? '', userAgent: headers['user-agent'] ?? null };
+          return letIn(await signIn.confirmSecondFactor(request), { headers }, returnTo);
+        },
+        async (fault) => showCodeForm({ returnTo, fault }),
+      );
+    }),
+    bindPage(signInPages.signOut, async ({ body, headers }) =>
+      visitors.change(headers, body.csrf, async ({ session }) => {
+        await database.transact((transaction) => endSessions(transaction, { id: session.id }, 'signed_out'));
+        return redirect('/login', { 'set-cookie': clearedSessionCookie({ headers }) });
+      }),
+    ),
+    bindPage(signInPages.showOrganizations, async ({ query, headers }) => {
+      const visitor = await visitors.require(headers);
+      const returnTo = localPath(query.return_to) ?? HOME;
+      const organizations = await organizationsOf(database, visitor.session);
+      if (organizations.length < 2) return redirect(returnTo);
+      return showPage({
+        title: 'Choose an organization',
+        body: html`<p>You belong to several organizations. You can change the choice in your account.</p>
+<form method="post" action="/auth/organizations">${hidden('csrf', visitor.csrf)}${hidden('return_to', returnTo)}
+${organizations.map(
+  ({ id, displayName }) => html`<p>${submit(displayName, { isSecond: true, name: 'organization_id', value: id })}</p>`,
+)}</form>`,
+      });
+    }),
+    bindPage(signInPages.chooseOrganization, async ({ body, headers }) =>
+      visitors.change(headers, body.csrf, async ({ session }) => {
+        const organizations = await organizationsOf(database, session);
+        const chosen = organizations.find(({ id }) => id === body.organization_id);
+        if (!chosen) throw new BadRequestError('You do not belong to this organization');
+        await database.prisma.session.update({ where: { id: session.id }, data: { organizationId: chosen.id } });
+        return redirect(localPath(body.return_to) ?? HOME);
+      }),
+    ),
+  ];
+}
+
+/** The page after a sign-in that led nowhere else. */
+export const HOME = '/auth/account';
+
+/** Gives a browser its session, and leads it on by way of the choice of the organization. */
+export function letIn({ token, expiresAt }: OpenedSession, { headers }: Request, returnTo: string | undefined): Reply {
+  const maxAge = (expiresAt.getTime() - Date.now()) / 1000;
+  return redirect(`/auth/organizations?return_to=${encodeURIComponent(returnTo ?? HOME)}`, {
+    'set-cookie': [sessionCookie(token, { headers }, maxAge), pendingCookie(headers, '', 0)],
+  });
+}
+
+/** Returns the organizations in which a session may act, by their names. */
+export async function organizationsOf(
+  { prisma }: Database,
+  session: { personId: string; ssoOrganizationId: string | null },
+): Promise<{ id: string; displayName: string }[]> {
+  const { personId, ssoOrganizationId } = session;
+  return prisma.organization.findMany({
+    where: {
+      identities: { some: { personId, disabledAt: null, isRemoved: false } },
+      ...(ssoOrganizationId === null ? { ssoOnly: false } : { id: ssoOrganizationId }),
+    },
+    select: { id: true, displayName: true },
+    orderBy: [{ displayName: 'asc' }, { id: 'asc' }],
+  });
+}
+
+function showEmailForm(form: { email: string | undefined; returnTo: string | undefined; fault?: string }): Reply {
+  const reply = form.fault === undefined ? {} : { status: 422 };
+  return showPage(
+    {
+      title: 'Sign in',
+      fault: form.fault,
+      body: html`<form method="post" action="/login">${hidden('return_to', form.returnTo)}
+${field({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', value: form.email ?? '' })}
+${submit('Continue')}</form>`,
+    },
+    reply,
+  );
+}
+
+function showPasswordForm(form: {
+  email: string;
+  returnTo: string | undefined;
+  fault?: string;
+  canReset: boolean;
+}): Reply {
+  const { email, returnTo, fault } = form;
+  const forgotten = form.canReset
+    ? html`<a href="/auth/reset">Forgot your password?</a>`
+    : 'If you forgot your password, ask an administrator for a link.';
+  return showPage({
+    title: 'Enter your password',
+    fault,
+    body: html`<form method="post" action="/auth/password">${hidden('return_to', returnTo)}
+${field({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', value: email })}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+${submit('Sign in')}</form>
+<p>${forgotten}</p>
+<p><a href="/login">Use another address</a></p>`,
+  });
+}
+
+function showCodeForm({ returnTo, fault }: { returnTo: string | undefined; fault?: string }): Reply {
+  const hint = 'The six digits that your authenticator app shows now, or one of your recovery codes.';
+  return showPage({
+    title: 'Enter your code',
+    fault,
+    body: html`<form method="post" action="/auth/second-factor">${hidden('return_to', returnTo)}
+${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', hint })}
+${submit('Sign in')}</form>
+<p><a href="/login">Begin again</a></p>`,
+  });
+}
