@@ -118,10 +118,9 @@ export class Gateway {
       const routePlan = await this.#parts.planner.plan(req, destination);
       ownHeaders.push(...this.#limit(req, destination, routePlan));
       if (res.closed) return;
-      releases.push(
-        this.#track(routePlan, () => res.destroy()),
-        this.#countRun(routePlan),
-      );
+      const release = this.#track(routePlan, () => res.destroy());
+      releases.push(release);
+      releases.push(this.#countRun(routePlan));
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;

@@ -7,6 +7,7 @@ import {
   FakeControlPlane,
   type FakeKey,
   type FakeServer,
+  INTERNAL_TOKEN,
   sendJson,
   startFakeServer,
 } from '@runyard/test-kit/fake-platform';
@@ -97,6 +98,13 @@ describe('the rate limits of callers', () => {
     );
     expect((await run(byKey, '/threads')).status).toBe(200);
     for (const res of held.splice(0)) res.end();
+    const openExchanges = async () => {
+      const headers = { authorization: `Bearer ${INTERNAL_TOKEN}` };
+      return /^runyard_gateway_open_exchanges (\d+)$/m.exec(
+        await (await fetch(`${gateway.url}/metrics`, { headers })).text(),
+      )?.[1];
+    };
+    await waitFor(async () => (await openExchanges()) === '0', { what: 'refused runs to be forgotten too' });
     await waitFor(async () => (await run(byAda)).status === 200, { what: 'room for another run' });
     for (const res of held) res.end();
     await holding.close();
