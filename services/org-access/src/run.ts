@@ -34,6 +34,7 @@ import { InviteMaker } from './invites/create-invites.ts';
 import { InviteLinks } from './invites/invite-links.ts';
 import { inviteRoutes } from './invites/invite-routes.ts';
 import { InviteService } from './invites/invite-service.ts';
+import { InviteeService } from './invites/invitee-service.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { MemberService } from './members/member-service.ts';
 import { openAccounts } from './open-accounts.ts';
@@ -170,7 +171,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         }),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...memberRoutes(members),
-        ...inviteRoutes({ members, invites: new InviteService({ database, maker }), keys }),
+        ...inviteRoutes({
+          members,
+          invites: new InviteService({ database, maker }),
+          invitees: new InviteeService({ database }),
+          keys,
+        }),
         ...apiKeyRoutes(
           {
             keys: new ServiceKeyService({ database }),

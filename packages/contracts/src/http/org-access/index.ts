@@ -19,6 +19,7 @@ import {
   verifyKey,
 } from './internal.ts';
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
+import { claimMyInvite, declineMyInvite, listMyInvites } from './invites.ts';
 import { memberOperations } from './members.ts';
 import {
   createOrganization,
@@ -54,6 +55,9 @@ export const orgAccessOperations: readonly Operation[] = [
   ...updateOrganizationInfo,
   listMyOrganizations,
   createOrganization,
+  listMyInvites,
+  claimMyInvite,
+  declineMyInvite,
   ...currentOrganizationOperations.flatMap((operations) => Object.values(operations)),
   ...listRoles,
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
@@ -115,6 +119,7 @@ export * from './audit.ts';
 export * from './audit-event.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';
+export * from './invites.ts';
 export * from './members.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';

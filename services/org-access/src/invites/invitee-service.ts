@@ -1,0 +1,122 @@
+import type { OrgMember, PendingOrganization } from '@runyard/contracts';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { areInvitesOn } from '../access/effective-switches.ts';
+import { audited } from '../audit/audit-trail.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { isTaken } from '../database/is-taken.ts';
+import type { Invite, Organization, Person } from '../generated/client.ts';
+import { alreadyMembers } from '../members/member-errors.ts';
+import { memberStore } from '../members/member-store.ts';
+import { renderMember } from '../members/render-member.ts';
+import { claimInvite, findPendingInvite } from './claim-invite.ts';
+
+type InviteWithOrganization = Invite & { organization: Organization };
+
+/** Shows a signed-in person the invites for their address, and lets them accept or decline. */
+export class InviteeService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async list(caller: Principal): Promise<PendingOrganization[]> {
+    const { invites } = await findInvites(this.#database.prisma, caller, null);
+    return invites.map(renderPendingOrganization);
+  }
+
+  /**
+   * @throws NotFoundError when no invite waits for the person, or the organization takes none at present; ConflictError when
+   *   the person is a member, who may be disabled
+   */
+  async claim(caller: Principal, id: string): Promise<OrgMember> {
+    const organizationId = id.toLowerCase();
+    try {
+      return await this.#database.transact(
+        audited(async (transaction, audit) => {
+          const { person } = await requireInvite(transaction, caller, organizationId);
+          const invite = await findPendingInvite(transaction, organizationId, person.email);
+          const claimant = { id: person.id, name: person.fullName ?? person.email };
+          const identityId = invite && (await claimInvite(transaction, audit, invite, claimant));
+          const member = identityId && (await memberStore.find(transaction, organizationId, identityId));
+          if (!member) throw inviteNotFound();
+          return renderMember(member);
+        }),
+      );
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+      const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: caller.personId! } });
+      throw alreadyMembers([person.email]);
+    }
+  }
+
+  async decline(caller: Principal, id: string): Promise<PendingOrganization> {
+    const organizationId = id.toLowerCase();
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const { invite } = await requireInvite(transaction, caller, organizationId);
+        const { count } = await transaction.invite.updateMany({
+          where: { id: invite.id, organizationId, endedAt: null },
+          data: { endedAt: new Date(), outcome: 'declined' },
+        });
+        if (count === 0) throw inviteNotFound();
+        audit.record(organizationId, { action: 'invite.declined', resourceType: 'invite', resourceId: invite.id });
+        return renderPendingOrganization(invite);
+      }),
+    );
+  }
+}
+
+/**
+ * Finds the invites that work for a person: of organizations that take invites, for an address that is verified. To a
+ * session of an identity provider, its organization vouches for the address, and there is no other organization.
+ */
+async function findInvites(
+  queries: Queries,
+  { personId, sessionId }: Principal,
+  organizationId: string | null,
+): Promise<{ person: Person; invites: InviteWithOrganization[] }> {
+  const person = await queries.person.findUniqueOrThrow({ where: { id: personId! } });
+  const session = await queries.session.findUnique({ where: { id: sessionId! } });
+  const ssoOrganizationId = session?.ssoOrganizationId ?? null;
+  if (!person.emailVerifiedAt && !ssoOrganizationId) return { person, invites: [] };
+  const invites = await queries.invite.findMany({
+    where: {
+      AND: [
+        ...(organizationId ? [{ organizationId }] : []),
+        ...(ssoOrganizationId ? [{ organizationId: ssoOrganizationId }] : []),
+      ],
+      email: person.email,
+      endedAt: null,
+      expiresAt: { gt: new Date() },
+    },
+    include: { organization: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return { person, invites: invites.filter(({ organization }) => areInvitesOn(organization)) };
+}
+
+async function requireInvite(
+  queries: Queries,
+  caller: Principal,
+  organizationId: string,
+): Promise<{ person: Person; invite: InviteWithOrganization }> {
+  const { person, invites } = await findInvites(queries, caller, organizationId);
+  if (!invites[0]) throw inviteNotFound();
+  return { person, invite: invites[0] };
+}
+
+function renderPendingOrganization(invite: InviteWithOrganization): PendingOrganization {
+  const { organization } = invite;
+  return {
+    id: organization.id,
+    display_name: organization.displayName,
+    is_personal: organization.isPersonal,
+    sso_only: organization.ssoOnly,
+    org_role_id: invite.organizationRoleId,
+    invited_at: invite.createdAt.toISOString(),
+    expires_at: invite.expiresAt.toISOString(),
+  };
+}
+
+const inviteNotFound = () => new NotFoundError('Invite not found');
