@@ -26,6 +26,21 @@ const QUERIES: Record<string, Record<string, string>> = {
   cancelRun: { action: 'interrupt' },
 };
 
+/** A policy with no effect: it is attached to no role, and its condition never holds. */
+const POLICY = {
+  name: 'policy_name',
+  effect: 'deny',
+  condition_groups: [
+    {
+      resource_type: 'deployment',
+      permission: 'deployments:delete',
+      conditions: [
+        { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals', attribute_value: 'none' },
+      ],
+    },
+  ],
+};
+
 const BODIES: Record<string, unknown> = {
   createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
   // Without ids it would cancel every run.
@@ -56,6 +71,8 @@ const BODIES: Record<string, unknown> = {
   },
   discoverMcpProvider: { provider_id: 'taken_provider_id', name: 'Provider', mcp_server_url: 'http://127.0.0.1:9/mcp' },
   authenticate: { provider: 'provider_id', scopes: [] },
+  createAccessPolicy: POLICY,
+  createAccessPolicyAlias: POLICY,
   createTagKey: { key: 'tag_key_name' },
   createTagValue: { value: 'tag_value_name' },
   createTagging: { tag_value_id: 'tag_value_id', resource_type: 'deployment', resource_id: 'tagged_id' },
@@ -72,6 +89,7 @@ const REFERENCES: Record<string, string> = {
   provider_ids: 'provider_id',
   thread_ids: 'thread_id',
   resource_id: 'deployment_id',
+  access_policy_ids: 'access_policy_id',
 };
 
 /** Returns a request that the operation's schemas allow, about the things in `ids`. */

@@ -19,6 +19,7 @@ export const TAKEN_NAMES = {
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
   role_name: 'asked-for-role',
+  policy_name: 'asked-for-policy',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
   tagged_id: '0a5ced00-0000-4000-8000-000000000002',
@@ -193,5 +194,17 @@ async function makeTags(platform: PlatformUnderTest): Promise<Ids> {
     resource_type: 'deployment',
     resource_id: TAKEN_NAMES.tagged_id,
   });
-  return { tag_key_id, tag_value_id, tagging_id };
+  const condition = { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals' };
+  const { id: access_policy_id } = await ask<{ id: string }>('POST', '/v1/platform/orgs/current/access-policies', {
+    name: TAKEN_NAMES.policy_name,
+    effect: 'deny',
+    condition_groups: [
+      {
+        resource_type: 'deployment',
+        permission: 'deployments:delete',
+        conditions: [{ ...condition, attribute_value: 'none' }],
+      },
+    ],
+  });
+  return { tag_key_id, tag_value_id, tagging_id, access_policy_id };
 }

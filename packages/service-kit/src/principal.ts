@@ -21,6 +21,8 @@ export interface Principal {
   plan?: PrincipalClaims['plan'];
   /** True when the key only reads; `organizationRole` and `permissions` are reduced accordingly. */
   isReadOnly?: boolean;
+  /** True when access policies bound the permissions further, on each deployment. */
+  isBoundedByPolicies?: boolean;
   permissions: readonly string[];
 }
 
@@ -112,6 +114,7 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
     organizationRole: claims.organization_role,
     ...(claims.plan === undefined ? {} : { plan: claims.plan }),
     ...(claims.read_only === undefined ? {} : { isReadOnly: claims.read_only }),
+    ...(claims.bounded_by_policies === undefined ? {} : { isBoundedByPolicies: claims.bounded_by_policies }),
     permissions: claims.permissions,
   };
 }

@@ -37,7 +37,9 @@ import { PostgresScaleStore } from './monitoring/scale-store.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
+import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { OrgAccessClient } from './org-access/org-access-client.ts';
+import { requirePolicies } from './org-access/require-policies.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
@@ -218,6 +220,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
+  const policies = new DeploymentPolicies(orgAccess);
   const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, lifecycle, logger });
   const app = createApp({
     context,
@@ -229,7 +232,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     before: [registry.handler],
     operations: withMiddleware(
       [
-        ...deploymentRoutes(new DeploymentService(dependencies, new TaggedDeployments(orgAccess)), keys),
+        ...deploymentRoutes(
+          new DeploymentService(dependencies, {
+            tagged: new TaggedDeployments(orgAccess),
+            policies,
+          }),
+          keys,
+        ),
         ...revisionRoutes(revisions, keys),
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
@@ -241,7 +250,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...integrationRoutes(integrations, keys),
         ...webhookRoutes(webhooks),
       ],
-      [mapDatabaseOutages, requireOperationPermission],
+      [mapDatabaseOutages, requireOperationPermission, requirePolicies(policies)],
     ),
   });
   earlyListener.serve(app);

@@ -366,6 +366,36 @@ describe('the list of deployments', () => {
     expect(await names('?remote_reconciled=true')).toEqual([]);
   });
 
+  it('leaves out, and refuses, what access policies exclude: unseen deployments look as if they did not exist', async () => {
+    const as = { bounded_by_policies: true };
+    const path = `/v2/deployments/${existing.id}`;
+    const seen = async () =>
+      (await platform.call<DeploymentList>('GET', '/v2/deployments?name=existing', { as })).body.resources.length;
+    const patch = () => platform.call('PATCH', path, { as, body: {} });
+    expect([await seen(), (await patch()).status]).toEqual([1, 200]);
+    platform.callers.left.set(existing.id, ['deployments:read']);
+    expect([await seen(), (await patch()).status]).toEqual([1, 403]);
+    expect((await platform.call('DELETE', `/v2/deployments?deployment_ids=${existing.id}`, { as })).status).toBe(403);
+    platform.callers.left.set(existing.id, []);
+    expect([await seen(), (await patch()).status]).toEqual([0, 404]);
+    for (const below of ['', '/revisions', '/metrics', `/revisions/${existing.latest_revision_id}`]) {
+      const hidden = await platform.call('GET', path + below, { as });
+      const absent = await platform.call('GET', `/v2/deployments/${MISSING}${below}`, { as });
+      expect(hidden.status).toBe(404);
+      expect(JSON.stringify(hidden).replaceAll(existing.id, MISSING)).toBe(JSON.stringify(absent));
+    }
+    expect((await platform.call('POST', `/v1/projects/${existing.id}/deploy_logs`, { as, body: {} })).status).toBe(404);
+    expect((await platform.call('PATCH', path, { body: {} })).status).toBe(200);
+    platform.callers.isUnwell = true;
+    try {
+      expect((await platform.call('GET', path, { as })).status).toBe(503);
+      expect((await platform.call('GET', path)).status).toBe(200);
+    } finally {
+      platform.callers.isUnwell = false;
+      platform.callers.left.clear();
+    }
+  });
+
   it('is filtered by tags, which org-access has: without it the answer is 503, and other lists work on', async () => {
     const value = '0a6c8f3e-2f57-4f64-9a0f-1f3b7f0f3c02';
     platform.callers.tagged.set(value, [existing.id, MISSING]);

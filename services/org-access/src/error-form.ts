@@ -3,7 +3,7 @@ import { toScimError } from './scim/scim-error-form.ts';
 import { isScimPath } from './scim/scim-gate.ts';
 
 /** The paths whose errors are `{"error": "…"}`, without and with the prefix of self-hosted clients. */
-const PLATFORM_ERRORS = /^(\/api)?\/v1\/platform\/orgs\/current\/scim\//;
+const PLATFORM_ERRORS = /^(\/api)?\/v1\/platform\/orgs\/current\/(scim|access-policies|roles)(\/|\?|$)/;
 
 /** Gives the errors of some paths the form that their clients read; lists of invalid fields stay lists. */
 export const errorForm: ErrorForm = (req, reply) => {

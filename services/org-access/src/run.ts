@@ -43,6 +43,8 @@ import { MyOrganizationsService } from './organizations/my-organizations-service
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
 import { PlanService } from './organizations/plan-service.ts';
+import { policyRoutes } from './policies/policy-routes.ts';
+import { PolicyService } from './policies/policy-service.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { RoleService } from './roles/role-service.ts';
 import { ScimGroupService } from './scim/groups/group-service.ts';
@@ -189,6 +191,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...secretRoutes(new SecretService({ database, cipher })),
         ...roleRoutes(new RoleService({ database }), keys),
         ...scimTokenRoutes(new ScimTokenService({ database })),
+        ...policyRoutes({ prisma, policies: new PolicyService({ database }) }),
         ...tagRoutes({ prisma, tags: new TagService({ database }), taggings }),
         ...sso.routes(keys),
         ...accessRoutes({ prisma }),

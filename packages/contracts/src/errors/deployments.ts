@@ -106,6 +106,11 @@ export const DEPLOYMENT_ERRORS = {
     meaning: 'org-access is unavailable: a revision that refers to secrets of its workspace cannot start.',
     remedy: 'Look at org-access: the roll-out is tried again by itself.',
   },
+  access_policies_unavailable: {
+    status: 503,
+    meaning: 'org-access is unavailable: nobody can say what access policies leave the caller.',
+    remedy: 'Try again.',
+  },
   tags_unavailable: {
     status: 503,
     meaning: 'org-access is unavailable: nobody can say which deployments have a tag.',

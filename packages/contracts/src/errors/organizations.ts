@@ -134,6 +134,16 @@ export const ORGANIZATION_ERRORS = {
     meaning: "The first administrator key is the organization's last resort: its roles stay.",
     remedy: 'Make another key with the roles wanted.',
   },
+  access_policy_exists: {
+    status: 409,
+    meaning: 'The organization has an access policy of this name.',
+    remedy: 'Choose another name, or change that policy.',
+  },
+  access_policy_denies: {
+    status: 403,
+    meaning: "An access policy of the caller's roles excludes this permission on this deployment.",
+    remedy: 'Use another key, or have the policy or the tags of the deployment changed.',
+  },
   tag_exists: {
     status: 409,
     meaning: 'The workspace has this tag key, the key has this value, or the resource has this tag already.',

@@ -22,6 +22,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
 import { placeDeployment } from '../listeners/placement.ts';
+import type { DeploymentPolicies } from '../org-access/deployment-policies.ts';
 import type { TaggedDeployments } from '../org-access/tagged-deployments.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
@@ -48,10 +49,15 @@ const DELETE_WAIT_MS = 10_000;
 export class DeploymentService {
   readonly #dependencies: ChangeDependencies;
   readonly #tagged: TaggedDeployments;
+  readonly #policies: DeploymentPolicies;
 
-  constructor(dependencies: ChangeDependencies, tagged: TaggedDeployments) {
+  constructor(
+    dependencies: ChangeDependencies,
+    { tagged, policies }: { tagged: TaggedDeployments; policies: DeploymentPolicies },
+  ) {
     this.#dependencies = dependencies;
     this.#tagged = tagged;
+    this.#policies = policies;
   }
 
   /** @param tagValueIds limits the list to deployments with these tags */
@@ -62,8 +68,14 @@ export class DeploymentService {
     page: PageRequest,
   ): Promise<DeploymentList> {
     const tenant = tenantOf(caller);
-    const taggedIds = tagValueIds && (await this.#tagged.find(tenant, tagValueIds));
-    const rows = await deploymentStore.list(this.#dependencies.database.prisma, tenant, { ...filter, taggedIds }, page);
+    const { prisma } = this.#dependencies.database;
+    const complete: DeploymentFilter = { ...filter };
+    if (tagValueIds) complete.taggedIds = await this.#tagged.find(tenant, tagValueIds);
+    if (caller.isBoundedByPolicies) {
+      const ids = await deploymentStore.listIds(prisma, tenant, complete);
+      complete.ids = await this.#policies.filterVisible(caller, ids);
+    }
+    const rows = await deploymentStore.list(prisma, tenant, complete, page);
     return {
       resources: rows.map((row) => this.#dependencies.view.deployment(row, caller)),
       offset: page.offset + rows.length,

@@ -52,27 +52,17 @@ export const deploymentStore = {
   /** Lists the newest first. */
   list(queries: Queries, tenant: Tenant, filter: DeploymentFilter, page: PageRequest): Promise<Deployment[]> {
     return queries.deployment.findMany({
-      where: {
-        ...tenant,
-        AND: [
-          filter.name === undefined ? {} : { name: toSqlText(filter.name) },
-          filter.nameContains
-            ? { name: { contains: escapeLikePattern(toSqlText(filter.nameContains)), mode: 'insensitive' } }
-            : {},
-          filter.status ? { status: filter.status } : {},
-          filter.deploymentType ? filterType(filter.deploymentType) : {},
-          filter.ids ? { id: { in: filter.ids } } : {},
-          filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },
-          filter.isRemote === undefined ? {} : filterRemote(filter.isRemote),
-          filter.taggedIds ? { id: { in: filter.taggedIds } } : {},
-          filter.agentId === undefined ? {} : { agentId: toSqlText(filter.agentId) },
-          filter.agentEnvironment === undefined ? {} : { agentEnvironment: toSqlText(filter.agentEnvironment) },
-        ],
-      },
+      where: whereOf(tenant, filter),
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: page.limit,
       skip: checkOffset(page),
     });
+  },
+
+  /** Returns the ids of all that match. */
+  async listIds(queries: Queries, tenant: Tenant, filter: DeploymentFilter): Promise<string[]> {
+    const rows = await queries.deployment.findMany({ where: whereOf(tenant, filter), select: { id: true } });
+    return rows.map(({ id }) => id);
   },
 
   async isNameTaken(queries: Queries, tenant: Tenant, name: string): Promise<boolean> {
@@ -123,6 +113,26 @@ export const deploymentStore = {
     return queries.revision.findFirst({ where: { id, deploymentId, deployment: tenant } });
   },
 };
+
+function whereOf(tenant: Tenant, filter: DeploymentFilter): Prisma.DeploymentWhereInput {
+  return {
+    ...tenant,
+    AND: [
+      filter.name === undefined ? {} : { name: toSqlText(filter.name) },
+      filter.nameContains
+        ? { name: { contains: escapeLikePattern(toSqlText(filter.nameContains)), mode: 'insensitive' } }
+        : {},
+      filter.status ? { status: filter.status } : {},
+      filter.deploymentType ? filterType(filter.deploymentType) : {},
+      filter.ids ? { id: { in: filter.ids } } : {},
+      filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },
+      filter.isRemote === undefined ? {} : filterRemote(filter.isRemote),
+      filter.taggedIds ? { id: { in: filter.taggedIds } } : {},
+      filter.agentId === undefined ? {} : { agentId: toSqlText(filter.agentId) },
+      filter.agentEnvironment === undefined ? {} : { agentEnvironment: toSqlText(filter.agentEnvironment) },
+    ],
+  };
+}
 
 function checkOffset(page: PageRequest): number {
   return Math.min(page.offset, OFFSET_MAX);

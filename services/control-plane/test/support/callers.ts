@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import {
+  type AccessDecisionRequest,
   type DeletedWorkspacesRequest,
   PRINCIPAL_HEADER,
   type PrincipalClaims,
@@ -23,6 +24,8 @@ export interface Callers {
   deletedWorkspaces: Set<string>;
   /** Secrets of every workspace, by key. */
   workspaceSecrets: Map<string, string>;
+  /** Permissions that policies leave on a deployment, by its id; on others they leave all. */
+  left: Map<string, string[]>;
   /** Ids of deployments by the tag value that they have. */
   tagged: Map<string, string[]>;
   /** True when it answers questions about workspaces with status 500. */
@@ -45,6 +48,7 @@ export async function makeCallers(): Promise<Callers> {
     deletedWorkspaces: new Set<string>(),
     workspaceSecrets: new Map<string, string>(),
     tagged: new Map<string, string[]>(),
+    left: new Map<string, string[]>(),
     isUnwell: false,
   };
   const server = createServer(async (request, response) => {
@@ -67,6 +71,14 @@ export async function makeCallers(): Promise<Callers> {
       const known = keys.filter((key) => callers.workspaceSecrets.has(key));
       const secrets = known.map((key) => ({ key, value: callers.workspaceSecrets.get(key) }));
       return response.end(JSON.stringify({ secrets }));
+    }
+    if (request.url === '/internal/access/decide') {
+      const { deployment_ids, permissions } = (await json(request)) as AccessDecisionRequest;
+      const decisions = deployment_ids.flatMap((id) => {
+        const left = permissions.filter((each) => callers.left.get(id)?.includes(each) ?? true);
+        return left.length === 0 ? [] : [{ deployment_id: id, permissions: left }];
+      });
+      return response.end(JSON.stringify({ decisions }));
     }
     if (request.url !== '/internal/identities/reach') return response.end(jwks);
     const { identity_id } = (await json(request)) as ReachRequest;

@@ -7,6 +7,7 @@ import { restrictToReading } from '../access/read-only.ts';
 import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
+import { boundByPolicies } from '../policies/bound-permissions.ts';
 import { allowedNetworksOf } from './allowed-networks.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
@@ -41,6 +42,12 @@ export class KeyVerifier {
     if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
 
     this.#lastUse.record(key.id);
+    const bounded = await boundByPolicies(
+      this.#prisma,
+      { organizationId, workspaceId, audience: request.audience },
+      // The roles of a read-only key are those of its identity.
+      { ...access, organizationRoleId: accessOfIdentity.organizationRoleId },
+    );
     const principal = await this.#tokens.sign(
       {
         sub: identityId,
@@ -52,7 +59,8 @@ export class KeyVerifier {
         ...(key.identity.personId === null ? {} : { person_id: key.identity.personId }),
         plan: access.plan,
         organization_role: organizationRoleName(access.organizationRoleId),
-        permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
+        permissions: [...access.organization, ...bounded.workspace].sort(),
+        ...bounded.claims,
         ...(key.readOnly ? { read_only: true } : {}),
       },
       key.expiresAt,

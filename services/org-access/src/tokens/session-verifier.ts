@@ -4,6 +4,7 @@ import { organizationRoleName } from '../access/platform-roles.ts';
 import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
+import { boundByPolicies } from '../policies/bound-permissions.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { allowedNetworksOf } from './allowed-networks.ts';
@@ -43,7 +44,7 @@ export class SessionVerifier {
       session_id: session.id,
       organization_role: 'viewer',
       permissions: [],
-      ...(identity && (await this.#claimsOf(identity, request.workspace_id))),
+      ...(identity && (await this.#claimsOf(identity, request))),
     };
     this.#parts.lastSeen.record(session.id);
     const networks = identity && (await allowedNetworksOf(this.#parts.prisma, identity.organizationId));
@@ -59,19 +60,21 @@ export class SessionVerifier {
     return { session, endsAt: new Date(Math.min(expiresAt.getTime(), endsAt.getTime())) };
   }
 
-  async #claimsOf(identity: SessionIdentity, requested: string | undefined) {
+  async #claimsOf(identity: SessionIdentity, { workspace_id: requested, audience }: VerifyKeyRequest) {
     const { prisma } = this.#parts;
     if (requested !== undefined && !isUuid(requested)) throw workspaceOutOfReach(requested);
     const workspaceId = requested?.toLowerCase() ?? (await this.#onlyWorkspace(identity));
     const access = await accessOf(prisma, { ...identity, workspaceId });
     if (!access || (requested !== undefined && !access.workspace)) throw workspaceOutOfReach(requested ?? '');
+    const bounded = await boundByPolicies(prisma, { ...identity, workspaceId, audience }, access);
     return {
       sub: identity.identityId,
       organization_id: identity.organizationId,
       ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
       plan: access.plan,
       organization_role: organizationRoleName(access.organizationRoleId),
-      permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
+      permissions: [...access.organization, ...bounded.workspace].sort(),
+      ...bounded.claims,
     };
   }
 

@@ -40,6 +40,11 @@ export const PrincipalClaims = Type.Object(
     read_only: Type.Optional(
       Type.Boolean({ description: 'The key only reads; its role and permissions are bounded by that already.' }),
     ),
+    bounded_by_policies: Type.Optional(
+      Type.Boolean({
+        description: 'Access policies concern the caller: org-access has to be asked about each deployment.',
+      }),
+    ),
   },
   { $id: 'PrincipalClaims' },
 );

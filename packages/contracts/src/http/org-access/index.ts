@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation.ts';
 import { explainAccess } from './access.ts';
+import { accessPolicyAttachments, accessPolicyOperations } from './access-policies.ts';
 import {
   ownTokenOperations,
   personalTokenOperations,
@@ -12,6 +13,7 @@ import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from '.
 import {
   bootstrap,
   checkReach,
+  decideAccess,
   findTaggedResources,
   getSigningKeys,
   listOrganizations,
@@ -102,8 +104,10 @@ export const orgAccessOperations: readonly Operation[] = [
   getAuditLogs,
   ...Object.values(sessionOperations),
   ...pageOperations,
+  ...[...accessPolicyOperations, ...accessPolicyAttachments].flatMap((operations) => Object.values(operations)),
   verifyKey,
   checkReach,
+  decideAccess,
   findTaggedResources,
   findDeletedWorkspaces,
   readWorkspaceSecrets,
@@ -114,6 +118,7 @@ export const orgAccessOperations: readonly Operation[] = [
 ];
 
 export * from './access.ts';
+export * from './access-policies.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './audit-event.ts';

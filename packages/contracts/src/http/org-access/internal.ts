@@ -100,6 +100,47 @@ export const findTaggedResources = defineOperation({
   },
 });
 
+export const AccessDecisionRequest = Type.Object(
+  {
+    organization_id: Uuid,
+    workspace_id: Uuid,
+    identity_id: Uuid,
+    permissions: Type.Array(Type.String(), { minItems: 1, maxItems: 20 }),
+    deployment_ids: Type.Array(Uuid, { maxItems: 10_000 }),
+  },
+  { $id: 'AccessDecisionRequest' },
+);
+export type AccessDecisionRequest = Static<typeof AccessDecisionRequest>;
+
+export const AccessDecisions = Type.Object(
+  {
+    /** The permissions that the identity has on each deployment; those without any are left out. */
+    decisions: Type.Array(Type.Object({ deployment_id: Uuid, permissions: Type.Array(Type.String()) })),
+  },
+  { $id: 'AccessDecisions' },
+);
+export type AccessDecisions = Static<typeof AccessDecisions>;
+
+export const decideAccess = defineOperation({
+  operationId: 'decideAccess',
+  method: 'post',
+  path: '/internal/access/decide',
+  summary: 'Which permissions on certain deployments the roles of an identity and access policies leave it.',
+  tags: ['internal'],
+  access: 'internal',
+  body: AccessDecisionRequest,
+  responses: { 200: { description: 'The decisions.', schema: AccessDecisions }, 422: InvalidResponse },
+  examples: {
+    body: {
+      organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+      workspace_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
+      identity_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a003',
+      permissions: ['deployments:read'],
+      deployment_ids: ['d2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03'],
+    },
+  },
+});
+
 /** An organization with its plan, for the operator of the platform. */
 export const BookedOrganization = Type.Object(
   { id: Uuid, display_name: Type.String(), plan: OrganizationPlan },

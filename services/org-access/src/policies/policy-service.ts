@@ -1,0 +1,203 @@
+import type { AccessPolicy, AccessPolicyCreate, AccessPolicyUpdate, PolicyConditionGroup } from '@runyard/contracts';
+import { toSqlText, toSqlValue } from '@runyard/database';
+import { ConflictError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
+import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import type { Database, Queries } from '../database/database.ts';
+import { isParentGone, isTaken } from '../database/is-taken.ts';
+import type { Prisma } from '../generated/client.ts';
+import { policyStore, type StoredPolicy } from './policy-store.ts';
+
+/** The permissions on deployments that policies can bound: to create one, nothing is there that has tags. */
+const OF_DEPLOYMENTS = /^(deployments:(read|update|delete)|runs:(create|read|update|delete))$/;
+
+/** Keeps access policies, and the roles that they are attached to. Only organization administrators change them. */
+export class PolicyService {
+  readonly #database: Database;
+
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
+  }
+
+  async list({ organizationId }: Principal): Promise<AccessPolicy[]> {
+    return (await policyStore.list(this.#database.prisma, organizationId)).map(render);
+  }
+
+  async get({ organizationId }: Principal, id: string): Promise<AccessPolicy> {
+    return render(requirePolicy(await policyStore.find(this.#database.prisma, organizationId, id)));
+  }
+
+  /** @throws ConflictError when the organization has a policy of this name */
+  create(caller: Principal, body: AccessPolicyCreate): Promise<AccessPolicy> {
+    checkGroups(body.condition_groups);
+    return this.#change(caller, body.name, async (transaction, audit) => {
+      const { organizationId } = caller;
+      const id = uuidv7();
+      await transaction.accessPolicy.create({
+        data: {
+          id,
+          organizationId,
+          name: toSqlText(body.name),
+          description: body.description == null ? null : toSqlText(body.description),
+          effect: body.effect,
+          conditionGroups: toStoredGroups(body.condition_groups),
+        },
+      });
+      await attachRoles(transaction, organizationId, id, body.role_ids ?? []);
+      const created = render((await policyStore.find(transaction, organizationId, id))!);
+      record(audit, caller, 'access_policy.created', { id, after: created });
+      return created;
+    });
+  }
+
+  update(caller: Principal, id: string, change: AccessPolicyUpdate): Promise<AccessPolicy> {
+    if (change.condition_groups) checkGroups(change.condition_groups);
+    return this.#change(caller, change.name, async (transaction, audit) => {
+      const { organizationId } = caller;
+      const before = render(requirePolicy(await policyStore.find(transaction, organizationId, id)));
+      await transaction.accessPolicy.updateMany({
+        where: { organizationId, id },
+        data: {
+          name: change.name === undefined ? undefined : toSqlText(change.name),
+          description: change.description == null ? change.description : toSqlText(change.description),
+          effect: change.effect,
+          conditionGroups: change.condition_groups && toStoredGroups(change.condition_groups),
+        },
+      });
+      if (change.role_ids) {
+        await transaction.roleAccessPolicy.deleteMany({ where: { organizationId, policyId: id } });
+        await attachRoles(transaction, organizationId, id, change.role_ids);
+      }
+      const after = render(requirePolicy(await policyStore.find(transaction, organizationId, id)));
+      record(audit, caller, 'access_policy.changed', { id, before, after });
+      return after;
+    });
+  }
+
+  delete(caller: Principal, id: string): Promise<void> {
+    return this.#change(caller, undefined, async (transaction, audit) => {
+      const { organizationId } = caller;
+      const before = render(requirePolicy(await policyStore.find(transaction, organizationId, id)));
+      await transaction.accessPolicy.deleteMany({ where: { organizationId, id } });
+      record(audit, caller, 'access_policy.deleted', { id, before });
+    });
+  }
+
+  attach(caller: Principal, roleId: string, policyIds: readonly string[]): Promise<void> {
+    return this.#change(caller, undefined, async (transaction, audit) => {
+      const { organizationId } = caller;
+      await requireAll(transaction, organizationId, roleId, policyIds);
+      for (const id of policyIds) {
+        await attachRoles(transaction, organizationId, id, [roleId]);
+        record(audit, caller, 'access_policy.attached', { id, details: { roleId } });
+      }
+    });
+  }
+
+  detach(caller: Principal, roleId: string, policyIds: readonly string[]): Promise<void> {
+    return this.#change(caller, undefined, async (transaction, audit) => {
+      const { organizationId } = caller;
+      await requireAll(transaction, organizationId, roleId, policyIds);
+      for (const policyId of policyIds) {
+        await transaction.roleAccessPolicy.deleteMany({ where: { organizationId, roleId, policyId } });
+        record(audit, caller, 'access_policy.detached', { id: policyId, details: { roleId } });
+      }
+    });
+  }
+
+  async #change<Result>(
+    caller: Principal,
+    name: string | undefined,
+    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
+  ): Promise<Result> {
+    requireOrganizationAdministrator(caller, 'change access policies');
+    try {
+      return await this.#database.transact(audited(work));
+    } catch (error) {
+      if (isTaken(error)) {
+        const detail = `An access policy ${JSON.stringify(name)} already exists`;
+        throw new ConflictError(detail, { code: 'access_policy_exists', cause: error });
+      }
+      // A concurrent request deleted the policy or the role.
+      if (isParentGone(error)) throw policyNotFound();
+      throw error;
+    }
+  }
+}
+
+function checkGroups(groups: readonly PolicyConditionGroup[]): void {
+  groups.forEach(({ resource_type, permission }, index) => {
+    if (resource_type !== 'deployment' || OF_DEPLOYMENTS.test(permission)) return;
+    throw new InvalidFieldError(
+      ['body', 'condition_groups', index, 'permission'],
+      'Policies about deployments bound deployments:read, update and delete, and the permissions of runs.',
+    );
+  });
+}
+
+function toStoredGroups(groups: readonly PolicyConditionGroup[]): Prisma.InputJsonArray {
+  return toSqlValue(groups) as unknown as Prisma.InputJsonArray;
+}
+
+/** @throws InvalidFieldError for a role that the organization does not have */
+async function attachRoles(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  policyId: string,
+  roleIds: readonly string[],
+): Promise<void> {
+  const ids = [...new Set(roleIds.map((id) => id.toLowerCase()))];
+  const known = await countRoles(transaction, organizationId, ids);
+  if (known < ids.length)
+    throw new InvalidFieldError(['body', 'role_ids'], 'There is no such role.', { code: 'role_or_workspace_unknown' });
+  await transaction.roleAccessPolicy.createMany({
+    data: ids.map((roleId) => ({ organizationId, roleId, policyId })),
+    skipDuplicates: true,
+  });
+}
+
+function countRoles(queries: Queries, organizationId: string, ids: readonly string[]): Promise<number> {
+  return queries.role.count({ where: { id: { in: [...ids] }, OR: [{ organizationId: null }, { organizationId }] } });
+}
+
+/** @throws NotFoundError when the role or one of the policies does not exist */
+async function requireAll(
+  queries: Queries,
+  organizationId: string,
+  roleId: string,
+  policyIds: readonly string[],
+): Promise<void> {
+  if ((await countRoles(queries, organizationId, [roleId])) === 0) throw new NotFoundError('Role not found');
+  const known = await queries.accessPolicy.count({ where: { organizationId, id: { in: [...policyIds] } } });
+  if (known < new Set(policyIds).size) throw policyNotFound();
+}
+
+function record(
+  audit: AuditRecorder,
+  { organizationId }: Principal,
+  action: string,
+  { id, ...event }: { id: string; before?: object; after?: object; details?: object },
+): void {
+  audit.record(organizationId, { action, resourceType: 'access_policy', resourceId: id, ...event });
+}
+
+function render(policy: StoredPolicy): AccessPolicy {
+  return {
+    id: policy.id,
+    name: policy.name,
+    description: policy.description,
+    effect: policy.effect as AccessPolicy['effect'],
+    condition_groups: policy.conditionGroups as unknown as PolicyConditionGroup[],
+    role_ids: policy.roles.map(({ roleId }) => roleId),
+    created_at: policy.createdAt.toISOString(),
+    updated_at: policy.updatedAt.toISOString(),
+  };
+}
+
+function requirePolicy(policy: StoredPolicy | null): StoredPolicy {
+  if (!policy) throw policyNotFound();
+  return policy;
+}
+
+const policyNotFound = () => new NotFoundError('Access policy not found');
