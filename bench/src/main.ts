@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runDirectoryCommand } from './directory/command.ts';
 import { type BenchFlags, readFlags, usage } from './flags.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { formatTables } from './report/tables.ts';
@@ -20,6 +21,10 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 async function main(): Promise<void> {
   if (process.argv[2] === 'scale') {
     await runScaleCommand(process.argv.slice(3), { repository, project, say });
+    return;
+  }
+  if (process.argv[2] === 'directory') {
+    await runDirectoryCommand(process.argv.slice(3), { repository, say });
     return;
   }
   const flags = readFlags(process.argv.slice(2));

@@ -1,0 +1,103 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startInfrastructure } from '@runyard/local-infra';
+import { startServiceProcess } from '@runyard/test-kit';
+import pg from 'pg';
+import { type DirectoryTimes, measureDirectory } from './measure-directory.ts';
+import { ScimDirectory } from './scim-directory.ts';
+
+/** Runs `npm run bench -- directory`: syncs people and groups by SCIM into an org-access of its own, and prints ratios. */
+export async function runDirectoryCommand(
+  args: string[],
+  { repository, say }: { repository: string; say: (line: string) => void },
+): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      members: { type: 'string', default: '10000' },
+      groups: { type: 'string', default: '1000' },
+      json: { type: 'string' },
+    },
+  });
+  const [members, groups] = [readCount('members', values.members), readCount('groups', values.groups)];
+  const times = await runDirectory(join(repository, 'services/org-access/dist/main.js'), { members, groups }, say);
+  if (values.json !== undefined) {
+    const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
+    const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
+    await writeFile(file, `${JSON.stringify({ machine, members, groups, times }, null, 2)}\n`);
+  }
+  process.stdout.write(`\n${formatTable(times, { members, groups })}\n`);
+}
+
+function readCount(name: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 200) throw new Error(`--${name} takes a number from 200, not "${text}".`);
+  return count;
+}
+
+async function runDirectory(
+  entry: string,
+  size: { members: number; groups: number },
+  say: (line: string) => void,
+): Promise<DirectoryTimes[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-directory-'));
+  const closers: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true })];
+  try {
+    const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
+    closers.push(() => servers.stop());
+    await query(servers.postgres.adminUrl, 'CREATE DATABASE directory');
+    const database = new URL(servers.postgres.adminUrl);
+    database.pathname = '/directory';
+    const internalToken = randomBytes(32).toString('hex');
+    const service = await startServiceProcess({
+      entry,
+      env: { LOG_LEVEL: 'warn', EVENT_BUS: 'redis' },
+      secrets: {
+        DATABASE_URI: database.href,
+        EVENT_BUS_REDIS_URI: servers.redis.url,
+        INTERNAL_TOKEN: internalToken,
+        ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      },
+      readyPath: '/ok?check_db=1',
+      readyTimeoutMs: 60_000,
+    });
+    closers.push(() => service.stop());
+    const headers = { authorization: `Bearer ${internalToken}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${service.url}/internal/bootstrap`, { method: 'POST', headers, body: '{}' });
+    const { organization_id } = (await answer.json()) as { organization_id: string };
+    const token = `ryscim_${randomBytes(32).toString('hex')}`;
+    await query(
+      database.href,
+      `INSERT INTO scim_token (id, organization_id, description, token_sha256, short_token)
+      VALUES ($1, $2, 'bench', $3, 'bench')`,
+      [randomUUID(), organization_id, createHash('sha256').update(token).digest()],
+    );
+    return await measureDirectory(new ScimDirectory({ url: service.url, token }), size, say);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function query(connectionString: string, text: string, values: unknown[] = []): Promise<void> {
+  const client = new pg.Client({ connectionString, application_name: 'runyard-bench' });
+  await client.connect();
+  await client.query(text, values).finally(() => client.end());
+}
+
+function formatTable(
+  times: readonly DirectoryTimes[],
+  { members, groups }: { members: number; groups: number },
+): string {
+  const width = Math.max(...times.map(({ name }) => name.length)) + 2;
+  const row = (name: string, ...cells: string[]) =>
+    name.padEnd(width) + cells.map((cell) => cell.padStart(16)).join('');
+  return [
+    row('milliseconds, p50', '100 people', `${members}, ${groups}`, 'ratio'),
+    ...times.map(({ name, smallMs, largeMs }) =>
+      row(name, smallMs.toFixed(2), largeMs.toFixed(2), (largeMs / smallMs).toFixed(2)),
+    ),
+  ].join('\n');
+}
