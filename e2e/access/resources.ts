@@ -8,6 +8,7 @@ import type {
   ScimToken,
   SsoSettings,
   Workspace,
+  WorkspaceMember,
 } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
 import type { Ids } from './requests.ts';
@@ -158,6 +159,10 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     email: 'asked-for@example.com',
     direct: true,
   });
+  const workspaceMember = await ask<WorkspaceMember>('POST', '/api/v1/workspaces/current/members', {
+    org_identity_id: member.id,
+    role_id: WORKSPACE_EDITOR,
+  });
   const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
     display_name: TAKEN_NAMES.role_name,
     permissions: ['runs:read'],
@@ -174,6 +179,7 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     api_key_id: key.id,
     pat_id: token.id,
     identity_id: member.id,
+    workspace_member_id: workspaceMember.id,
     scim_token_id: scimToken.id,
     session_id: randomUUID(),
     workspace_id: workspace.id,

@@ -144,6 +144,7 @@ describe('a body with fields that no caller may set', () => {
     createPushToken: 'its deployment is no image of the registry',
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',
+    addWorkspaceMember: 'the person it names is nobody',
     finishAuthentication: 'nobody came back from the provider with a state',
   };
 

@@ -70,6 +70,8 @@ import { sessionRoutes } from './tokens/session-routes.ts';
 import { SessionService } from './tokens/session-service.ts';
 import { SessionVerifier } from './tokens/session-verifier.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
+import { workspaceMemberRoutes } from './workspaces/workspace-member-routes.ts';
+import { WorkspaceMemberService } from './workspaces/workspace-member-service.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 import { WorkspaceService } from './workspaces/workspace-service.ts';
 
@@ -171,6 +173,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           }),
           keys,
         }),
+        ...workspaceMemberRoutes(new WorkspaceMemberService({ database }), keys),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...memberRoutes(members),
         ...inviteRoutes({

@@ -12,6 +12,16 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The id of a role or a workspace is not of this organization.',
     remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
   },
+  member_unknown: {
+    status: 422,
+    meaning: 'The person who is to get into a workspace is no member of the organization.',
+    remedy: 'See `GET …/current/members/active`, or invite the person.',
+  },
+  role_of_administrator: {
+    status: 409,
+    meaning: 'Organization administrators are administrators of every workspace, whatever role they are given there.',
+    remedy: 'Give the person another role in the organization first.',
+  },
   permission_unknown: {
     status: 422,
     meaning: 'A custom role names a permission that roles of workspaces do not have.',

@@ -40,7 +40,7 @@ export const inviteStore = {
     const matches = Prisma.sql`
       FROM invite JOIN role ON role.id = invite.organization_role_id
       WHERE invite.organization_id = ${organizationId}::uuid AND ended_at IS NULL AND expires_at > now()
-      ${conditionsOf(query)}`;
+      ${inviteConditions(query)}`;
     const direction = query.sort_by_desc ? Prisma.sql`DESC` : Prisma.sql`ASC`;
     const [page, [count]] = await Promise.all([
       queries.$queryRaw<{ id: string }[]>`
@@ -54,7 +54,8 @@ export const inviteStore = {
   },
 };
 
-function conditionsOf(query: PendingMembersQuery): Prisma.Sql {
+/** Returns the filters of a query about `invite`, each beginning with AND. */
+export function inviteConditions(query: PendingMembersQuery): Prisma.Sql {
   const conditions: Prisma.Sql[] = [];
   if (query.emails) conditions.push(Prisma.sql`invite.email = ANY(${query.emails.map(normalizeEmail)})`);
   if (query.q) {

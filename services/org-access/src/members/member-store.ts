@@ -63,7 +63,7 @@ export const memberStore = {
       JOIN person ON person.id = identity.person_id
       JOIN role ON role.id = identity.organization_role_id
       WHERE identity.organization_id = ${organizationId}::uuid AND identity.kind = 'person' AND NOT identity.is_removed
-      ${conditionsOf(query)}`;
+      ${memberConditions(query)}`;
     const direction = query.sort_by_desc ? Prisma.sql`DESC` : Prisma.sql`ASC`;
     const [page, [count]] = await Promise.all([
       queries.$queryRaw<{ id: string }[]>`
@@ -81,7 +81,8 @@ export const memberStore = {
   },
 };
 
-function conditionsOf(query: ActiveMembersQuery): Prisma.Sql {
+/** Returns the filters of a query about `identity` and `person`, each beginning with AND. */
+export function memberConditions(query: ActiveMembersQuery): Prisma.Sql {
   const conditions: Prisma.Sql[] = [];
   if (query.emails) conditions.push(Prisma.sql`person.email = ANY(${query.emails.map(normalizeEmail)})`);
   if (query.ls_user_ids) conditions.push(Prisma.sql`person.id = ANY(${query.ls_user_ids}::uuid[])`);

@@ -48,6 +48,7 @@ import {
   tagValueOperations,
 } from './tags.ts';
 import { getWorkspaceStats, getWorkspaceUsageLimits, listWorkspaceShares } from './workspace-figures.ts';
+import { workspaceMemberOperations } from './workspace-members.ts';
 import { listWorkspaceSecrets, readWorkspaceSecrets, setWorkspaceSecrets } from './workspace-secrets.ts';
 import { createWorkspace, deleteWorkspace, listWorkspaces, updateWorkspace } from './workspaces.ts';
 
@@ -78,6 +79,7 @@ export const orgAccessOperations: readonly Operation[] = [
   getWorkspaceStats,
   getWorkspaceUsageLimits,
   listWorkspaceShares,
+  ...workspaceMemberOperations,
   listWorkspaceSecrets,
   setWorkspaceSecrets,
   ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations, ownTokenOperations].flatMap((kind) =>
@@ -139,5 +141,6 @@ export * from './sso.ts';
 export * from './sso-sign-in.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';
+export * from './workspace-members.ts';
 export * from './workspace-secrets.ts';
 export * from './workspaces.ts';
