@@ -1,0 +1,146 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { withDatabaseClient } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createAdministratorClient } from '../access/callers.ts';
+import { findDatabaseUrl } from '../access/platform-database.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
+
+const platform = inject('platform');
+const ask = createAdministratorClient(platform);
+const COOKIE = 'runyard_session';
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+
+interface SignedIn {
+  identityId: string;
+  sessionId: string;
+  token: string;
+}
+
+const query = async (sql: string, values: unknown[]) =>
+  withDatabaseClient(await findDatabaseUrl(platform.dataDir, 'org_access'), (client) => client.query(sql, values));
+
+/** Writes an administrator of an organization and a session into the database, as a sign-in does. */
+async function signIn(organizationId: string): Promise<SignedIn> {
+  const [personId, identityId, sessionId] = [randomUUID(), randomUUID(), randomUUID()];
+  const token = `rys_${randomBytes(32).toString('base64url')}`;
+  await query('INSERT INTO person (id, email, full_name) VALUES ($1, $2, $3)', [
+    personId,
+    `${personId}@example.com`,
+    'Ada',
+  ]);
+  await query(
+    `INSERT INTO identity (id, organization_id, kind, person_id, name, organization_role_id)
+     SELECT $1, $2, 'person', $3, 'Ada', id FROM role WHERE name = 'ORGANIZATION_ADMIN' AND organization_id IS NULL`,
+    [identityId, organizationId, personId],
+  );
+  await query(
+    `INSERT INTO role_grant (id, organization_id, identity_id, role_id, source)
+     SELECT $1, $2, $3, id, 'manual' FROM role WHERE name = 'ORGANIZATION_ADMIN' AND organization_id IS NULL`,
+    [randomUUID(), organizationId, identityId],
+  );
+  const digest = createHash('sha256').update(token).digest();
+  await query(
+    `INSERT INTO session (id, person_id, token_sha256, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')`,
+    [sessionId, personId, digest],
+  );
+  return { identityId, sessionId, token };
+}
+
+const cookieOf = ({ token }: SignedIn) => ({ cookie: `theirs=1; ${COOKIE}=${token}`, ...SAME_ORIGIN });
+
+let organizationId: string;
+let ada: SignedIn;
+beforeAll(async () => {
+  organizationId = (await ask<{ id: string }>('GET', '/api/v1/orgs/current/info')).id;
+  ada = await signIn(organizationId);
+});
+
+describe('a session of a member', () => {
+  it('calls services and deployments by its cookie, and by an access token', async () => {
+    const who = await fetch(`${platform.url}/auth/public`, { headers: cookieOf(ada) });
+    expect(await who.json()).toMatchObject({ identity_id: ada.identityId, organization_id: organizationId });
+    const made = await fetch(`${platform.url}/api/v1/sessions/current/access-token`, {
+      method: 'POST',
+      headers: cookieOf(ada),
+    });
+    const { access_token: accessToken } = (await made.json()) as { access_token: string };
+    for (const headers of [cookieOf(ada), { authorization: `Bearer ${accessToken}` }]) {
+      expect((await fetch(`${platform.url}/v2/deployments`, { headers })).status).toBe(200);
+      const created = await fetch(`${platform.deploymentUrl}/threads`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect(created.status).toBe(200);
+    }
+    const stolen = { cookie: cookieOf(ada).cookie, 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' };
+    const forged = await fetch(`${platform.deploymentUrl}/threads`, { method: 'POST', headers: stolen, body: '{}' });
+    expect(forged.status).toBe(403);
+  });
+
+  it('ends with the member, and so does a stream that it has open, within five seconds', async () => {
+    const bob = await signIn(organizationId);
+    const created = await fetch(`${platform.deploymentUrl}/threads`, {
+      method: 'POST',
+      headers: { ...cookieOf(bob), 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const { thread_id: threadId } = (await created.json()) as { thread_id: string };
+    const stream = await fetch(`${platform.deploymentUrl}/threads/${threadId}/stream`, { headers: cookieOf(bob) });
+    expect(stream.status).toBe(200);
+    const end = stream.text().then(
+      () => 'whole',
+      () => 'cut',
+    );
+    const removedAt = Date.now();
+    await ask('DELETE', `/api/v1/orgs/current/members/${bob.identityId}`);
+    expect(await end).toBe('cut');
+    expect(Date.now() - removedAt).toBeLessThan(5_000);
+    expect((await fetch(`${platform.url}/v2/deployments`, { headers: cookieOf(bob) })).status).toBe(401);
+  });
+});
+
+describe('a deployment with code of its own', () => {
+  let deployment: Deployment;
+  beforeAll(async () => {
+    const project = path.resolve(import.meta.dirname, '../projects/web');
+    deployment = await createDeployment('web-sessions', project);
+    await waitUntilDeployed(deployment);
+  }, 60_000);
+  afterAll(async () => {
+    if (deployment) await callControlPlane('DELETE', `/deployments/${deployment.id}`);
+  });
+
+  it('never sees the cookie of the session, and sets none of its name', async () => {
+    const below = `${deployment.source_config.custom_url}/custom`;
+    const seen = (await (await fetch(`${below}/headers`, { headers: cookieOf(ada) })).json()) as Record<string, string>;
+    expect(seen.cookie).toBe('theirs=1');
+    expect(JSON.stringify(seen)).not.toContain(ada.token);
+    const page = await fetch(`${below}/page`, { headers: cookieOf(ada) });
+    expect(page.headers.getSetCookie()).toEqual(['theirs=2']);
+    expect(page.headers.get('clear-site-data')).toBeNull();
+    expect(page.headers.get('content-security-policy')).toMatch(/^sandbox (?!.*allow-same-origin)/);
+  });
+});
+
+describe('an organization that limits its networks', () => {
+  it('is used from these alone', async () => {
+    const limited = randomUUID();
+    await query(
+      `INSERT INTO organization (id, display_name, ip_allowlist, ip_allowlist_enabled)
+       VALUES ($1, 'Limited', '{203.0.113.0/24}', true)`,
+      [limited],
+    );
+    const member = await signIn(limited);
+    const info = await fetch(`${platform.url}/api/v1/orgs/current/info`, { headers: cookieOf(member) });
+    expect([info.status, await info.json()]).toEqual([
+      403,
+      { detail: 'The organization may not be used from this address' },
+    ]);
+    await query(`UPDATE organization SET ip_allowlist = '{127.0.0.0/8,::1}' WHERE id = $1`, [limited]);
+    const allowed = await signIn(limited);
+    const seen = await fetch(`${platform.url}/api/v1/orgs/current/info`, { headers: cookieOf(allowed) });
+    expect(seen.status).toBe(200);
+  });
+});
