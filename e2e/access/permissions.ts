@@ -209,7 +209,15 @@ const ORG_ACCESS = {
 const SIGN_IN_PAGES = {
   ...rows(provenOtherwise('a person opens it in a window: what programs fetch is refused'), [
     ...['showSignIn', 'beginSignIn', 'signInByPassword', 'showSecondFactor', 'confirmSecondFactor', 'signOutByForm'],
-    ...['showOrganizations', 'chooseOrganizationByForm', 'showSetup', 'setUp', 'showInvite', 'answerInvite'],
+    ...[
+      'showOrganizations',
+      'showOrganizationSignIn',
+      'chooseOrganizationByForm',
+      'showSetup',
+      'setUp',
+      'showInvite',
+      'answerInvite',
+    ],
     ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
     ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
     ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator'],

@@ -40,24 +40,25 @@ export async function listAccessibilityViolations(page: Page): Promise<string[]>
   const browser = page.context().browser();
   if (!browser) throw new Error('the page has no browser');
   const [url, html] = [page.url(), await page.content()];
-  const found: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    // A copy of the page, as axe is a script, which the page itself may not run.
-    const context = await browser.newContext({ colorScheme });
-    try {
-      await context.route(url, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }));
-      const copy = await context.newPage();
-      await copy.goto(url);
+  // A copy of the page, as axe is a script, which the page itself may not run.
+  const context = await browser.newContext();
+  try {
+    await context.route(url, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }));
+    const copy = await context.newPage();
+    await copy.goto(url);
+    await copy.addScriptTag({ path: axe });
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await copy.emulateMedia({ colorScheme });
       for (const line of await runAxe(copy)) found.push(`${colorScheme} ${url} ${line}`);
-    } finally {
-      await context.close();
     }
+    return found;
+  } finally {
+    await context.close();
   }
-  return found;
 }
 
 async function runAxe(page: Page): Promise<string[]> {
-  await page.addScriptTag({ path: axe });
   const { violations } = (await page.evaluate('axe.run()')) as { violations: AxeViolation[] };
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
 }

@@ -17,6 +17,7 @@ import { linkPageRoutes } from './pages/link-pages.ts';
 import { PageVisitors } from './pages/page-visitors.ts';
 import { signInPageRoutes } from './pages/sign-in-pages.ts';
 import type { LiveSessions } from './sessions/live-sessions.ts';
+import { SsoLookupService } from './sso/lookup-service.ts';
 import type { AccessTokens } from './tokens/access-tokens.ts';
 
 /** Opens accounts with email and password, and the pages on which people sign in. */
@@ -44,7 +45,7 @@ export function openAccounts(parts: {
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });
   const visitors = new PageVisitors({ sessions, lastSeen });
-  const pages = { database, visitors, signIn, accounts };
+  const pages = { database, visitors, signIn, accounts, providers: new SsoLookupService({ database }) };
   const routes = [
     ...signInPageRoutes(pages),
     ...linkPageRoutes({ ...pages, firstAdministrator, invites }),

@@ -190,6 +190,26 @@ describe('sign-in', () => {
     expect((await platform.verify(token)).body.claims).toMatchObject({ organization_id: organizationId });
   });
 
+  it('asks the identity provider of the domain first, and a password only of who wants that', async () => {
+    const { organizationId } = await people.addOrganization('Babbage & Co');
+    const provider = { displayName: 'IdP', protocol: 'oidc', configuration: {}, defaultWorkspaceIds: [] };
+    const { id } = await people.database.prisma.ssoProvider.create({
+      data: {
+        ...provider,
+        id: uuidv7(),
+        organizationId,
+        defaultWorkspaceRoleId: PLATFORM_ROLES.workspaceUser,
+        domains: { create: { domain: 'babbage.example' } },
+      },
+    });
+    const browser = newBrowser();
+    const page = await browser.submit('/login', { email: 'ada@babbage.example', return_to: '/x' });
+    expect(page.text).toContain(`<a href="/auth/v1/sso/start/${id}?return_to=%2Fx">`);
+    expect(page.text).toContain('Babbage &#38; Co');
+    expect((await browser.submit('/login', {}, page)).text).toContain('type="password"');
+    expect((await browser.open('/login/babbage')).path).toBe('/auth/v1/sso/login/babbage');
+  });
+
   it('leads on to a path of this host and to no other', async () => {
     const { email } = await signUp();
     const fields = { email, password: PASSWORD };

@@ -31,18 +31,15 @@ export interface PageContent {
   body: Html;
   /** A sentence about what was wrong with the form. */
   fault?: string | undefined;
-  /** Address that the browser goes on to by itself. */
-  goesOnTo?: string;
 }
 
 /** Answers with a page of sign-in. */
-export function showPage({ title, body, fault, goesOnTo }: PageContent, reply: Partial<Reply> = {}): Reply {
+export function showPage({ title, body, fault }: PageContent, reply: Partial<Reply> = {}): Reply {
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${goesOnTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${goesOnTo}">`}
 <title>${fault === undefined ? '' : 'Error: '}${title} – Runyard</title>
 <style>${new Html(STYLE)}</style>
 </head>

@@ -4,6 +4,7 @@ import type { FirstAdministrator } from '../accounts/first-administrator.ts';
 import type { InviteAcceptance, ShownInvite } from '../accounts/invite-acceptance.ts';
 import { PASSWORD_LENGTH_MIN } from '../people/password-rules.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
+import { enterOrganization } from './enter-organization.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
 import type { Visitor } from './page-visitors.ts';
@@ -88,7 +89,7 @@ ${decline}`,
           if (visitor)
             return visitors.change(headers, body.csrf, async ({ personId, session }) => {
               const organizationId = await invites.accept(token, personId);
-              await database.prisma.session.update({ where: { id: session.id }, data: { organizationId } });
+              await enterOrganization(database, session.id, organizationId);
               return redirect(HOME);
             });
           requireText(fullName, 'Enter your name.');

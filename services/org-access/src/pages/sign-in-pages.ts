@@ -1,11 +1,13 @@
-import { signInPages } from '@runyard/contracts';
+import { type SsoProviderSlim, signInPages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type HandlerRequest, type Reply, redirect } from '@runyard/service-kit';
 import type { AccountService } from '../accounts/account-service.ts';
 import type { AccountSignIn, OpenedSession } from '../accounts/account-sign-in.ts';
 import type { Database } from '../database/database.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
 import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
+import type { SsoLookupService } from '../sso/lookup-service.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
+import { enterOrganization } from './enter-organization.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
 import { localPath, pendingCookie, pendingTokenIn } from './page-request.ts';
@@ -16,12 +18,13 @@ export interface PageParts {
   visitors: PageVisitors;
   signIn: AccountSignIn;
   accounts: AccountService;
+  providers: SsoLookupService;
 }
 
 type Request = Pick<HandlerRequest, 'headers'>;
 
 /** Pages on which people sign in, choose their organization, and sign out. */
-export function signInPageRoutes({ database, visitors, signIn, accounts }: PageParts): BoundOperation[] {
+export function signInPageRoutes({ database, visitors, signIn, accounts, providers }: PageParts): BoundOperation[] {
   return [
     bindPage(signInPages.show, async ({ query, headers }) => {
       const returnTo = localPath(query.return_to);
@@ -32,7 +35,13 @@ export function signInPageRoutes({ database, visitors, signIn, accounts }: PageP
       const returnTo = localPath(body.return_to);
       const email = body.email?.trim() ?? '';
       if (!email.includes('@')) return showEmailForm({ email, returnTo, fault: 'Enter your email address.' });
+      const found = body.method === 'password' ? [] : await providers.byEmail(email);
+      if (found.length > 0) return showProviders({ email, returnTo, providers: found });
       return showPasswordForm({ email, returnTo, canReset: accounts.sendsEmail });
+    }),
+    bindPage(signInPages.showOrganizationSignIn, async ({ params, query }) => {
+      const path = `/auth/v1/sso/login/${encodeURIComponent((params as { sso_login_slug: string }).sso_login_slug)}`;
+      return redirect(withReturnTo(path, localPath(query.return_to)));
     }),
     bindPage(signInPages.password, async ({ body, headers }) => {
       const returnTo = localPath(body.return_to);
@@ -42,7 +51,7 @@ export function signInPageRoutes({ database, visitors, signIn, accounts }: PageP
           const opened = await signIn.signIn({ email, password, userAgent: headers['user-agent'] ?? null });
           if (opened.kind === 'signed_in') return letIn(opened, { headers }, returnTo);
           const maxAge = (opened.expiresAt.getTime() - Date.now()) / 1000;
-          return redirect(`/auth/second-factor${returnTo ? `?return_to=${encodeURIComponent(returnTo)}` : ''}`, {
+          return redirect(withReturnTo('/auth/second-factor', returnTo), {
             'set-cookie': pendingCookie(headers, opened.token, maxAge),
           });
         },
@@ -90,7 +99,7 @@ ${organizations.map(
         const organizations = await organizationsOf(database, session);
         const chosen = organizations.find(({ id }) => id === body.organization_id);
         if (!chosen) throw new BadRequestError('You do not belong to this organization');
-        await database.prisma.session.update({ where: { id: session.id }, data: { organizationId: chosen.id } });
+        await enterOrganization(database, session.id, chosen.id);
         return redirect(localPath(body.return_to) ?? HOME);
       }),
     ),
@@ -136,6 +145,24 @@ ${submit('Continue')}</form>`,
     },
     reply,
   );
+}
+
+function withReturnTo(path: string, returnTo: string | undefined): string {
+  return returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo)}`;
+}
+
+function showProviders(form: { email: string; returnTo: string | undefined; providers: SsoProviderSlim[] }): Reply {
+  const { email, returnTo, providers } = form;
+  const links = providers.map(({ provider_id: id, organization_display_name: name }) => {
+    const target = withReturnTo(`/auth/v1/sso/start/${id}`, returnTo);
+    return html`<li><a href="${target}">Continue with single sign-on of ${name}</a></li>`;
+  });
+  return showPage({
+    title: 'Sign in with your organization',
+    body: html`<ul>${links}</ul>
+<form method="post" action="/login">${hidden('return_to', returnTo)}${hidden('email', email)}
+${hidden('method', 'password')}${submit('Use a password instead', { isSecond: true })}</form>`,
+  });
 }
 
 function showPasswordForm(form: {

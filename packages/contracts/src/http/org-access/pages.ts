@@ -84,6 +84,7 @@ const EXAMPLES: Record<string, string> = {
   code: '123456',
   return_to: '/auth/account',
   answer: 'accept',
+  method: 'password',
   organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
   session_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
 };
@@ -110,8 +111,17 @@ export const signInPages = {
     operationId: 'beginSignIn',
     path: SIGN_IN_PATH,
     summary: 'Ask for the password of an address, or go to its identity provider.',
-    body: Type.Object({ email: Email, return_to: ReturnTo }),
+    body: Type.Object({ email: Email, return_to: ReturnTo, method: Text(20) }),
   }),
+  showOrganizationSignIn: {
+    ...pageOf({
+      operationId: 'showOrganizationSignIn',
+      path: `${SIGN_IN_PATH}/{sso_login_slug}`,
+      summary: 'Go to the identity provider of an organization.',
+      query: Type.Object({ return_to: ReturnTo }),
+    }),
+    params: Type.Object({ sso_login_slug: Type.String({ minLength: 1, maxLength: 200 }) }),
+  },
   password: formOf({
     operationId: 'signInByPassword',
     path: '/auth/password',
