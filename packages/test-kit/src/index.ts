@@ -15,6 +15,7 @@ export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin }
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
+export * from './saml-identity-provider.ts';
 export { type ServiceProcessOptions, startServiceProcess, type TestServiceProcess } from './service-process.ts';
 export { type BackgroundPart, startStopStorm } from './start-stop-storm.ts';
 export { waitFor } from './wait-for.ts';

@@ -2,18 +2,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
 import type { SsoSettings } from '@runyard/contracts';
+import { makeSamlResponse, makeSamlSigner, type SamlResponseOptions, samlMetadataOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { parseIdpMetadata } from '../src/sso/saml/idp-metadata.ts';
 import { TestBrowser } from './support/browser.ts';
 import { TestOrgAccess } from './support/platform.ts';
-import {
-  makeResponse,
-  makeSigner,
-  metadataOf,
-  type ResponseOptions,
-  TEST_SIGNER,
-} from './support/saml-identity-provider.ts';
 
 const SETTINGS = '/api/v1/orgs/current/sso-settings';
 const ACS = '/auth/v1/sso/saml/acs';
@@ -21,13 +15,15 @@ const ENTITY = 'https://idp.example.com/metadata';
 const RECIPIENT = 'http://localhost:2024/auth/v1/sso/saml/acs';
 const AUDIENCE = 'http://localhost:2024/auth/v1/sso/saml/metadata';
 
+const TEST_SIGNER = makeSamlSigner();
+
 let platform: TestOrgAccess;
 let metadata: Server;
 let served: string;
 let provider: SsoSettings;
 let browser: TestBrowser;
 beforeAll(async () => {
-  served = metadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
+  served = samlMetadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
   metadata = createServer((_, res) => res.end(served));
   await new Promise<void>((resolve) => metadata.listen(0, '127.0.0.1', resolve));
   platform = await TestOrgAccess.start({ environment: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' } });
@@ -47,8 +43,8 @@ beforeEach(() => {
   browser = new TestBrowser(() => platform.service.url);
 });
 
-const response = (change: Partial<ResponseOptions> = {}) =>
-  makeResponse({
+const response = (change: Partial<SamlResponseOptions> = {}) =>
+  makeSamlResponse({
     entityId: ENTITY,
     signer: TEST_SIGNER,
     recipient: RECIPIENT,
@@ -180,10 +176,10 @@ describe('a SAML response is refused', () => {
     (where) => refuse(wrap(where)),
   );
 
-  it.each<[string, Partial<ResponseOptions>]>([
+  it.each<[string, Partial<SamlResponseOptions>]>([
     ['nothing is signed', { signs: 'nothing' }],
     ['only the response is signed', { signs: 'response' }],
-    ['another key signed it', { signer: makeSigner() }],
+    ['another key signed it', { signer: makeSamlSigner() }],
     ['SHA-1 signed it', { signatureAlgorithm: 'rsa-sha1' }],
     ['it has expired', { expiresInMs: -90_000 }],
     ['it is not valid yet', { notBeforeInMs: 90_000 }],
@@ -222,15 +218,15 @@ describe('metadata', () => {
   });
 
   it('of the provider brings new certificates when it is given again', async () => {
-    const signer = makeSigner();
-    served = metadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer });
+    const signer = makeSamlSigner();
+    served = samlMetadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer });
     await change({ metadata_url: provider.metadata_url });
     expect((await post(response())).status, 'the old key').toBe(403);
     expect((await post(response({ signer }))).status).toBe(303);
   });
 
   it('is refused with several providers, without a certificate, or with an unknown binding alone', () => {
-    const good = metadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
+    const good = samlMetadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
     expect(parseIdpMetadata(good)).toMatchObject({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso' });
     for (const bad of [
       `<all>${good}${good}</all>`,

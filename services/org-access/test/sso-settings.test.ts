@@ -1,14 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OrganizationInfo, SsoProviderSlim, SsoSettings } from '@runyard/contracts';
+import { makeSamlSigner, samlMetadataOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestOrgAccess } from './support/platform.ts';
-import { metadataOf, TEST_SIGNER } from './support/saml-identity-provider.ts';
 
 const PATH = '/api/v1/orgs/current/sso-settings';
 const ALIAS = '/api/v1/organizations/current/sso-settings';
 const SECRET = 'client secret canary 7f3a';
+
+const TEST_SIGNER = makeSamlSigner();
 
 let platform: TestOrgAccess;
 let metadataServer: Server;
@@ -16,7 +18,7 @@ let metadataUrl: string;
 beforeAll(async () => {
   metadataServer = createServer((_, res) =>
     res.end(
-      metadataOf({
+      samlMetadataOf({
         entityId: 'https://idp.example.com',
         signInUrl: 'https://idp.example.com/sso',
         signer: TEST_SIGNER,
@@ -78,7 +80,7 @@ describe('settings of single sign-on', () => {
   });
 
   it('of SAML are read from metadata given as text or fetched from an address', async () => {
-    const xml = metadataOf({
+    const xml = samlMetadataOf({
       entityId: 'https://text.example.com',
       signInUrl: 'https://text.example.com/sso',
       signer: TEST_SIGNER,

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignedXml } from 'xml-crypto';
 
-export interface Signer {
+export interface SamlSigner {
   privateKey: string;
   certificate: string;
 }
 
 /** Makes a key and a self-signed certificate. */
-export function makeSigner(): Signer {
+export function makeSamlSigner(): SamlSigner {
   const folder = mkdtempSync(join(tmpdir(), 'saml-signer-'));
   try {
     const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
@@ -40,12 +40,10 @@ export function makeSigner(): Signer {
   }
 }
 
-export const TEST_SIGNER = makeSigner();
-
 const bare = (certificate: string) => certificate.replace(/-----[A-Z ]+-----|\s/g, '');
 
 /** Returns the metadata of an identity provider. */
-export function metadataOf(idp: { entityId: string; signInUrl: string; signer: Signer }): string {
+export function samlMetadataOf(idp: { entityId: string; signInUrl: string; signer: SamlSigner }): string {
   return `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${idp.entityId}">
 <IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
 <KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>${bare(idp.signer.certificate)}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>
@@ -53,9 +51,9 @@ export function metadataOf(idp: { entityId: string; signInUrl: string; signer: S
 </IDPSSODescriptor></EntityDescriptor>`;
 }
 
-export interface ResponseOptions {
+export interface SamlResponseOptions {
   entityId: string;
-  signer: Signer;
+  signer: SamlSigner;
   /** The assertion consumer service of the service provider. */
   recipient: string;
   audience: string;
@@ -76,7 +74,7 @@ export interface ResponseOptions {
 }
 
 /** Returns a SAML response as an identity provider makes it, as XML. */
-export function makeResponse(options: ResponseOptions): string {
+export function makeSamlResponse(options: SamlResponseOptions): string {
   const { signs = 'assertion', changeAssertion = (xml) => xml } = options;
   const responseId = `_${randomUUID()}`;
   const assertionId = options.assertionId ?? `_${randomUUID()}`;
@@ -89,7 +87,7 @@ export function makeResponse(options: ResponseOptions): string {
 
 const at = (inMs: number) => new Date(Date.now() + inMs).toISOString();
 
-function assertionOf(options: ResponseOptions, id: string): string {
+function assertionOf(options: SamlResponseOptions, id: string): string {
   const {
     entityId,
     recipient,
@@ -109,7 +107,7 @@ function assertionOf(options: ResponseOptions, id: string): string {
 }
 
 /** Signs the element with this id; the signature comes after its Issuer. */
-function sign(xml: string, id: string, { signer, signatureAlgorithm = 'rsa-sha256' }: ResponseOptions): string {
+function sign(xml: string, id: string, { signer, signatureAlgorithm = 'rsa-sha256' }: SamlResponseOptions): string {
   const isOld = signatureAlgorithm === 'rsa-sha1';
   const signature = new SignedXml({
     privateKey: signer.privateKey,
