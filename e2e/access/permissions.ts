@@ -122,7 +122,7 @@ const CONTROL_PLANE = {
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
   ...rows('organization:manage', ['updateOrganizationInfo', 'updateOrganizationInfoAlias', 'createWorkspace']),
-  ...rows('organization:read', ['getOrganizationInfoOfPlatform']),
+  ...rows('organization:read', ['getOrganizationInfoOfPlatform', 'listEnrichedMembers']),
   ...rows('signed-in person', [
     'listMyOrganizations',
     'createOrganization',

@@ -1,4 +1,4 @@
-import type { NewMember, OrgMember, PendingMember } from '@runyard/contracts';
+import type { EnrichedMember, NewMember, OrgMember, PendingMember } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
@@ -161,6 +161,58 @@ describe('members', () => {
     for (const [body, status, detail] of failing)
       expect(await platform.asAdmin('POST', `${MEMBERS}/batch`, body)).toMatchObject({ status, body: { detail } });
     expect(await people.database.prisma.invite.count({ where: { email: 'new1@example.com' } })).toBe(0);
+  });
+
+  it('and invites are listed together with groups, workspaces and logins, by globs', async () => {
+    const organizationId = platform.bootstrap.organization_id;
+    const place = { workspace_ids: [platform.bootstrap.workspace_id], workspace_role_id: PLATFORM_ROLES.workspaceUser };
+    const added = await platform.asAdmin<NewMember[]>('POST', `${MEMBERS}/batch`, [
+      { email: 'one@glob.example', full_name: 'Glob One', direct: true, role_id: organizationOperator },
+      { email: 'two@glob.example', ...place },
+      { email: 'three_3@glob.example', direct: true, ...place },
+    ]);
+    const [one] = added.body;
+    const group = await people.database.prisma.scimGroup.create({
+      data: { id: crypto.randomUUID(), organizationId, displayName: 'Glob group' },
+    });
+    await people.database.prisma.scimUser.create({
+      data: {
+        ...{ id: crypto.randomUUID(), organizationId, identityId: one!.id, userName: 'one', userNameKey: 'one' },
+        ...{ email: 'one@glob.example', isActive: true, groups: { create: { groupId: group.id } } },
+      },
+    });
+    const list = async (query: string) => {
+      const { status, body } = await platform.asAdmin<EnrichedMember[]>(
+        'GET',
+        `/v1/platform/orgs/current/members?email_like=*@GLOB.example&${query}`,
+      );
+      expect(status, query).toBe(200);
+      return body;
+    };
+    const found = async (query: string) => (await list(query)).map(({ email }) => email.split('@')[0]);
+    expect(await found('')).toEqual(['one', 'three_3', 'two']);
+    expect(await found('limit=1&offset=1')).toEqual(['three_3']);
+    expect(await found('active_is=true')).toEqual(['one', 'three_3']);
+    expect(await found('pending_is=true')).toEqual(['two']);
+    expect(await found('name_like=glob*')).toEqual(['one']);
+    expect(await found('name_like=*_3@*&name_like=two@*')).toEqual(['three_3', 'two']);
+    expect(await found('organization_role_like=*operator')).toEqual(['one']);
+    expect(await found('workspace_name_like=workspace*')).toEqual(['three_3', 'two']);
+    expect(await found(`workspace_name_like=${platform.bootstrap.workspace_id}&workspace_role_like=viewer`)).toEqual(
+      [],
+    );
+    expect(await found('workspace_role_like=user&pending_is=false')).toEqual(['three_3']);
+    expect((await list('name_like=glob*'))[0]).toMatchObject({
+      id: one!.id,
+      is_pending: false,
+      role_name: 'Organization Operator',
+      scim_groups: [{ name: 'Glob group', created_at: expect.any(String) }],
+      workspace_memberships: [],
+    });
+    expect((await list('pending_is=true'))[0]).toMatchObject({
+      ls_user_id: null,
+      workspace_memberships: [{ workspace_name: 'Workspace 1', role_name: 'User' }],
+    });
   });
 
   it('lose sessions and personal tokens when they are removed, stay in the database, and may come back', async () => {

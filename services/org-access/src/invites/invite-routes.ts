@@ -1,4 +1,10 @@
-import { claimMyInvite, declineMyInvite, listMyInvites, memberOperations } from '@runyard/contracts';
+import {
+  claimMyInvite,
+  declineMyInvite,
+  listEnrichedMembers,
+  listMyInvites,
+  memberOperations,
+} from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { MemberService } from '../members/member-service.ts';
@@ -13,6 +19,10 @@ export function inviteRoutes(parts: {
 }): BoundOperation[] {
   const { members, invites, invitees, keys } = parts;
   return [
+    bind(listEnrichedMembers, async ({ caller, query }) => {
+      const page = await invites.listEnriched(caller, query);
+      return ok(page.rows, { 'x-pagination-total': String(page.total) });
+    }),
     bind(listMyInvites, async ({ caller }) => ok(await invitees.list(caller))),
     bind(claimMyInvite, async ({ caller, params }) => ok(await invitees.claim(caller, params.organization_id))),
     bind(declineMyInvite, async ({ caller, params }) => ok(await invitees.decline(caller, params.organization_id))),

@@ -1,4 +1,11 @@
-import type { NewMember, PendingIdentityCreate, PendingMember, PendingMembersQuery } from '@runyard/contracts';
+import type {
+  EnrichedMember,
+  EnrichedMembersQuery,
+  NewMember,
+  PendingIdentityCreate,
+  PendingMember,
+  PendingMembersQuery,
+} from '@runyard/contracts';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { NotFoundError, type Principal } from '@runyard/service-kit';
 import { readGrantableRoles, requireAuthorityOver } from '../access/role-authority.ts';
@@ -11,6 +18,7 @@ import { memberStore } from '../members/member-store.ts';
 import { type PlannedMember, planMembers } from '../members/planned-member.ts';
 import { renderMember } from '../members/render-member.ts';
 import { type InviteMaker, replaceInvites } from './create-invites.ts';
+import { listEnrichedMembers } from './enriched-members.ts';
 import { inviteStore } from './invite-store.ts';
 import { renderInvite } from './render-invite.ts';
 
@@ -37,6 +45,14 @@ export class InviteService {
     const roles = await readGrantableRoles(this.#database.prisma, organizationId);
     const { invites, total } = await inviteStore.listPage(this.#database.prisma, organizationId, query);
     return { invites: invites.map((invite) => renderInvite(invite, roles)), total };
+  }
+
+  /** Returns a page of members and invites, and the number of all that match. */
+  listEnriched(
+    { organizationId }: Principal,
+    query: EnrichedMembersQuery,
+  ): Promise<{ rows: EnrichedMember[]; total: number }> {
+    return listEnrichedMembers(this.#database.prisma, organizationId, query);
   }
 
   async add(caller: Principal, person: PendingIdentityCreate, keyed?: KeyedRequest): Promise<NewMember> {

@@ -22,7 +22,7 @@ import {
 } from './internal.ts';
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { claimMyInvite, declineMyInvite, listMyInvites } from './invites.ts';
-import { memberOperations } from './members.ts';
+import { listEnrichedMembers, memberOperations } from './members.ts';
 import {
   createOrganization,
   currentOrganizationOperations,
@@ -61,6 +61,7 @@ export const orgAccessOperations: readonly Operation[] = [
   listMyInvites,
   claimMyInvite,
   declineMyInvite,
+  listEnrichedMembers,
   ...currentOrganizationOperations.flatMap((operations) => Object.values(operations)),
   ...listRoles,
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),

@@ -373,3 +373,83 @@ export const memberOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
     },
   }),
 }));
+
+/** A member or an invite, with all that gives roles to them. */
+export const EnrichedMember = Type.Object(
+  {
+    /** The identity, or the invite. */
+    id: Uuid,
+    is_pending: Type.Boolean(),
+    is_disabled: Type.Boolean(),
+    /** Null for an invite. */
+    ls_user_id: Nullable(Uuid),
+    email: Type.String(),
+    display_name: Type.String(),
+    avatar_url: Nullable(Type.String()),
+    created_at: Timestamp,
+    /** The role in the organization. */
+    role_id: Uuid,
+    role_name: Type.String(),
+    linked_login_methods: Type.Array(Type.Object({ provider: Type.String(), provisioning: Type.String() })),
+    scim_groups: Type.Array(Type.Object({ name: Type.String(), created_at: Timestamp })),
+    workspace_memberships: Type.Array(
+      Type.Object({
+        workspace_id: Uuid,
+        workspace_name: Type.String(),
+        role_id: Uuid,
+        role_name: Type.String(),
+      }),
+    ),
+  },
+  { $id: 'EnrichedMember' },
+);
+export type EnrichedMember = Static<typeof EnrichedMember>;
+
+const globs = (subject: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 254 }), {
+      maxItems: 20,
+      description: `Globs for the ${subject}, in which * is any text; one has to match.`,
+    }),
+  );
+export const EnrichedMembersQuery = Type.Object({
+  ...page,
+  /** True: only members; false: only invites. */
+  active_is: Type.Optional(Type.Boolean()),
+  /** True: only invites; false: only members. */
+  pending_is: Type.Optional(Type.Boolean()),
+  name_like: globs('name'),
+  email_like: globs('address'),
+  workspace_name_like: globs('name or the id of a workspace'),
+  organization_role_like: globs('name of the role in the organization'),
+  workspace_role_like: globs('name of the role in a workspace'),
+});
+export type EnrichedMembersQuery = Static<typeof EnrichedMembersQuery>;
+
+export const listEnrichedMembers = defineOperation({
+  operationId: 'listEnrichedMembers',
+  method: 'get',
+  path: '/v1/platform/orgs/current/members',
+  summary: 'Members and invites with their groups, workspaces and login methods, by address.',
+  tags,
+  ...reads,
+  query: EnrichedMembersQuery,
+  responses: {
+    200: {
+      description: 'A page.',
+      headers: total,
+      schema: Type.Array(EnrichedMember),
+      example: [
+        {
+          ...{ id: exampleMember.id, is_pending: false, is_disabled: false, ls_user_id: exampleMember.ls_user_id },
+          ...{ email: exampleMember.email, display_name: 'Ada Lovelace', avatar_url: null },
+          ...{ created_at: exampleMember.created_at, role_id: exampleMember.role_id, role_name: 'Organization User' },
+          linked_login_methods: [{ provider: 'custom-oidc', provisioning: 'oidc:jit' }],
+          scim_groups: [],
+          workspace_memberships: [],
+        },
+      ],
+    },
+    ...refusals,
+  },
+});
