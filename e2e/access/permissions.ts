@@ -198,6 +198,7 @@ const ORG_ACCESS = {
   ...rows('organization:manage', ['attachAccessPoliciesAlias', 'attachAccessPoliciesAliasFormer']),
   ...rows('organization:manage', ['detachAccessPolicies', 'detachAccessPoliciesFormer']),
   ...rows('organization:manage', ['detachAccessPoliciesAlias', 'detachAccessPoliciesAliasFormer']),
+  ...rows('any key', ['getPlatformInfo']),
   ...rows('any key', ['listServiceAccounts', 'deleteServiceAccount']),
   // An account without a list of workspaces is good in all of them.
   ...rows('organization:manage', ['createServiceAccount']),

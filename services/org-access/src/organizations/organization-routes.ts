@@ -2,7 +2,9 @@ import {
   createOrganization,
   currentOrganizationOperations,
   getOrganizationInfo,
+  getPlatformInfo,
   listMyOrganizations,
+  OPEN_API_INFO,
   updateOrganizationInfo,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
@@ -27,6 +29,14 @@ export function organizationRoutes(parts: {
       bind(operations.setDefault, async ({ caller }) => ok(await organizations.setDefault(caller))),
       bind(operations.myLoginMethods, async ({ caller }) => ok(await organizations.listLoginMethods(caller))),
     ]),
+    bind(getPlatformInfo, () =>
+      ok({
+        version: OPEN_API_INFO['org-access'].version,
+        license_expiration_time: null,
+        batch_ingest_config: null,
+        instance_flags: {},
+      }),
+    ),
     ...getOrganizationInfo.map((operation) =>
       bind(operation, async ({ caller }) => ok(await organizations.info(caller))),
     ),

@@ -10,6 +10,7 @@ import {
   workspaceKeyOperations,
 } from './api-keys.ts';
 import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from './audit.ts';
+import { getPlatformInfo } from './info.ts';
 import {
   bootstrap,
   checkReach,
@@ -107,6 +108,7 @@ export const orgAccessOperations: readonly Operation[] = [
   getAuditLogs,
   ...Object.values(sessionOperations),
   ...pageOperations,
+  getPlatformInfo,
   ...[...accessPolicyOperations, ...accessPolicyAttachments].flatMap((operations) => Object.values(operations)),
   verifyKey,
   checkReach,
@@ -125,6 +127,7 @@ export * from './access-policies.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './audit-event.ts';
+export * from './info.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';
 export * from './invites.ts';
