@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { type BootstrapResponse, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { createTestDatabase, startServiceProcess, testRedis } from '@runyard/test-kit';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listAccessibilityViolations, newVisitor, startBrowser } from '../harness/browser.ts';
+
+const ORG_ACCESS = path.resolve(import.meta.dirname, '../../services/org-access');
+const INTERNAL_TOKEN = 'the platform speaks to itself';
+const PASSWORD = 'seven grey herons asleep';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let service: Awaited<ReturnType<typeof startServiceProcess>>;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let bootstrap: BootstrapResponse;
+const redis = testRedis();
+beforeAll(async () => {
+  database = await createTestDatabase(path.join(ORG_ACCESS, 'prisma/migrations'));
+  service = await startServiceProcess({
+    entry: path.join(ORG_ACCESS, 'src/main.ts'),
+    readyPath: '/ok?check_db=1',
+    env: { EVENT_BUS: 'redis', TOPIC_PREFIX: redis.prefix },
+    secrets: {
+      DATABASE_URI: database.url,
+      EVENT_BUS_REDIS_URI: redis.url,
+      INTERNAL_TOKEN,
+      ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    },
+  });
+  bootstrap = await post('/internal/bootstrap', {}, { authorization: `Bearer ${INTERNAL_TOKEN}` });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+  await database?.close();
+  await redis.close();
+});
+
+async function post<Body>(target: string, body: object, headers: Record<string, string>): Promise<Body> {
+  const answer = await fetch(service.url + target, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${target} answers ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Body;
+}
+
+/** Invites a person, as the gateway does for the first administrator key. @returns the path of the link */
+async function invite(email: string): Promise<string> {
+  const check = { key: bootstrap.api_key, audience: 'org-access' };
+  const internal = { authorization: `Bearer ${INTERNAL_TOKEN}` };
+  const { token } = await post<{ token: string }>('/internal/keys/verify', check, internal);
+  const principal = { [PRINCIPAL_HEADER]: token };
+  const made = await post<{ invite_link: string }>('/api/v1/orgs/current/members', { email }, principal);
+  const { pathname, search } = new URL(made.invite_link);
+  return pathname + search;
+}
+
+/** A person with a browser that runs no script. Every page they come to is looked at by axe. */
+async function newPerson() {
+  const page = await (await newVisitor(browser)).newPage();
+  const violations: string[] = [];
+  const look = async (title: string) => {
+    expect(await page.title()).toBe(`${title} – Runyard`);
+    violations.push(...(await listAccessibilityViolations(page)));
+  };
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const fill = (label: string, value: string) => page.getByLabel(label, { exact: true }).fill(value);
+  return { page, violations, look, press, fill, open: (target: string) => page.goto(service.url + target) };
+}
+
+it('the first administrator signs up by the link, and signs in with an authenticator app, in a browser without script', async () => {
+  const { page, violations, look, press, fill, open } = await newPerson();
+  await open(bootstrap.administrator_setup_path!);
+  await look('Set up the first administrator');
+  await fill('Name', 'Ada Lovelace');
+  await fill('Email address', 'ada@example.com');
+  await fill('Password', 'password1234');
+  await press('Create the account');
+  await look('Error: Set up the first administrator');
+  await fill('Password', PASSWORD);
+  await press('Create the account');
+  await look('Ada Lovelace');
+
+  await press('Set up an app');
+  await look('Set up an authenticator app');
+  const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
+  const codeAt = (step: number) =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + step * 30_000 });
+  await fill('Code', codeAt(0));
+  await press('Confirm');
+  await look('Keep your recovery codes');
+  await page.getByRole('link', { name: 'Go to your account' }).click();
+  await press('Sign out');
+
+  await look('Sign in');
+  await fill('Email address', 'ada@example.com');
+  await press('Continue');
+  await look('Enter your password');
+  await fill('Password', PASSWORD);
+  await press('Sign in');
+  await look('Enter your code');
+  await fill('Code', codeAt(1));
+  await press('Sign in');
+  await look('Ada Lovelace');
+  expect(violations).toEqual([]);
+}, 120_000);
+
+it('a new person accepts an invite in a browser without script, and a link that was used says so', async () => {
+  const { page, violations, look, press, fill, open } = await newPerson();
+  const link = await invite('grace@example.com');
+  await open(link);
+  await look('Join Default');
+  await fill('Name', 'Grace Hopper');
+  await fill('Password', PASSWORD);
+  await press('Create an account and accept');
+  await look('Grace Hopper');
+  expect(await page.getByText('You act in the organization').textContent()).toContain('Default');
+  await open(link);
+  await look('Error: This does not work');
+  expect(violations).toEqual([]);
+}, 120_000);
