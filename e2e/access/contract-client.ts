@@ -57,7 +57,7 @@ export class ContractClient {
     { ids, key, headers = {}, change = (body) => body }: ContractRequestOptions,
   ): Promise<ContractAnswer> {
     const { method, target, body } = buildRequest(operation, ids);
-    const response = await fetch(this.#bases[service] + target, {
+    const response = await fetchAgain(this.#bases[service] + target, {
       method,
       redirect: 'manual',
       headers: {
@@ -71,6 +71,17 @@ export class ContractClient {
     const isStream = contentType.startsWith('text/event-stream');
     if (isStream) await response.body?.cancel();
     return { status: response.status, contentType, text: isStream ? '' : await response.text() };
+  }
+}
+
+/** A connection that the server closes while it waits for a request is no answer: the request is sent once more. */
+async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { code?: string };
+    if (code !== 'UND_ERR_SOCKET') throw error;
+    return fetch(url, init);
   }
 }
 

@@ -6,6 +6,7 @@
 /** The permissions of each role of the platform, in the organization or in a workspace. */
 export const ROLE_PERMISSIONS = {
   ORGANIZATION_ADMIN: ['organization:manage', 'organization:read', 'organization:pats:create'],
+  ORGANIZATION_OPERATOR: ['organization:manage', 'organization:read', 'organization:pats:create'],
   ORGANIZATION_USER: ['organization:read', 'organization:pats:create'],
   ORGANIZATION_VIEWER: ['organization:read'],
   WORKSPACE_ADMIN: [
@@ -19,6 +20,8 @@ export const ROLE_PERMISSIONS = {
   ],
   WORKSPACE_USER: ['workspaces:read', 'deployments:read', 'runs:create', 'runs:read', 'runs:update'],
   WORKSPACE_VIEWER: ['workspaces:read', 'deployments:read', 'runs:read'],
+  /** A custom role, with a choice of permissions that no role of the platform has. */
+  ACCESS_MATRIX: ['deployments:read', 'deployments:delete', 'runs:delete'],
 } as const;
 export type RoleName = keyof typeof ROLE_PERMISSIONS;
 
@@ -30,6 +33,8 @@ export type Need =
   | 'any key'
   /** The operation changes what belongs to the caller itself: it takes any key but a read-only one. */
   | 'any key that writes'
+  /** Operators may manage the organization, and yet not do this. */
+  | 'organization administrator'
   /** The operation is about a person who signed in: keys are refused. */
   | 'signed-in person'
   /** The operation needs no key; `because` says what proves the caller instead, or why nothing has to. */
@@ -121,8 +126,9 @@ const CONTROL_PLANE = {
 
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
-  ...rows('organization:manage', ['updateOrganizationInfo', 'updateOrganizationInfoAlias', 'createWorkspace']),
   ...rows('organization:read', ['getOrganizationInfoOfPlatform', 'listEnrichedMembers']),
+  ...rows('organization:manage', ['createWorkspace']),
+  ...bothPaths('organization administrator', ['updateOrganizationInfo']),
   ...rows('signed-in person', [
     'listMyOrganizations',
     'createOrganization',
@@ -131,26 +137,26 @@ const ORG_ACCESS = {
     'declineMyInvite',
   ]),
   ...bothPaths('organization:read', ['getCurrentOrganization']),
-  ...bothPaths('organization:manage', ['updateOrganizationLoginMethods', 'setDefaultSsoProvision']),
+  ...bothPaths('organization administrator', ['updateOrganizationLoginMethods', 'setDefaultSsoProvision']),
   ...bothPaths('any key', ['listMyLoginMethods']),
   ...bothPaths('organization:read', ['listOrganizationMembers', 'listActiveOrganizationMembers']),
   ...bothPaths('organization:read', ['listPendingOrganizationMembers']),
   ...bothPaths('organization:manage', ['addOrganizationMember', 'addOrganizationMembers', 'updateOrganizationMember']),
   ...bothPaths('organization:manage', ['removeOrganizationMember', 'withdrawOrganizationInvite']),
   // A key without a list of workspaces is good in all of them.
-  ...rows('organization:manage', ['createServiceKey', 'createServiceKeyAlias']),
+  ...rows('organization administrator', ['createServiceKey', 'createServiceKeyAlias']),
   // Keys that the caller does not manage look as if they did not exist.
   ...rows('any key', ['listServiceKeys', 'listServiceKeyAliass', 'deleteServiceKey', 'deleteServiceKeyAlias']),
   ...rows('organization:pats:create', ['createPersonalAccessToken', 'createPersonalAccessTokenAlias']),
   ...rows('any key', ['listWorkspaces', 'listPersonalAccessTokens', 'listPersonalAccessTokenAliass']),
   ...rows('any key that writes', ['deletePersonalAccessToken', 'deletePersonalAccessTokenAlias']),
-  ...rows('organization:manage', [
+  ...rows('organization administrator', [
     'createScimToken',
     'createScimTokenAlias',
     'updateScimToken',
     'updateScimTokenAlias',
   ]),
-  ...rows('organization:manage', ['deleteScimToken', 'deleteScimTokenAlias']),
+  ...rows('organization administrator', ['deleteScimToken', 'deleteScimTokenAlias']),
   ...rows('organization:read', ['listScimTokens', 'listScimTokensAlias', 'getScimToken', 'getScimTokenAlias']),
   ...rows('workspaces:read', ['listTagKeys', 'getTagKey', 'listTagValues', 'getTagValue', 'listTaggings']),
   ...rows('workspaces:read', ['listTags', 'listResourceTags']),
@@ -161,23 +167,24 @@ const ORG_ACCESS = {
   ...rows('workspaces:read', ['listActiveWorkspaceMembers', 'listPendingWorkspaceMembers']),
   ...rows('workspaces:manage-members', ['addWorkspaceMember', 'updateWorkspaceMember', 'removeWorkspaceMember']),
   ...rows('workspaces:manage-members', ['withdrawWorkspaceInvite']),
-  ...rows('organization:manage', ['deleteWorkspace', 'createRole', 'createRoleAlias', 'updateRole', 'updateRoleAlias']),
-  ...rows('organization:manage', ['deleteRole', 'deleteRoleAlias']),
+  ...rows('organization administrator', ['deleteWorkspace']),
+  ...bothPaths('organization administrator', ['createRole', 'updateRole']),
+  ...rows('organization administrator', ['deleteRole', 'deleteRoleAlias']),
   ...rows('any key', ['listPermissions', 'listPermissionsAlias']),
   ...rows('workspaces:read', ['getWorkspaceStats', 'getWorkspaceUsageLimits', 'listWorkspaceShares']),
-  ...rows('organization:manage', ['listSsoSettings', 'listSsoSettingsAlias']),
-  ...rows('organization:manage', ['createSsoSettings', 'createSsoSettingsAlias']),
-  ...rows('organization:manage', ['updateSsoSettings', 'updateSsoSettingsAlias']),
-  ...rows('organization:manage', ['deleteSsoSettings', 'deleteSsoSettingsAlias']),
+  ...rows('organization administrator', ['listSsoSettings', 'listSsoSettingsAlias']),
+  ...rows('organization administrator', ['createSsoSettings', 'createSsoSettingsAlias']),
+  ...rows('organization administrator', ['updateSsoSettings', 'updateSsoSettingsAlias']),
+  ...rows('organization administrator', ['deleteSsoSettings', 'deleteSsoSettingsAlias']),
   ...rows(answeredToAll('people look for their identity provider before they sign in'), [
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',
+    'beginSsoSignIn',
     'getSamlMetadata',
     'endSsoSession',
   ]),
   ...rows(provenOtherwise('the identity provider proves who the person is'), [
     'chooseSsoProvider',
-    'beginSsoSignIn',
     'finishOidcSignIn',
     'receiveSamlResponse',
     'completeSamlSignIn',
@@ -199,11 +206,25 @@ const ORG_ACCESS = {
   ...rows('organization:manage', ['detachAccessPolicies', 'detachAccessPoliciesFormer']),
   ...rows('organization:manage', ['detachAccessPoliciesAlias', 'detachAccessPoliciesAliasFormer']),
   ...rows('any key', ['getPlatformInfo']),
+  ...rows('organization administrator', ['createAccessPolicy', 'createAccessPolicyAlias']),
+  ...rows('organization administrator', ['updateAccessPolicy', 'updateAccessPolicyAlias']),
+  ...rows('organization administrator', ['deleteAccessPolicy', 'deleteAccessPolicyAlias']),
+  ...rows('organization administrator', ['attachAccessPolicies', 'attachAccessPoliciesFormer']),
+  ...rows('organization administrator', ['attachAccessPoliciesAlias', 'attachAccessPoliciesAliasFormer']),
+  ...rows('organization administrator', ['detachAccessPolicies', 'detachAccessPoliciesFormer']),
+  ...rows('organization administrator', ['detachAccessPoliciesAlias', 'detachAccessPoliciesAliasFormer']),
   ...rows('any key', ['listServiceAccounts', 'deleteServiceAccount']),
   // An account without a list of workspaces is good in all of them.
-  ...rows('organization:manage', ['createServiceAccount']),
   ...rows('signed-in person', ['listSessions', 'endSession', 'endSessions', 'signOut', 'refreshSession']),
   ...rows('signed-in person', ['issueAccessToken', 'chooseOrganization', 'whoAmI']),
+  ...rows('organization administrator', ['createServiceAccount']),
+  ...rows(provenOtherwise('the SCIM token of an organization'), [
+    ...['listScimUsers', 'searchScimUsers', 'createScimUser', 'getScimUser', 'replaceScimUser', 'patchScimUser'],
+    ...['deleteScimUser', 'listScimGroups', 'searchScimGroups', 'createScimGroup', 'getScimGroup', 'replaceScimGroup'],
+    ...['patchScimGroup', 'deleteScimGroup', 'listScimResourceTypes', 'getScimResourceType', 'listScimSchemas'],
+    ...['getScimSchema', 'getScimConfiguration', 'getScimMe', 'postScimMe', 'putScimMe', 'patchScimMe'],
+    ...['deleteScimMe', 'postScimBulk', 'searchScim'],
+  ]),
   ...rows('workspaces:manage-keys', ['createWorkspaceKey', 'listWorkspaceKeys', 'deleteWorkspaceKey']),
 };
 

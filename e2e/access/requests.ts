@@ -80,6 +80,7 @@ const BODIES: Record<string, unknown> = {
   createRoleAlias: { display_name: 'role_name', permissions: ['runs:read'] },
   updateRole: { description: 'Asked for.' },
   updateRoleAlias: { description: 'Asked for.' },
+  chooseOrganization: { organization_id: 'own_organization_id' },
   updateOrganizationInfo: {},
   updateOrganizationInfoAlias: {},
 };
@@ -90,12 +91,18 @@ const REFERENCES: Record<string, string> = {
   thread_ids: 'thread_id',
   resource_id: 'deployment_id',
   access_policy_ids: 'access_policy_id',
+  default_workspace_ids: 'workspace_id',
 };
+
+/** Names of path parameters that `Ids` knows by another name, because bodies have fields of the first. */
+const PATH_NAMES: Record<string, string> = { role_id: 'custom_role_id', organization_id: 'own_organization_id' };
 
 /** Returns a request that the operation's schemas allow, about the things in `ids`. */
 export function buildRequest(operation: Operation, ids: Ids): OperationRequest {
   const { operationId, method, examples } = operation;
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'none'));
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(ids[name] ?? ids[PATH_NAMES[name] ?? ''] ?? 'none'),
+  );
   const named = QUERIES[operationId];
   const query = named ? valuesOf(named, ids) : fill(examples?.query ?? {}, ids);
   const search = new URLSearchParams(query as Record<string, string>).toString();

@@ -145,7 +145,19 @@ async function makeOAuthResources(
 
 const WORKSPACE_EDITOR = '5a7d6f2e-0000-4000-8000-000000000012';
 
-async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
+/** Creates further resources of org-access, which a test may delete. */
+export async function makeOrganizationResources(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
+  const suffix = randomUUID().slice(0, 8);
+  const names = {
+    tag_key_name: `key-${suffix}`,
+    tag_value_name: `value-${suffix}`,
+    tagged_id: randomUUID(),
+    policy_name: `policy-${suffix}`,
+  };
+  return { ...(await makeKeys(platform, workspaceId, suffix)), ...(await makeTags(platform, names)) };
+}
+
+async function makeKeys(platform: PlatformUnderTest, workspaceId: string, suffix = ''): Promise<Ids> {
   const ask = createAdministratorClient(platform);
   const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
     description: 'asked for',
@@ -156,18 +168,22 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   });
   const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
   const member = await ask<NewMember>('POST', '/api/v1/orgs/current/members', {
-    email: 'asked-for@example.com',
+    email: `asked-for${suffix}@example.com`,
     direct: true,
   });
   const workspaceMember = await ask<WorkspaceMember>('POST', '/api/v1/workspaces/current/members', {
     org_identity_id: member.id,
     role_id: WORKSPACE_EDITOR,
   });
+  const invite = await ask<{ id: string }>('POST', '/api/v1/orgs/current/members', {
+    email: `invited${suffix}@example.com`,
+  });
+  const account = await ask<{ id: string }>('POST', '/api/v1/service-accounts', { name: `Asked for ${suffix}` });
   const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
-    display_name: TAKEN_NAMES.role_name,
+    display_name: suffix === '' ? TAKEN_NAMES.role_name : `role-${suffix}`,
     permissions: ['runs:read'],
   });
-  const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Asked for' });
+  const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: `Asked for ${suffix}` });
   const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
     default_workspace_role_id: WORKSPACE_EDITOR,
     default_workspace_ids: [workspaceId],
@@ -180,6 +196,8 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
     pat_id: token.id,
     identity_id: member.id,
     workspace_member_id: workspaceMember.id,
+    invite_id: invite.id,
+    service_account_id: account.id,
     scim_token_id: scimToken.id,
     session_id: randomUUID(),
     workspace_id: workspace.id,
@@ -188,21 +206,24 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string): Promi
   };
 }
 
-async function makeTags(platform: PlatformUnderTest): Promise<Ids> {
+async function makeTags(
+  platform: PlatformUnderTest,
+  names: Pick<Ids, 'tag_key_name' | 'tag_value_name' | 'tagged_id' | 'policy_name'> = TAKEN_NAMES,
+): Promise<Ids> {
   const ask = createAdministratorClient(platform);
   const keys = '/api/v1/workspaces/current/tag-keys';
-  const { id: tag_key_id } = await ask<{ id: string }>('POST', keys, { key: TAKEN_NAMES.tag_key_name });
+  const { id: tag_key_id } = await ask<{ id: string }>('POST', keys, { key: names.tag_key_name });
   const { id: tag_value_id } = await ask<{ id: string }>('POST', `${keys}/${tag_key_id}/tag-values`, {
-    value: TAKEN_NAMES.tag_value_name,
+    value: names.tag_value_name,
   });
   const { id: tagging_id } = await ask<{ id: string }>('POST', '/api/v1/workspaces/current/taggings', {
     tag_value_id,
     resource_type: 'deployment',
-    resource_id: TAKEN_NAMES.tagged_id,
+    resource_id: names.tagged_id,
   });
   const condition = { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals' };
   const { id: access_policy_id } = await ask<{ id: string }>('POST', '/v1/platform/orgs/current/access-policies', {
-    name: TAKEN_NAMES.policy_name,
+    name: names.policy_name,
     effect: 'deny',
     condition_groups: [
       {

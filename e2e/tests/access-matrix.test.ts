@@ -1,5 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { takeListenerLease, updateThreadState } from '@runyard/contracts';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type AccessExplanation,
+  type AuditLogPage,
+  type AuditLogVerification,
+  takeListenerLease,
+  updateThreadState,
+} from '@runyard/contracts';
 import { dumpDatabase } from '@runyard/test-kit';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Callers, createAdministratorClient, isAllowed, makeCallers } from '../access/callers.ts';
@@ -16,7 +22,14 @@ import {
 import { FORGED_VALUES, findForgedName, forge } from '../access/forged-fields.ts';
 import { findDatabaseUrl } from '../access/platform-database.ts';
 import type { Ids } from '../access/requests.ts';
-import { makeFreshIds, makeMissingIds, makeResources, maskIds, TAKEN_NAMES } from '../access/resources.ts';
+import {
+  makeFreshIds,
+  makeMissingIds,
+  makeOrganizationResources,
+  makeResources,
+  maskIds,
+  TAKEN_NAMES,
+} from '../access/resources.ts';
 import { findUnknownFields } from '../access/unknown-fields.ts';
 
 const { deploymentId, ...platform } = inject('platform');
@@ -25,13 +38,17 @@ const keyed = ACCESS_ROWS.filter((row) => !isKeyless(row));
 /** A deployment that does not exist, so that its callers find nothing. */
 const nowhere = new ContractClient({ ...platform, deploymentUrl: `${platform.url}/deployments/${randomUUID()}` });
 
+/** Members who signed in; each visits the operations about the person. */
+const SESSIONS_MAX = 2;
+
 let callers: Callers;
 let real: Ids;
 let missing: Ids;
 beforeAll(async () => {
   // The first request for them takes seconds, because types of the graph's source are read.
   void createAdministratorClient(platform)('GET', `${platform.deploymentUrl}/assistants/echo/schemas`);
-  callers = await makeCallers(platform);
+  const personal = keyed.filter(({ need }) => need === 'signed-in person').length;
+  callers = await makeCallers(platform, personal * SESSIONS_MAX);
   const ids = await makeResources(platform, callers);
   real = { ...ids, ...TAKEN_NAMES };
   missing = { ...makeMissingIds(ids), ...TAKEN_NAMES };
@@ -43,8 +60,13 @@ const says = ({ operation }: AccessRow, who: string, { status, text }: ContractA
  * Returns whether the caller was admitted: any answer about ids that do not exist will do, and a server that the
  * operation calls may be away.
  */
-const isLetIn = ({ operation }: AccessRow, { status }: ContractAnswer) =>
-  ![401, 403, 429].includes(status) && (status < 500 || status in operation.responses);
+const isLetIn = ({ operation }: AccessRow, { status, text }: ContractAnswer) =>
+  // The installation forbids it to everybody.
+  text.includes('New organizations are disabled') ||
+  (![401, 403, 429].includes(status) && (status < 500 || status in operation.responses));
+/** Returns whether an operation about the person that keys cannot call did not even look at the key. */
+const isUnknownVisitor = ({ need }: AccessRow, { status }: ContractAnswer) =>
+  need === 'signed-in person' && status === 401;
 const pairs = <A, B>(as: readonly A[], bs: readonly B[]) => as.flatMap((a) => bs.map((b) => [a, b] as const));
 
 it('every operation of the contracts has a row that says who may call it', () => {
@@ -53,9 +75,9 @@ it('every operation of the contracts has a row that says who may call it', () =>
 
 describe('an operation', () => {
   it('is refused to a caller without a good key', async () => {
-    const cells = pairs(keyed, Object.entries(callers.invalidKeys));
-    const faults = await findFaults(cells, async ([row, [who, key]]) => {
-      const answer = await asker.request(row, { ids: real, key });
+    const cells = pairs(keyed, Object.entries(callers.invalid));
+    const faults = await findFaults(cells, async ([row, [who, headers]]) => {
+      const answer = await asker.request(row, { ids: real, headers });
       return answer.status === 401 ? undefined : says(row, who, answer, '401');
     });
     expect(faults).toEqual([]);
@@ -76,10 +98,48 @@ describe('an operation', () => {
     // One caller after another calls slow operations, which so leave room for others.
     const cells = pairs(callers.members, keyed);
     const faults = await findFaults(cells, async ([member, row]) => {
-      const answer = await asker.request(row, { ids: isReadOperation(row) ? real : missing, key: member.key });
+      // Operations about the person may end the session.
+      const isPersonal = row.need === 'signed-in person' && member.isSession;
+      const headers = isPersonal ? callers.visitors.pop()! : member.headers;
+      const own = { own_organization_id: callers.organizationId };
+      const ids = { ...(isReadOperation(row) ? real : missing), ...own };
+      const answer = await asker.request(row, { ids, headers });
       if (!isAllowed(row.need, member))
         return answer.status === 403 ? undefined : says(row, member.name, answer, '403');
       return isLetIn(row, answer) ? undefined : says(row, member.name, answer, 'let in');
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('a permission', () => {
+  it('is explained as the tables have it, for every member', async () => {
+    const ask = createAdministratorClient(platform);
+    const needs = [...new Set(keyed.map(({ need }) => need))].filter(
+      (need) => typeof need === 'string' && need.includes(':'),
+    );
+    const faults = await findFaults(pairs(callers.members, needs), async ([member, need]) => {
+      const query = new URLSearchParams({
+        identity: member.identityId,
+        permission: need as string,
+        resource: callers.workspaceId,
+        ...(member.keyId && { api_key_id: member.keyId }),
+      });
+      const { allowed } = await ask<AccessExplanation>('GET', `/api/v1/orgs/current/access/explain?${query}`);
+      return allowed === isAllowed(need, member) ? undefined : `${need} of ${member.name} is explained as ${allowed}`;
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('an organization with an allowlist of addresses', () => {
+  it('is used from no other address', async () => {
+    // The deployment of another organization is missing for it, wherever it is.
+    const rows = keyed.filter(({ service }) => service !== 'agent-server');
+    const faults = await findFaults(rows, async (row) => {
+      const answer = await asker.request(row, { ids: real, key: callers.outsideKey });
+      const isRefused = answer.status === 403 && answer.text.includes('from this address');
+      return isRefused || isUnknownVisitor(row, answer) ? undefined : says(row, 'an address outside', answer, '403');
     });
     expect(faults).toEqual([]);
   });
@@ -108,6 +168,7 @@ describe('a resource of another organization', () => {
         asker.request(row, named(callers.workspaceId)),
         asker.request(row, named(nobodys)),
       ]);
+      if (isUnknownVisitor(row, there)) return undefined;
       if (there.status !== 403) return says(row, 'a caller of another organization', there, '403');
       const isSame = there.text.replaceAll(callers.workspaceId, '') === absent.text.replaceAll(nobodys, '');
       return isSame ? undefined : says(row, 'a caller of another organization', there, absent.text);
@@ -118,8 +179,10 @@ describe('a resource of another organization', () => {
 
 describe('a resource of another workspace of the organization', () => {
   it('is answered byte for byte as a missing one', async () => {
-    // Providers belong to the whole organization.
-    const absent = { ...missing, provider_id: real.provider_id! };
+    // Providers, members, invites, roles and tokens of SCIM belong to the whole organization.
+    const { provider_id, identity_id, invite_id, scim_token_id, custom_role_id, access_policy_id } = real;
+    const shared = { provider_id, identity_id, invite_id, scim_token_id, custom_role_id, access_policy_id };
+    const absent = { ...missing, ...shared } as Ids;
     expect(await findDifferences(callers.otherWorkspaceKey, real, absent)).toEqual([]);
   });
 });
@@ -185,6 +248,76 @@ describe('a body with fields that no caller may set', () => {
   });
 });
 
+describe('a change in an organization', () => {
+  const CANARY = 'canary-in-a-secret-field';
+  /** The reason why an operation changes nothing here. */
+  const UNCHANGED: Record<string, string> = {
+    updateOrganizationLoginMethods: 'only who signed in by single sign-on may require it of others',
+    setDefaultSsoProvision: 'the organization is the default one already',
+  };
+  /** Bodies that change something, where the example of the contract does not. */
+  const CHANGES: Record<string, (suffix: string) => object> = {
+    updateOrganizationInfo: (suffix) => ({ display_name: `Audited ${suffix}` }),
+    setWorkspaceSecrets: () => [{ key: 'AUDITED', value: CANARY }],
+    updateOrganizationMember: () => ({ role_id: '5a7d6f2e-0000-4000-8000-000000000003' }),
+  };
+  const SECRET_FIELDS = new Set(['client_secret', 'password']);
+  const withCanaries = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(withCanaries);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        SECRET_FIELDS.has(name) && typeof each === 'string' ? CANARY : withCanaries(each),
+      ]),
+    );
+  };
+
+  it('leaves an event with actor, address and request, and without a secret', async () => {
+    const rows = ACCESS_ROWS.filter((row) => row.service === 'org-access' && !isReadOperation(row)).filter(
+      ({ operation, need }) =>
+        typeof need === 'string' &&
+        need !== 'signed-in person' &&
+        !(operation.operationId.replace(/Alias$/, '') in UNCHANGED),
+    );
+    const ask = createAdministratorClient(platform);
+    const secrets: string[] = [];
+    const faults: string[] = [];
+    for (const row of rows) {
+      const { operationId } = row.operation;
+      const operation = operationId.replace(/Alias$/, '');
+      const made = await makeOrganizationResources(platform, callers.workspaceId);
+      const ids = { ...real, ...made, ...makeFreshIds() };
+      if (operation === 'withdrawOrganizationInvite') ids.identity_id = made.invite_id!;
+      const requestId = `audited-${operationId}`;
+      const headers = { 'x-request-id': requestId };
+      const change = (body: unknown) => CHANGES[operation]?.(operationId) ?? withCanaries(body);
+      const answer = await asker.request(row, { ids, key: platform.apiKey, headers, change });
+      if (answer.status >= 300) faults.push(says(row, 'the audit test', answer, 'a change'));
+      secrets.push(...findSecrets(answer.text));
+      const { items } = await ask<AuditLogPage>('GET', `/api/v1/orgs/current/audit-logs?operation=${operation}`);
+      const event = items.find(({ request_id }) => request_id === requestId);
+      const isWhole = event?.actor_id && event.credential_id && event.address && event.request_path;
+      if (!isWhole) faults.push(`${operationId} leaves ${event ? 'an incomplete event' : 'no event'}`);
+    }
+    expect(faults).toEqual([]);
+    expect(secrets.length).toBeGreaterThan(5);
+    const exported = await fetch(`${platform.url}/api/v1/orgs/current/audit-logs/export`, {
+      headers: { 'x-api-key': platform.apiKey },
+    });
+    const trail = await exported.text();
+    expect([CANARY, ...secrets].filter((secret) => trail.includes(secret))).toEqual([]);
+    const { valid } = await ask<AuditLogVerification>('GET', '/api/v1/orgs/current/audit-logs/verify');
+    expect(valid).toBe(true);
+  });
+});
+
+/** Returns the keys and tokens in an answer, and their hashes. */
+function findSecrets(text: string): string[] {
+  const found = text.match(/\b(lsv2_\w+_[0-9a-f]{48}_\w+|(?:rys|ryscim)_[\w-]{30,})/g) ?? [];
+  return found.flatMap((secret) => [secret, createHash('sha256').update(secret).digest('hex')]);
+}
+
 /** Takes the lease with the example of the contract, so that the operation itself keeps it. */
 function leaseOfListener(): Promise<{ epoch: number }> {
   return createAdministratorClient(platform)(
@@ -239,7 +372,7 @@ function withoutOwn(text: string): string {
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/(?<="last_used_at":)(null|"<time>")/g, '<time>')
-    .replaceAll(/lsv2_\w+(\.{3}\w+)?/g, '<key>')
+    .replaceAll(/(lsv2|ryscim)_\w+(\.{3}\w+)?/g, '<key>')
     .replaceAll(/(?<=\/login\/invite\?token=)[\w-]+/g, '<token>')
     .replaceAll(/(?<=state=<id>\.)[\w-]+/g, '<state>')
     .replaceAll(/(?<="installation_id":)\d+/g, '<number>');
