@@ -254,10 +254,13 @@ describe('a change in an organization', () => {
   const UNCHANGED: Record<string, string> = {
     updateOrganizationLoginMethods: 'only who signed in by single sign-on may require it of others',
     setDefaultSsoProvision: 'the organization is the default one already',
+    addWorkspaceMember: 'the member of its example does not exist',
+    withdrawWorkspaceInvite: 'nobody is invited to the workspace',
   };
   /** Bodies that change something, where the example of the contract does not. */
   const CHANGES: Record<string, (suffix: string) => object> = {
     updateOrganizationInfo: (suffix) => ({ display_name: `Audited ${suffix}` }),
+    updateWorkspaceMember: () => ({ role_id: '5a7d6f2e-0000-4000-8000-000000000014' }),
     setWorkspaceSecrets: () => [{ key: 'AUDITED', value: CANARY }],
     updateOrganizationMember: () => ({ role_id: '5a7d6f2e-0000-4000-8000-000000000003' }),
   };
