@@ -1,4 +1,4 @@
-import type { Organization, OrganizationInfo, Workspace } from '@runyard/contracts';
+import type { BootstrapResponse, Organization, OrganizationInfo, Workspace } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -357,6 +357,8 @@ describe('organizations of a person', () => {
     });
     const info = await platform.asAdmin<OrganizationInfo>('GET', INFO);
     expect(info.body).toMatchObject({ default_sso_provision: false, effective: { jit_provisioning_enabled: false } });
+    const again = await platform.internal<BootstrapResponse>('/internal/bootstrap', {});
+    expect(again.body).toMatchObject({ organization_id: platform.bootstrap.organization_id, api_key: null });
     expect((await setDefault(both, platform.bootstrap.organization_id)).status).toBe(200);
   });
 });

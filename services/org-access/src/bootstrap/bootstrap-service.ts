@@ -78,6 +78,13 @@ async function ensureOrganization(
   audit: AuditRecorder,
   plan: OrganizationPlan,
 ): Promise<string> {
+  // The default may have become another organization since, where nobody asked for a key.
+  const account = await transaction.identity.findFirst({
+    where: { isBootstrap: true },
+    orderBy: { createdAt: 'asc' },
+    select: { organizationId: true },
+  });
+  if (account) return account.organizationId;
   const existing = await transaction.organization.findFirst({ where: { isDefault: true } });
   if (existing) return existing.id;
   const { id } = await transaction.organization.create({
