@@ -89,6 +89,11 @@ export const CALLER_ERRORS = {
     meaning: 'The operation takes only the newest cookie of the session: no access token makes or replaces others.',
     remedy: 'Call it from the browser that signed in.',
   },
+  own_account_required: {
+    status: 403,
+    meaning: "The session is of an organization's identity provider and may not change the person's own account.",
+    remedy: 'Sign in with email and password.',
+  },
   organization_required: {
     status: 403,
     meaning: 'The person who signed in acts in no organization.',

@@ -184,4 +184,9 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'With `sso_only`, the organization would be left without an identity provider.',
     remedy: 'Switch `sso_only` off first.',
   },
+  account_unproven: {
+    status: 409,
+    meaning: 'An account with this address exists and has never verified it: it may be of anybody who had a link.',
+    remedy: 'Send an invite, or let the person verify the address first.',
+  },
 } as const satisfies Record<string, ErrorEntry>;

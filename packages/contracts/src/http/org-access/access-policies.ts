@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation, type OperationResponse } from '../../operation.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
-import { PlatformErrorResponse } from './platform-errors.ts';
+import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
 
 /** The operator of a condition. One with `_if_exists` also holds for resources without the tag key. */
@@ -141,13 +141,21 @@ const PREFIXES = [
   { prefix: '/api/v1/platform/orgs/current', alias: 'Alias' },
 ] as const;
 
-const failure = (description: string, error: string): OperationResponse => ({
+const failure = (
+  description: string,
+  error: string,
+  schema: Type.TSchema = PlatformErrorResponse,
+): OperationResponse => ({
   description,
-  schema: PlatformErrorResponse,
+  schema,
   example: { error },
 });
-const unauthorized = failure('No valid credential.', 'Invalid API key');
-const forbidden = failure('The caller may not do this.', 'Only organization administrators change access policies');
+const unauthorized = failure('No valid credential.', 'Invalid API key', PlatformRefusalResponse);
+const forbidden = failure(
+  'The caller may not do this.',
+  'Only organization administrators change access policies',
+  PlatformRefusalResponse,
+);
 const missing = failure('Not there, or of another organization.', 'Access policy not found');
 const taken: OperationResponse = {
   ...failure('A policy of the organization has this name.', 'An access policy "Production stays" already exists'),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { OperationResponse } from '../../operation.ts';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
-import { PlatformErrorResponse } from './platform-errors.ts';
+import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
 
 const PATH = '/platform/orgs/current/scim/tokens';
@@ -45,10 +45,10 @@ const example: ScimToken = {
   created_at: '2026-11-20T12:00:00.000Z',
   updated_at: '2026-11-20T12:00:00.000Z',
 };
-const unauthorized: OperationResponse = { description: 'No valid credential.', schema: PlatformErrorResponse };
+const unauthorized: OperationResponse = { description: 'No valid credential.', schema: PlatformRefusalResponse };
 const forbidden: OperationResponse = {
   description: 'The caller may not do this.',
-  schema: PlatformErrorResponse,
+  schema: PlatformRefusalResponse,
   example: { error: 'Only organization administrators manage SCIM tokens' },
 };
 const notFound: OperationResponse = {
