@@ -225,6 +225,21 @@ describe('a person', () => {
     expect(await platform.dump()).not.toContain(first!.token);
   });
 
+  it('by the identity provider of one organization neither sees nor ends those by other means', async () => {
+    const { organizationId } = await people.addOrganization();
+    const personId = await people.addPerson();
+    await people.addMember(personId, organizationId, [USER]);
+    const own = await people.signIn(personId);
+    const sso = { organizationId, providerId: uuidv7(), sessionId: null, subject: 'ada', encryptedIdToken: null };
+    const theirs = await people.signIn(personId, { sso });
+    const listed = await platform.callAs<SessionInfo[]>({ token: theirs.token }, 'GET', '/api/v1/sessions');
+    expect(listed.body.map(({ id }) => id)).toEqual([theirs.id]);
+    const end = await platform.callAs({ token: theirs.token }, 'DELETE', `/api/v1/sessions/${own.id}`);
+    expect(end.status).toBe(404);
+    expect((await platform.callAs({ token: theirs.token }, 'DELETE', '/api/v1/sessions')).status).toBe(200);
+    expect((await platform.verify(own.token)).status).toBe(200);
+  });
+
   it('signs out, and the browser forgets the cookie', async () => {
     const { token } = await people.signIn(await people.addPerson());
     const answer = await ask(token, 'DELETE', '/api/v1/sessions/current');

@@ -2,6 +2,7 @@ import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { peopleStore } from '../people/people-store.ts';
+import { requireProvenAccount } from '../people/unproven-account.ts';
 import { alreadyMembers } from './member-errors.ts';
 import type { PlannedMember } from './planned-member.ts';
 import { provisionMember } from './provision-member.ts';
@@ -23,6 +24,7 @@ export async function requireNoMembers(
  * Makes people members at once, without an invite. Their addresses are not verified by this: they get in when they sign in
  * with them.
  *
+ * @throws ConflictError when an account with one of the addresses has never verified it
  * @returns the ids of the identities, in the given order
  */
 export async function addMembers(
@@ -34,6 +36,7 @@ export async function addMembers(
   const identityIds: string[] = [];
   for (const { email, fullName, organizationRole, workspaces } of people) {
     const person = await peopleStore.findOrCreate(transaction, { email, fullName });
+    await requireProvenAccount(transaction, person);
     const grant = { source: 'manual' as const, sourceId: null };
     const identityId = await provisionMember(transaction, audit, {
       organizationId,

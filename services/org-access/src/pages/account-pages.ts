@@ -2,7 +2,7 @@ import { accountPages, isUuid } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
 import type { Session } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
-import type { LiveSessions } from '../sessions/live-sessions.ts';
+import { type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
@@ -21,7 +21,7 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
   return [
     bindPage(accountPages.show, async ({ headers }) => showAccount(parts, await visitors.require(headers))),
     bindPage(accountPages.changePassword, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, (visitor) =>
+      visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
           async () => {
             const passwords = { current: body.current_password ?? '', next: body.password ?? '' };
@@ -33,30 +33,32 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
       ),
     ),
     bindPage(accountPages.endSession, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, async ({ personId, session }) => {
+      visitors.change(headers, body.csrf, async ({ session }) => {
         const which = body.session_id ? { id: body.session_id } : { id: { not: session.id } };
         if (body.session_id && !isUuid(body.session_id)) throw new BadRequestError('There is no such session');
-        await database.transact((transaction) => endSessions(transaction, { personId, ...which }, 'signed_out'));
+        await database.transact((transaction) =>
+          endSessions(transaction, { ...sessionsInReach(session), ...which }, 'signed_out'),
+        );
         return redirect(HOME);
       }),
     ),
     bindPage(accountPages.requestVerification, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, async (visitor) => {
+      visitors.changeAccount(headers, body.csrf, async (visitor) => {
         await accounts.requestVerification(visitor.personId);
         return showAccount(parts, visitor, { notice: 'We have sent a link to your address.' });
       }),
     ),
     bindPage(accountPages.showAuthenticator, async ({ headers }) =>
-      showAuthenticator(parts, await visitors.require(headers)),
+      showAuthenticator(parts, await visitors.requireAccount(headers)),
     ),
     bindPage(accountPages.beginAuthenticator, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, async ({ personId }) => {
+      visitors.changeAccount(headers, body.csrf, async ({ personId }) => {
         await accounts.beginTotp(personId);
         return redirect('/auth/account/authenticator');
       }),
     ),
     bindPage(accountPages.confirmAuthenticator, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, (visitor) =>
+      visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
           async () => showRecoveryCodes(await accounts.confirmTotp(owner(visitor), body.code ?? '')),
           (fault) => showAuthenticator(parts, visitor, fault),
@@ -64,7 +66,7 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
       ),
     ),
     bindPage(accountPages.removeAuthenticator, async ({ body, headers }) =>
-      visitors.change(headers, body.csrf, (visitor) =>
+      visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
           async () => {
             await accounts.removeTotp(visitor.personId, body.current_password ?? '');
@@ -89,6 +91,8 @@ async function showAccount(
   });
   const organizations = await organizationsOf(database, visitor.session);
   const csrf = hidden('csrf', visitor.csrf);
+  // An identity provider's session sees the account, and changes nothing of it.
+  const isOwnAccount = visitor.session.ssoOrganizationId === null;
   const chosen = organizations.find(({ id }) => id === visitor.session.organizationId) ?? organizations[0];
   return showPage({
     title: person.fullName ?? 'Your account',
@@ -96,6 +100,7 @@ async function showAccount(
     body: html`${notice !== undefined && html`<p role="status">${notice}</p>`}
 <p>${person.email}${person.emailVerifiedAt ? '' : ' (not confirmed)'}</p>
 ${
+  isOwnAccount &&
   !person.emailVerifiedAt &&
   accounts.sendsEmail &&
   html`<form method="post" action="/auth/account/verification">${csrf}${submit('Send a link to confirm it', { isSecond: true })}</form>`
@@ -103,11 +108,11 @@ ${
 <p>${chosen ? `You act in the organization ${chosen.displayName}.` : 'You belong to no organization yet.'}
 ${organizations.length > 1 && html`<a href="/auth/organizations">Choose another</a>`}</p>
 <form method="post" action="/auth/sign-out">${csrf}${submit('Sign out')}</form>
-${person.password && passwordSection(csrf)}
-${person.password && (await authenticatorSection(parts, visitor, csrf))}
+${isOwnAccount && person.password && passwordSection(csrf)}
+${isOwnAccount && person.password && (await authenticatorSection(parts, visitor, csrf))}
 <h2>Sessions</h2>
 ${sessionList(
-  (await sessions.listOf(person.id)).map(({ session }) => session),
+  (await sessions.listFor(visitor.session)).map(({ session }) => session),
   visitor,
 )}`,
   });

@@ -54,6 +54,30 @@ export class PageVisitors {
   }
 
   /**
+   * Returns a visitor who may change the account. The session of an organization's identity provider may not: the account
+   * is the person's own, and so are its other organizations.
+   *
+   * @throws UnauthorizedError, ForbiddenError
+   */
+  async requireAccount(headers: Headers): Promise<Visitor> {
+    const visitor = await this.require(headers);
+    if (visitor.session.ssoOrganizationId === null) return visitor;
+    throw new ForbiddenError('Sign in with your own account to change it: this session is of an identity provider', {
+      code: 'own_account_required',
+    });
+  }
+
+  /** Runs the work of a form that changes the person's account. @throws UnauthorizedError, ForbiddenError */
+  async changeAccount<T>(
+    headers: Headers,
+    csrf: string | undefined,
+    work: (visitor: Visitor) => Promise<T>,
+  ): Promise<T> {
+    await this.requireAccount(headers);
+    return this.change(headers, csrf, work);
+  }
+
+  /**
    * Runs the work of a form as its person.
    *
    * @throws UnauthorizedError, ForbiddenError when the form is not from a page of the session

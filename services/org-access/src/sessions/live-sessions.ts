@@ -1,6 +1,6 @@
 import { UnauthorizedError } from '@runyard/service-kit';
 import type { UseRecorder } from '../database/use-recorder.ts';
-import type { PrismaClient, Session } from '../generated/client.ts';
+import type { Prisma, PrismaClient, Session } from '../generated/client.ts';
 import { hashSessionToken } from './open-session.ts';
 
 export interface SessionLimits {
@@ -53,9 +53,9 @@ export class LiveSessions {
     return this.#requireLive(await this.#prisma.session.findUnique({ where: { id } }));
   }
 
-  /** Returns the sessions of a person, the one that was used last first. */
-  async listOf(personId: string): Promise<LiveSession[]> {
-    const where = { personId, endedAt: null, expiresAt: { gt: new Date() } };
+  /** Returns the sessions that one may see and end, itself included; the one that was used last first. */
+  async listFor(session: Session): Promise<LiveSession[]> {
+    const where = { ...sessionsInReach(session), endedAt: null, expiresAt: { gt: new Date() } };
     const sessions = await this.#prisma.session.findMany({ where });
     return sessions
       .map((session) => this.#withEnd(session))
@@ -80,4 +80,15 @@ export class LiveSessions {
     );
     return { session: { ...session, lastSeenAt }, endsAt: new Date(end) };
   }
+}
+
+/**
+ * Selects the sessions that a session may see and end: all of its person, but for a session of an identity provider, which
+ * speaks for the person in its own organization alone.
+ */
+export function sessionsInReach({
+  personId,
+  ssoOrganizationId,
+}: Pick<Session, 'personId' | 'ssoOrganizationId'>): Pick<Prisma.SessionWhereInput, 'personId' | 'ssoOrganizationId'> {
+  return { personId, ...(ssoOrganizationId !== null && { ssoOrganizationId }) };
 }

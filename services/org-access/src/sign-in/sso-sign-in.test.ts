@@ -152,6 +152,43 @@ describe('the first sign-in of a person', () => {
   });
 });
 
+describe('an account that never proved its address', () => {
+  /** Makes what somebody who had a link to the address may have made. */
+  async function makeAccount() {
+    const email = address();
+    const { id } = await database.prisma.person.create({ data: { id: uuidv7(), email } });
+    await database.prisma.passwordCredential.create({ data: { personId: id, hash: 'x' } });
+    const tokenSha256 = new Uint8Array(Buffer.from(id));
+    const expiresAt = new Date(Date.now() + 60_000);
+    const session = { id: uuidv7(), personId: id, tokenSha256, expiresAt };
+    await database.prisma.session.create({ data: session });
+    return { email, id, sessionId: session.id };
+  }
+  const stateOf = async ({ id, sessionId }: { id: string; sessionId: string }) => ({
+    hasPassword: (await database.prisma.passwordCredential.count({ where: { personId: id } })) > 0,
+    endReason: (await database.prisma.session.findUniqueOrThrow({ where: { id: sessionId } })).endReason,
+  });
+
+  it('loses its password and sessions to whoever proves the address to the default organization', async () => {
+    const made = await makeOrganization();
+    const account = await makeAccount();
+    expect(await signIn(made, account.email)).toMatchObject({ decision: { step: 3 }, personId: account.id });
+    expect(await stateOf(account)).toEqual({ hasPassword: false, endReason: 'credentials_changed' });
+    expect(await database.prisma.person.findUniqueOrThrow({ where: { id: account.id } })).toMatchObject({
+      emailVerifiedAt: expect.any(Date),
+    });
+  });
+
+  it('is neither taken over nor let in by the provider of another organization', async () => {
+    const made = await makeOrganization({ isDefault: false });
+    const account = await makeAccount();
+    await invite(made, account.email, []);
+    expect((await signIn(made, account.email)).decision).toMatchObject({ step: 0, reason: 'other_account' });
+    expect(await stateOf(account)).toEqual({ hasPassword: true, endReason: null });
+    expect(await membersOf(made)).toEqual([]);
+  });
+});
+
 describe('later sign-ins', () => {
   it('find the person by the account, also when the address changed and in another case', async () => {
     const made = await makeOrganization();

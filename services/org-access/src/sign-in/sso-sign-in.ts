@@ -9,6 +9,7 @@ import type { Identity, Organization, Prisma, SsoProvider } from '../generated/c
 import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { provisionMember } from '../members/provision-member.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
+import { isUnprovenAccount } from '../people/unproven-account.ts';
 import { decideSignIn, type SignInDecision } from './decision.ts';
 import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
 
@@ -85,8 +86,15 @@ export class SsoSignInService {
     const known = await findPerson(transaction, login);
     const identity = await lockIdentity(transaction, organizationId, known.person?.id);
     const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
-    const decision = this.#decide(organization, login, known, identity, invite);
-    const details = { ...decision, providerId: login.provider.id, email: normalizeEmail(login.email) };
+    const isFirst = known.person !== null && known.login === null && identity === null;
+    const isUnproven = isFirst && (await isUnprovenAccount(transaction, known.person!.id));
+    const decision = this.#decide(organization, login, { ...known, isUnproven }, identity, invite);
+    const details = {
+      ...decision,
+      providerId: login.provider.id,
+      email: normalizeEmail(login.email),
+      ...(isUnproven && { replacesUnprovenAccount: organization.isDefault }),
+    };
     if (decision.outcome === 'denied') {
       audit.record(organizationId, {
         action: 'sign_in.denied',
@@ -98,6 +106,7 @@ export class SsoSignInService {
     }
     const { personId, loginId } = await rememberLogin(transaction, login, known, {
       isEmailVerified: organization.isDefault,
+      isUnproven,
     });
     return actAs({ actorKind: 'person', actorId: personId, credentialId: null }, async () => {
       const person = { id: personId, name: login.fullName ?? login.email };
@@ -118,13 +127,14 @@ export class SsoSignInService {
   #decide(
     organization: Organization,
     { isWithoutRequiredGroup = false }: VerifiedLogin,
-    { isOtherAccount }: KnownPerson,
+    { isOtherAccount, isUnproven }: KnownPerson & { isUnproven: boolean },
     identity: Pick<Identity, 'disabledAt'> | null,
     invite: InviteWithWorkspaces | null,
   ): SignInDecision {
     return decideSignIn({
       identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
-      isOtherAccount,
+      // Only the organization that runs the installation may take an account over; others would take it away.
+      isOtherAccount: isOtherAccount || (isUnproven && !organization.isDefault),
       isWithoutRequiredGroup,
       hasPendingInvite: invite !== null,
       isDefaultOrganization: organization.isDefault,

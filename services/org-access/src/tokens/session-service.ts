@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
-import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
+import { type LiveSession, type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
 import { hashSessionToken, makeSessionToken } from '../sessions/open-session.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { chooseIdentity } from './session-scope.ts';
@@ -23,17 +23,19 @@ export class SessionService {
   }
 
   async list(caller: Principal): Promise<SessionInfo[]> {
-    const sessions = await this.#sessions.listOf(caller.personId!);
+    const { session: own } = await this.#sessions.findById(caller.sessionId!);
+    const sessions = await this.#sessions.listFor(own);
     return sessions.map((session) => render(session, caller));
   }
 
   /** @throws NotFoundError also for a session of somebody else, and for one that has ended */
   async end(caller: Principal, id: string): Promise<void> {
     const reason = 'signed_out';
+    const reach = sessionsInReach((await this.#sessions.findById(caller.sessionId!)).session);
     await this.#database.transact(
       audited(async (transaction, audit) => {
-        const session = await transaction.session.findFirst({ where: { id, personId: caller.personId! } });
-        const ended = await endSessions(transaction, { id, personId: caller.personId! }, reason);
+        const session = await transaction.session.findFirst({ where: { ...reach, id } });
+        const ended = await endSessions(transaction, { ...reach, id }, reason);
         if (!session || ended === 0) throw new NotFoundError('Session not found', { code: 'session_not_found' });
         await recordEnd(transaction, audit, { session, sessionId: id, ended, reason });
       }),
@@ -43,11 +45,11 @@ export class SessionService {
   /** Returns how many sessions have ended. */
   async endAll(caller: Principal, includesCurrent: boolean): Promise<number> {
     const reason = 'signed_out_everywhere';
+    const { session } = await this.#sessions.findById(caller.sessionId!);
     return this.#database.transact(
       audited(async (transaction, audit) => {
         const others = includesCurrent ? {} : { id: { not: caller.sessionId! } };
-        const ended = await endSessions(transaction, { personId: caller.personId!, ...others }, reason);
-        const session = { personId: caller.personId!, ssoOrganizationId: null };
+        const ended = await endSessions(transaction, { ...sessionsInReach(session), ...others }, reason);
         if (ended > 0) await recordEnd(transaction, audit, { session, sessionId: null, ended, reason });
         return ended;
       }),

@@ -5,6 +5,7 @@ import type { AuditRecorder } from '../../audit/audit-trail.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
 import { provisionMember } from '../../members/provision-member.ts';
 import { peopleStore } from '../../people/people-store.ts';
+import { requireProvenAccount } from '../../people/unproven-account.ts';
 import { notUnique } from '../scim-error.ts';
 import { displayNameOf, type UserColumns } from './scim-user.ts';
 
@@ -16,7 +17,7 @@ const GRANT = { workspaceId: null, roleId: PLATFORM_ROLES.organizationUser, sour
  * kept by the identity provider from now on.
  *
  * @returns the id of the identity
- * @throws ConflictError when another user is this member already
+ * @throws ConflictError when another user is this member already, or an account has never verified the address
  */
 export async function findOrProvision(
   transaction: Prisma.TransactionClient,
@@ -31,6 +32,7 @@ export async function findOrProvision(
     select: { id: true, scimUser: { select: { id: true } } },
   });
   if (!identity) {
+    await requireProvenAccount(transaction, person);
     return provisionMember(transaction, audit, { organizationId, personId: person.id, name, grants: [GRANT] });
   }
   if (identity.scimUser) throw notUnique('work address');
