@@ -76,6 +76,7 @@ const BODIES: Record<string, unknown> = {
   createTagKey: { key: 'tag_key_name' },
   createTagValue: { value: 'tag_value_name' },
   createTagging: { tag_value_id: 'tag_value_id', resource_type: 'deployment', resource_id: 'tagged_id' },
+  addWorkspaceMembers: [{ email: 'invited_email' }],
   createRole: { display_name: 'role_name', permissions: ['runs:read'] },
   createRoleAlias: { display_name: 'role_name', permissions: ['runs:read'] },
   updateRole: { description: 'Asked for.' },

@@ -20,6 +20,8 @@ export const TAKEN_NAMES = {
   compute_id: 'asked-for-machine',
   taken_provider_id: 'asked-for-provider',
   role_name: 'asked-for-role',
+  // Somebody with an invite, whom everybody who manages members of the workspace may invite there.
+  invited_email: 'invited@example.com',
   policy_name: 'asked-for-policy',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
@@ -55,7 +57,7 @@ export function makeFreshIds(): Ids {
   return Object.fromEntries(
     Object.entries(TAKEN_NAMES).map(([name, id]) => [
       name,
-      isUuid(id) ? randomUUID() : `fresh-${randomUUID().slice(0, 8)}`,
+      isUuid(id) ? randomUUID() : `fresh-${randomUUID().slice(0, 8)}${id.includes('@') ? '@example.com' : ''}`,
     ]),
   );
 }

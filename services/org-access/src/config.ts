@@ -39,6 +39,11 @@ export const configSchema = Type.Object({
     description: 'False: people whose login is not single sign-on may have an organization for themselves.',
   }),
   INVITE_TTL_DAYS: Type.Integer({ default: 14, minimum: 1, maximum: 365, description: 'How long an invite works.' }),
+  WORKSPACE_SCOPE_ORG_INVITES_ENABLED: Type.Boolean({
+    default: false,
+    description:
+      'Who manages the members of a workspace may invite people into it who are not in the organization yet.',
+  }),
   PAT_CREATION_DISABLED: Type.Boolean({
     default: false,
     description: 'Forbids new personal access tokens in every organization.',

@@ -70,6 +70,7 @@ import { sessionRoutes } from './tokens/session-routes.ts';
 import { SessionService } from './tokens/session-service.ts';
 import { SessionVerifier } from './tokens/session-verifier.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
+import { WorkspaceInviteService } from './workspaces/workspace-invite-service.ts';
 import { workspaceMemberRoutes } from './workspaces/workspace-member-routes.ts';
 import { WorkspaceMemberService } from './workspaces/workspace-member-service.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
@@ -173,7 +174,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           }),
           keys,
         }),
-        ...workspaceMemberRoutes(new WorkspaceMemberService({ database }), keys),
+        ...workspaceMemberRoutes(
+          {
+            members: new WorkspaceMemberService({ database }),
+            invites: new WorkspaceInviteService({
+              database,
+              maker,
+              isAlwaysAllowed: config.WORKSPACE_SCOPE_ORG_INVITES_ENABLED,
+            }),
+          },
+          keys,
+        ),
         ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
         ...memberRoutes(members),
         ...inviteRoutes({

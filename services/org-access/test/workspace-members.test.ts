@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { PendingWorkspaceMember, Role, Workspace, WorkspaceMember } from '@runyard/contracts';
+import type {
+  NewWorkspaceMember,
+  OrgMember,
+  PendingWorkspaceMember,
+  Role,
+  Workspace,
+  WorkspaceMember,
+} from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
 import { type TestMember, TestMembers } from './support/members.ts';
+import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const MEMBERS = '/api/v1/workspaces/current/members';
@@ -181,4 +189,107 @@ it('members are filtered, sorted and paged, and all are listed with the pending 
   expect((await call('DELETE', `/${id}/pending`)).status).toBe(404);
   const left = await platform.asAdmin<unknown[]>('GET', '/api/v1/orgs/current/members/pending?emails=new@example.com');
   expect(left.body).toMatchObject([{ workspace_ids: [] }]);
+});
+
+describe('a batch of people for a workspace', () => {
+  const INFO = '/api/v1/orgs/current/info';
+  const { organizationUser, organizationViewer, organizationOperator } = PLATFORM_ROLES;
+  const allow = (workspace_admin_can_invite_to_org: boolean) =>
+    platform.asAdmin('PATCH', INFO, { workspace_admin_can_invite_to_org });
+  const address = () => `${randomUUID()}@example.com`;
+  const batch = (body: unknown, key = manager.token) => call<NewWorkspaceMember[]>('POST', '/batch', body, key);
+  const pendingOf = async (email: string) =>
+    (await platform.asAdmin<object[]>('GET', `/api/v1/orgs/current/members/pending?emails=${email}`)).body;
+
+  it('gets members in at once and invites others, to the organization and the workspace', async () => {
+    await allow(true);
+    const [ada, email] = [await people.add({ name: 'Ada' }), address()];
+    const answer = await batch([
+      {
+        email: ` ${email.toUpperCase()} `,
+        full_name: 'Grace',
+        role_id: organizationViewer,
+        workspace_ids: [workspaceId],
+      },
+      { email: ada.email, workspace_role_id: VIEWER },
+    ]);
+    await allow(false);
+    const roles = { org_role_id: organizationUser, tenant_id: workspaceId };
+    expect(answer).toMatchObject({
+      status: 200,
+      body: [
+        { email, is_pending: true, role_id: EDITOR, org_role_id: organizationViewer, full_name: 'Grace' },
+        { ...roles, email: ada.email, is_pending: false, role_id: VIEWER, expires_at: null, invite_link: null },
+      ],
+    });
+    expect(answer.body[0]!.invite_link).toContain('/login/invite?token=');
+    expect(await roleOf(ada.token)).toBe(200);
+    expect(await people.actions(ada.identityId)).toContain('workspace_member.added');
+    expect(await pendingOf(email)).toMatchObject([{ role_id: organizationViewer, workspace_ids: [workspaceId] }]);
+  });
+
+  it('changes nothing when the organization does not let managers of workspaces invite, or one person is in already', async () => {
+    const [ada, email] = [await people.add(), address()];
+    const list = [{ email: ada.email }, { email }];
+    expect(await batch(list)).toMatchObject({ status: 403 });
+    await allow(true);
+    expect(await batch([...list, { email: manager.email }])).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(manager.email) },
+    });
+    expect((await batch([{ email, role_id: organizationOperator }])).status).toBe(403);
+    for (const wrong of [
+      { email: ada.email.toUpperCase() },
+      { email, workspace_ids: [platform.bootstrap.workspace_id] },
+      { email, workspace_role_id: organizationUser },
+    ])
+      expect((await batch([{ email: ada.email }, wrong])).status).toBe(422);
+    await platform.asAdmin('PATCH', INFO, { invites_enabled: false });
+    expect((await batch(list)).status).toBe(403);
+    await platform.asAdmin('PATCH', INFO, { invites_enabled: true });
+    await allow(false);
+    expect(await roleOf(ada.token)).toBe(403);
+    expect(await pendingOf(email)).toEqual([]);
+    const operator = await people.add({
+      organizationRole: 'organizationOperator',
+      workspaces: { [workspaceId]: ADMIN },
+    });
+    expect((await batch(list, operator.token)).status).toBe(200);
+    expect((await batch(Array.from({ length: 501 }, () => ({ email: address() })))).status).toBe(422);
+  });
+
+  it('adds the workspace to an invite that waits, which stays as it is otherwise', async () => {
+    const email = address();
+    const first = platform.bootstrap.workspace_id;
+    const invited = await platform.asAdmin<NewWorkspaceMember>('POST', '/api/v1/orgs/current/members', {
+      ...{ email, role_id: organizationViewer, workspace_ids: [first], workspace_role_id: VIEWER },
+    });
+    for (const workspace_role_id of [ADMIN, VIEWER]) {
+      const answer = await batch([{ email, role_id: organizationUser, workspace_role_id }]);
+      expect(answer.body).toMatchObject([
+        { is_pending: true, role_id: workspace_role_id, org_role_id: organizationViewer, invite_link: null },
+      ]);
+    }
+    const [waiting] = (await pendingOf(email)) as [{ id: string; expires_at: string; workspace_ids: string[] }];
+    expect(waiting).toMatchObject({ id: invited.body.id, expires_at: invited.body.expires_at });
+    expect(waiting.workspace_ids.toSorted()).toEqual([first, workspaceId].toSorted());
+  });
+
+  it('adds the workspace to what an invited person gets, however their claim and the batch meet', async () => {
+    const email = address();
+    const person = await people.database.prisma.person.create({
+      data: { id: uuidv7(), email, fullName: 'Grace', emailVerifiedAt: new Date() },
+    });
+    await platform.asAdmin('POST', '/api/v1/orgs/current/members', { email });
+    const sessions = await TestPeople.open(platform);
+    const session = await sessions.signIn(person.id);
+    await sessions.close();
+    const here = `/api/v1/orgs/pending/${platform.bootstrap.organization_id}/claim`;
+    const [claimed, added] = await Promise.all([
+      platform.callAs<OrgMember>(session, 'POST', here),
+      batch([{ email, workspace_role_id: VIEWER }]),
+    ]);
+    expect([claimed.status, added.status]).toEqual([200, 200]);
+    expect(await active(`?emails=${email}`)).toMatchObject([{ org_identity_id: claimed.body.id, role_id: VIEWER }]);
+  });
 });

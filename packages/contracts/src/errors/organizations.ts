@@ -12,6 +12,11 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The id of a role or a workspace is not of this organization.',
     remedy: 'See `GET …/roles` and `GET /api/v1/workspaces`.',
   },
+  workspace_invites_disabled: {
+    status: 403,
+    meaning: 'Somebody of the list is not in the organization, and managers of workspaces may not invite into it.',
+    remedy: 'Ask an administrator or operator to invite them, or to have `workspace_admin_can_invite_to_org` set.',
+  },
   member_unknown: {
     status: 422,
     meaning: 'The person who is to get into a workspace is no member of the organization.',

@@ -28,7 +28,7 @@ export function findPendingInvite(
 export async function claimInvite(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
-  { id, organizationId, organizationRoleId, workspaces }: InviteWithWorkspaces,
+  { id, organizationId, organizationRoleId }: Invite,
   person: { id: string; name: string },
 ): Promise<string | null> {
   const { count } = await transaction.invite.updateMany({
@@ -36,6 +36,8 @@ export async function claimInvite(
     data: { endedAt: new Date(), outcome: 'claimed' },
   });
   if (count === 0) return null;
+  // The invite may have gained a workspace since it was read; from here on it cannot.
+  const workspaces = await transaction.inviteWorkspace.findMany({ where: { inviteId: id }, orderBy: { id: 'asc' } });
   const live = await transaction.workspace.findMany({
     where: { organizationId, id: { in: workspaces.map(({ workspaceId }) => workspaceId) }, deletedAt: null },
     select: { id: true },

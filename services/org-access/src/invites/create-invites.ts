@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { areInvitesOn } from '../access/effective-switches.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
-import type { Invite, Prisma } from '../generated/client.ts';
+import type { Invite, Organization, Prisma } from '../generated/client.ts';
 import type { InviteWithWorkspaces } from './claim-invite.ts';
 import { inviteEmail } from './invite-email.ts';
 import type { InviteLinks } from './invite-links.ts';
@@ -50,12 +50,8 @@ export class InviteMaker {
     invites: readonly NewInvite[],
   ): Promise<CreatedInvite[]> {
     if (invites.length === 0) return [];
-    await takeAdvisoryLock(transaction, `invites of ${organizationId}`);
-    const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
-    if (organization.isPersonal)
-      throw new ForbiddenError('A personal organization has one member', { code: 'personal_organization' });
-    if (!areInvitesOn(organization))
-      throw new ForbiddenError('Invites are disabled for this organization', { code: 'invites_disabled' });
+    const organization = await lockInvites(transaction, organizationId);
+    requireInvitesOn(organization);
     await replaceInvites(
       transaction,
       audit,
@@ -88,6 +84,23 @@ export class InviteMaker {
       return { invite, link: this.#emails.isEnabled ? null : link };
     });
   }
+}
+
+/** Makes other creations of invites of the organization wait until the transaction ends. */
+export async function lockInvites(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+): Promise<Organization> {
+  await takeAdvisoryLock(transaction, `invites of ${organizationId}`);
+  return transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+}
+
+/** @throws ForbiddenError when the organization does not take invites */
+export function requireInvitesOn(organization: Organization): void {
+  if (organization.isPersonal)
+    throw new ForbiddenError('A personal organization has one member', { code: 'personal_organization' });
+  if (!areInvitesOn(organization))
+    throw new ForbiddenError('Invites are disabled for this organization', { code: 'invites_disabled' });
 }
 
 /** Ends the pending invites for addresses, because something newer takes their place. */

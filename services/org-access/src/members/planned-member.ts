@@ -34,6 +34,18 @@ export async function planMembers(
   people: readonly PendingIdentityCreate[],
   isBatch: boolean,
 ): Promise<PlannedMember[]> {
+  const planned = await planPeople(queries, caller, people, isBatch);
+  for (const { organizationRole } of planned) requireAuthorityOver(caller, organizationRole.id);
+  return planned;
+}
+
+/** Like `planMembers`, for people who may be members already: the caller may lack the right to give the organization role. */
+export async function planPeople(
+  queries: Queries,
+  caller: Principal,
+  people: readonly PendingIdentityCreate[],
+  isBatch: boolean,
+): Promise<PlannedMember[]> {
   const { organizationId } = caller;
   const roles = await readGrantableRoles(queries, organizationId);
   const live = await findWorkspaces(queries, organizationId, people);
@@ -45,7 +57,6 @@ export async function planMembers(
     seen.add(email);
     const organizationRoleId = person.role_id?.toLowerCase() ?? PLATFORM_ROLES.organizationUser;
     const organizationRole = requireKnownRole(roles, organizationRoleId, 'organization', loc('role_id'));
-    requireAuthorityOver(caller, organizationRole.id);
     const workspaceIds = [...new Set((person.workspace_ids ?? []).map((id) => id.toLowerCase()))];
     if (person.workspace_role_id && workspaceIds.length === 0)
       throw new InvalidFieldError(loc('workspace_role_id'), 'It needs workspace_ids.');

@@ -1,5 +1,6 @@
 import {
   addWorkspaceMember,
+  addWorkspaceMembers,
   listActiveWorkspaceMembers,
   listPendingWorkspaceMembers,
   listWorkspaceMembers,
@@ -9,9 +10,13 @@ import {
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok, tenantOf } from '@runyard/service-kit';
+import type { WorkspaceInviteService } from './workspace-invite-service.ts';
 import type { WorkspaceMemberService } from './workspace-member-service.ts';
 
-export function workspaceMemberRoutes(members: WorkspaceMemberService, keys: IdempotencyKeys): BoundOperation[] {
+export function workspaceMemberRoutes(
+  { members, invites }: { members: WorkspaceMemberService; invites: WorkspaceInviteService },
+  keys: IdempotencyKeys,
+): BoundOperation[] {
   return [
     bind(listWorkspaceMembers, async ({ caller }) =>
       ok({
@@ -31,6 +36,7 @@ export function workspaceMemberRoutes(members: WorkspaceMemberService, keys: Ide
     bindCreation(keys, addWorkspaceMember, ok, ({ caller, body }, keyed) =>
       members.add(caller, { ...body, role_id: body.role_id.toLowerCase() }, keyed),
     ),
+    bindCreation(keys, addWorkspaceMembers, ok, ({ caller, body }, keyed) => invites.addBatch(caller, body, keyed)),
     bind(updateWorkspaceMember, async ({ caller, params, body }) =>
       ok(await members.update(caller, params.workspace_member_id.toLowerCase(), body.role_id.toLowerCase())),
     ),

@@ -21,12 +21,13 @@ import {
   requireKnownRole,
   requireWorkspaceAuthority,
 } from '../access/role-authority.ts';
-import { addGrants, applyGrants } from '../access/role-grants.ts';
-import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import { applyGrants } from '../access/role-grants.ts';
+import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { requireNoGroup } from '../members/change-role.ts';
 import { alreadyMembers, memberNotFound } from '../members/member-errors.ts';
+import { giveWorkspaceRoles } from './give-workspace-roles.ts';
 import { requireLiveWorkspace } from './require-live-workspace.ts';
 import { type StoredWorkspaceMember, workspaceMemberStore } from './workspace-member-store.ts';
 
@@ -72,7 +73,7 @@ export class WorkspaceMemberService {
           const { id: identityId, email } = await findPerson(transaction, tenant.organizationId, body);
           await this.#requireRoles(transaction, caller, tenant, [body.role_id]);
           if (await workspaceMemberStore.find(transaction, tenant, identityId)) throw alreadyMembers([email]);
-          await grant(transaction, audit, tenant, { identityId, roleId: body.role_id, action: 'added', before: null });
+          await giveWorkspaceRoles(transaction, audit, tenant, [{ identityId, roleId: body.role_id, before: null }]);
           return readOne(transaction, tenant, identityId);
         }),
       ),
@@ -90,12 +91,7 @@ export class WorkspaceMemberService {
         await requireNoGroup(transaction, tenant.organizationId, identityId, tenant.workspaceId);
         if (roleId !== current.roleId) {
           await requireNoAdministrator(transaction, tenant, identityId);
-          await grant(transaction, audit, tenant, {
-            identityId,
-            roleId,
-            action: 'role_changed',
-            before: current.roleId,
-          });
+          await giveWorkspaceRoles(transaction, audit, tenant, [{ identityId, roleId, before: current.roleId }]);
         }
         return readOne(transaction, tenant, identityId);
       }),
@@ -166,25 +162,6 @@ export class WorkspaceMemberService {
       handled.map((role) => ({ workspaceId, role })),
     );
   }
-}
-
-async function grant(
-  transaction: Prisma.TransactionClient,
-  audit: AuditRecorder,
-  { organizationId, workspaceId }: Tenant,
-  change: { identityId: string; roleId: string; action: 'added' | 'role_changed'; before: string | null },
-): Promise<void> {
-  const { identityId, roleId, action, before } = change;
-  await addGrants(transaction, organizationId, [{ identityId, workspaceId, roleId, source: 'manual', sourceId: null }]);
-  await applyGrants(transaction, organizationId, [identityId]);
-  audit.record(organizationId, {
-    action: `workspace_member.${action}`,
-    resourceType: 'identity',
-    resourceId: identityId,
-    workspaceId,
-    before: before === null ? null : { roleId: before },
-    after: { roleId },
-  });
 }
 
 /** @throws InvalidFieldError when nobody is named, or nobody of the organization */

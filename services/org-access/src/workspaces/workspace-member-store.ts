@@ -80,6 +80,12 @@ export const workspaceMemberStore = {
     return found ?? null;
   },
 
+  /** @param identityIds of people in the organization */
+  findMany(queries: Queries, tenant: Tenant, identityIds: readonly string[]): Promise<StoredWorkspaceMember[]> {
+    return queries.$queryRaw<StoredWorkspaceMember[]>`
+      ${MEMBER} ${membersOf(tenant)} AND identity.id = ANY(${[...identityIds]}::uuid[])`;
+  },
+
   async list(
     queries: Queries,
     tenant: Tenant,
@@ -108,6 +114,12 @@ export const workspaceMemberStore = {
   async findInvite(queries: Queries, tenant: Tenant, id: string): Promise<PendingWorkspaceMember | null> {
     const [found] = await queries.$queryRaw<InviteRow[]>`${INVITE} ${invitesTo(tenant)} AND place.id = ${id}::uuid`;
     return found ? renderInvite(found, tenant) : null;
+  },
+
+  async findInvitesOf(queries: Queries, tenant: Tenant, emails: readonly string[]): Promise<PendingWorkspaceMember[]> {
+    const rows = await queries.$queryRaw<InviteRow[]>`
+      ${INVITE} ${invitesTo(tenant)} AND invite.email = ANY(${[...emails]})`;
+    return rows.map((row) => renderInvite(row, tenant));
   },
 
   /** Returns members as answers show them, in the same order. */

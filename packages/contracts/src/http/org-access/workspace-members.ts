@@ -1,8 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
-import { Uuid } from '../common.ts';
-import { ActiveMembersQuery, OrgMember, PendingMember, PendingMembersQuery } from './members.ts';
+import { OptionalNullable, Uuid } from '../common.ts';
+import {
+  ActiveMembersQuery,
+  MEMBER_BATCH_MAX,
+  NewMember,
+  OrgMember,
+  PendingIdentityCreate,
+  PendingMember,
+  PendingMembersQuery,
+} from './members.ts';
 import {
   conflictResponse,
   ForbiddenResponse,
@@ -50,6 +58,38 @@ export const PendingWorkspaceMember = Type.Object(
   { $id: 'PendingWorkspaceMember' },
 );
 export type PendingWorkspaceMember = Static<typeof PendingWorkspaceMember>;
+
+/** The result of getting a person into the workspace: a member, or an invite. */
+export const NewWorkspaceMember = Type.Object(
+  {
+    ...PendingWorkspaceMember.properties,
+    /** Null for a member. */
+    expires_at: NewMember.properties.expires_at,
+    /** False: the person was in the organization, and has the role now. */
+    is_pending: NewMember.properties.is_pending,
+    /** The address at which the person accepts, shown in this answer alone. Null unless the invite is new and was not sent by email. */
+    invite_link: NewMember.properties.invite_link,
+  },
+  { $id: 'NewWorkspaceMember' },
+);
+export type NewWorkspaceMember = Static<typeof NewWorkspaceMember>;
+
+const { direct: _direct, ...inviteFields } = PendingIdentityCreate.properties;
+
+/** A person who is to get into the workspace. */
+export const WorkspaceInvite = Type.Object(
+  {
+    ...inviteFields,
+    /** The role in the organization of somebody who is neither in it nor invited; others keep theirs. Default: user. */
+    role_id: OptionalNullable(Uuid),
+    /** At most the workspace of the request. */
+    workspace_ids: inviteFields.workspace_ids,
+    /** The role in the workspace. Default: editor, or viewer with `read_only`. */
+    workspace_role_id: OptionalNullable(Uuid),
+  },
+  { $id: 'WorkspaceInvite' },
+);
+export type WorkspaceInvite = Static<typeof WorkspaceInvite>;
 
 /** Names a member of the organization in one way or in several that agree. */
 export const WorkspaceMemberCreate = Type.Object(
@@ -176,6 +216,25 @@ export const addWorkspaceMember = defineCreation('workspace-members', {
   examples: { body: { org_identity_id: exampleMember.org_identity_id, role_id: EDITOR } },
 });
 
+export const addWorkspaceMembers = defineCreation('workspace-members', {
+  operationId: 'addWorkspaceMembers',
+  method: 'post',
+  path: `${PATH}/batch`,
+  summary: `Get up to ${MEMBER_BATCH_MAX} people into the workspace, all or none: members of the organization at once, others by invite.`,
+  ...manages,
+  body: Type.Array(WorkspaceInvite, { minItems: 1, maxItems: MEMBER_BATCH_MAX }),
+  responses: {
+    200: {
+      description: 'The members and invites, in the order of the request.',
+      schema: Type.Array(NewWorkspaceMember),
+      example: [{ ...examplePending, is_pending: true, invite_link: null }],
+    },
+    ...refusals,
+    409: conflict,
+  },
+  examples: { body: [{ email: 'grace@example.com', workspace_role_id: EDITOR }] },
+});
+
 export const updateWorkspaceMember = defineOperation({
   operationId: 'updateWorkspaceMember',
   method: 'patch',
@@ -231,6 +290,7 @@ export const workspaceMemberOperations = [
   listActiveWorkspaceMembers,
   listPendingWorkspaceMembers,
   addWorkspaceMember,
+  addWorkspaceMembers,
   updateWorkspaceMember,
   removeWorkspaceMember,
   withdrawWorkspaceInvite,
