@@ -41,7 +41,11 @@ const POLICY = {
   ],
 };
 
+const ACCOUNTS = [{ email: 'account_address', password: 'nine quiet otters by the weir' }];
+
 const BODIES: Record<string, unknown> = {
+  addBasicMembers: ACCOUNTS,
+  addBasicMembersAlias: ACCOUNTS,
   createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
   // Without ids it would cancel every run.
   cancelRuns: { thread_id: 'thread_id', run_ids: ['run_id'] },

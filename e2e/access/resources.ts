@@ -23,6 +23,7 @@ export const TAKEN_NAMES = {
   // Somebody with an invite, whom everybody who manages members of the workspace may invite there.
   invited_email: 'invited@example.com',
   policy_name: 'asked-for-policy',
+  account_address: 'asked-for@example.com',
   tag_key_name: 'asked-for-key',
   tag_value_name: 'asked-for-value',
   tagged_id: '0a5ced00-0000-4000-8000-000000000002',

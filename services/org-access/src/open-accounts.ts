@@ -1,4 +1,5 @@
 import type { Cipher } from '@runyard/encryption';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, ServiceContext } from '@runyard/service-kit';
 import { AccountService } from './accounts/account-service.ts';
 import { AccountSignIn } from './accounts/account-sign-in.ts';
@@ -6,6 +7,8 @@ import { AccountSweeper } from './accounts/account-sweeper.ts';
 import { AttemptLimit } from './accounts/attempt-limit.ts';
 import { FirstAdministrator } from './accounts/first-administrator.ts';
 import { InviteAcceptance } from './accounts/invite-acceptance.ts';
+import { memberAccountRoutes } from './accounts/member-account-routes.ts';
+import { MemberAccounts } from './accounts/member-accounts.ts';
 import { SecondFactors } from './accounts/second-factors.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
@@ -30,6 +33,7 @@ export function openAccounts(parts: {
   sessions: LiveSessions;
   lastSeen: UseRecorder;
   accessTokens: AccessTokens;
+  keys: IdempotencyKeys;
 }): { routes: BoundOperation[]; firstAdministrator: FirstAdministrator } {
   const { config, context, database, cipher, emails, sessions, lastSeen } = parts;
   const { logger, lifecycle } = context;
@@ -50,6 +54,7 @@ export function openAccounts(parts: {
     ...signInPageRoutes(pages),
     ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
     ...accountPageRoutes({ ...pages, sessions }),
+    ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), parts.keys),
     ...basicLoginRoutes({ signIn, tokens: parts.accessTokens }),
   ];
   return { routes, firstAdministrator };

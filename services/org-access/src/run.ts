@@ -147,7 +147,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await retryStartStep(() => sso.start(), context);
   lifecycle.onStop('identity providers', () => sso.stop());
   const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
-  const accounts = openAccounts({ config, context, database, cipher, emails, sessions, lastSeen, accessTokens });
+  const accounts = openAccounts({ config, context, database, cipher, emails, sessions, lastSeen, accessTokens, keys });
   const app = createApp({
     context,
     validationErrors: 'list',

@@ -1,8 +1,16 @@
-import type { EnrichedMember, NewMember, OrgMember, PendingMember } from '@runyard/contracts';
+import type {
+  BasicMember,
+  EnrichedMember,
+  NewMember,
+  OrgMember,
+  PasswordLink,
+  PendingMember,
+} from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
 import { hashKey, makeKey } from '../src/api-keys/key-format.ts';
+import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
@@ -354,5 +362,174 @@ describe('invites', () => {
     expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
     const { body } = await platform.asAdmin<PendingMember[]>('GET', `${MEMBERS}/pending?emails=race@example.com`);
     expect(body).toHaveLength(1);
+  });
+});
+
+describe('accounts of members', () => {
+  const BASIC = `${MEMBERS}/basic/batch`;
+  const PASSWORD = 'seven grey herons asleep';
+  const OTHER_PASSWORD = 'a lighthouse keeps no diary';
+  let addresses = 0;
+  const newBrowser = () => new PageClient(platform.service.url, `198.51.100.${++addresses}`);
+  /** Returns whether somebody gets in with a password. */
+  const getsIn = async (email: string, password: string) =>
+    (await newBrowser().submit('/auth/password', { email, password })).path === '/auth/account';
+
+  async function makeAccount(fields: object = {}) {
+    const email = `${crypto.randomUUID()}@basic.example`;
+    const { status, body } = await platform.asAdmin<BasicMember[]>('POST', BASIC, [{ email, ...fields }]);
+    expect(status).toBe(200);
+    return body[0]!;
+  }
+
+  it('are made with a given or a generated password, which one answer shows, all or none', async () => {
+    const made = await platform.asAdmin<BasicMember[]>('POST', '/api/v1/organizations/current/members/basic/batch', [
+      { email: 'Given@basic.example', full_name: 'Ada', password: PASSWORD, role_id: organizationViewer },
+      { email: 'generated@basic.example', workspace_ids: [platform.bootstrap.workspace_id] },
+    ]);
+    expect(made).toMatchObject({
+      status: 200,
+      body: [
+        { email: 'given@basic.example', full_name: 'Ada', password: PASSWORD, role_id: organizationViewer },
+        { password: expect.stringMatching(/^[\w-]{24}$/), tenant_ids: [platform.bootstrap.workspace_id] },
+      ],
+    });
+    for (const { email, password } of made.body) expect(await getsIn(email, password), email).toBe(true);
+    expect(made.body[0]!.linked_login_methods).toMatchObject([{ provider: 'email', provisioning: 'manual' }]);
+    const one = { email: 'one@basic.example' };
+    const failing: [unknown[], number, unknown][] = [
+      [[one, { email: 'two@basic.example', password: 'password1234' }], 422, [{ loc: ['body', 1, 'password'] }]],
+      [[one, { email: 'two@basic.example', password: '' }], 422, [{ loc: ['body', 1, 'password'] }]],
+      [[one, { email: 'ONE@basic.example' }], 422, [{ loc: ['body', 1, 'email'] }]],
+      [[one, { email: 'given@basic.example' }], 409, 'given@basic.example is a member already'],
+      [[], 422, [{ loc: ['body'] }]],
+    ];
+    for (const [body, status, detail] of failing)
+      expect(await platform.asAdmin('POST', BASIC, body)).toMatchObject({ status, body: { detail } });
+    expect(await people.database.prisma.person.count({ where: one })).toBe(0);
+    const elsewhere = await platform.asAdmin('POST', MEMBERS, { ...one, password: PASSWORD });
+    expect(elsewhere).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'password'] }] } });
+    const inWorkspace = await platform.call(
+      platform.bootstrap.api_key,
+      'POST',
+      '/api/v1/workspaces/current/members/batch',
+      [{ ...one, password: PASSWORD }],
+      platform.bootstrap.workspace_id,
+    );
+    expect(inWorkspace).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 0, 'password'] }] } });
+    const [dump, output] = [await platform.dump(), platform.output()];
+    for (const { password } of made.body) {
+      expect(dump).not.toContain(password);
+      expect(output).not.toContain(password);
+    }
+  });
+
+  it('are not made for who has one, nor who belongs to another organization or did', async () => {
+    const { organizationId } = await people.addOrganization();
+    const stranger = `${crypto.randomUUID()}@basic.example`;
+    await people.addMember(await people.addPerson(stranger), organizationId, [
+      { workspaceId: null, roleId: organizationUser },
+    ]);
+    const former = await makeAccount();
+    await platform.asAdmin('DELETE', `${MEMBERS}/${former.id}`);
+    for (const email of [stranger, former.email])
+      expect(await platform.asAdmin('POST', BASIC, [{ email, password: OTHER_PASSWORD }])).toMatchObject({
+        status: 409,
+        body: { detail: `There are accounts with these addresses: ${email}` },
+      });
+    expect(await getsIn(stranger, OTHER_PASSWORD)).toBe(false);
+    const twice = await Promise.all(
+      [1, 2, 3].map(() => platform.asAdmin('POST', BASIC, [{ email: 'twice@basic.example' }])),
+    );
+    expect(twice.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  });
+
+  it('get another password by PATCH, which ends their sessions and forgets that the address was proven', async () => {
+    const account = await makeAccount({ password: PASSWORD });
+    const personId = account.ls_user_id;
+    await people.database.prisma.person.update({ where: { id: personId }, data: { emailVerifiedAt: new Date() } });
+    const { token } = await people.signIn(personId);
+    const path = `${MEMBERS}/${account.id}`;
+    const weak = await platform.asAdmin('PATCH', path, { password: 'password1234', full_name: 'Weak' });
+    expect(weak).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'password'] }] } });
+    const changed = await platform.asAdmin('PATCH', path, { password: OTHER_PASSWORD, full_name: 'Grace' });
+    expect(changed).toMatchObject({ status: 200, body: { full_name: 'Grace' } });
+    expect(changed.body).not.toHaveProperty('password');
+    expect((await platform.verify(token)).status).toBe(401);
+    expect([await getsIn(account.email, PASSWORD), await getsIn(account.email, OTHER_PASSWORD)]).toEqual([false, true]);
+    const person = await people.database.prisma.person.findUnique({ where: { id: personId } });
+    expect(person).toMatchObject({ emailVerifiedAt: null, fullName: 'Grace' });
+    const events = await people.database.prisma.auditEvent.findMany({ where: { resourceId: account.id } });
+    expect(events.map(({ action }) => action).sort()).toEqual([
+      'member.account_created',
+      'member.added',
+      'member.password_changed',
+      'member.renamed',
+    ]);
+    expect(await platform.dump()).not.toContain(OTHER_PASSWORD);
+  });
+
+  it('get a new password by a link of an administrator, which works once', async () => {
+    const account = await makeAccount({ password: PASSWORD });
+    const answer = await platform.asAdmin<PasswordLink>('POST', `${MEMBERS}/${account.id}/password-link`);
+    expect(answer.status).toBe(200);
+    expect(answer.body.link).toMatch(/^http:\/\/localhost:2024\/auth\/new-password\?token=[\w-]{43}$/);
+    const { pathname, search, searchParams } = new URL(answer.body.link);
+    const browser = newBrowser();
+    const page = await browser.open(pathname + search);
+    const set = () => browser.submit(pathname, { password: OTHER_PASSWORD }, page);
+    expect([(await set()).status, (await set()).status]).toEqual([200, 400]);
+    expect([await getsIn(account.email, PASSWORD), await getsIn(account.email, OTHER_PASSWORD)]).toEqual([false, true]);
+    expect(await platform.dump()).not.toContain(searchParams.get('token'));
+    const direct = await platform.asAdmin<NewMember>('POST', MEMBERS, { email: 'link@basic.example', direct: true });
+    expect((await platform.asAdmin('POST', `${MEMBERS}/${direct.body.id}/password-link`)).status).toBe(200);
+  });
+
+  it('get no password from an organization that is not the only one, or where a provider signs them in', async () => {
+    const [shared, federated, later] = [await makeAccount(), await makeAccount(), await makeAccount()];
+    const { organizationId } = await people.addOrganization();
+    const join = (personId: string) =>
+      people.addMember(personId, organizationId, [{ workspaceId: null, roleId: organizationUser }]);
+    await join(shared.ls_user_id);
+    await people.database.prisma.login.create({
+      data: {
+        ...{ id: crypto.randomUUID(), personId: federated.ls_user_id, provider: 'custom-oidc', issuer: 'https://i' },
+        ...{ subject: federated.id, email: federated.email, provisioning: 'oidc:jit' },
+      },
+    });
+    const { link } = (await platform.asAdmin<PasswordLink>('POST', `${MEMBERS}/${later.id}/password-link`)).body;
+    await join(later.ls_user_id);
+    for (const { id, email } of [shared, federated, later]) {
+      const refused = { status: 409, body: { detail: 'Only the person sets this password' } };
+      const patch = { password: OTHER_PASSWORD };
+      expect(await platform.asAdmin('PATCH', `${MEMBERS}/${id}`, patch)).toMatchObject(refused);
+      expect(await platform.asAdmin('POST', `${MEMBERS}/${id}/password-link`)).toMatchObject(refused);
+      expect(await getsIn(email, OTHER_PASSWORD)).toBe(false);
+    }
+    const { pathname, search } = new URL(link);
+    const browser = newBrowser();
+    const page = await browser.open(pathname + search);
+    expect((await browser.submit(pathname, { password: OTHER_PASSWORD }, page)).status).toBe(400);
+    expect(await getsIn(later.email, OTHER_PASSWORD)).toBe(false);
+  });
+
+  it('are made, and their passwords set, by administrators alone', async () => {
+    const token = await (await member(organizationOperator)).signIn();
+    const account = await makeAccount();
+    const calls: [string, string, unknown][] = [
+      ['POST', BASIC, [{ email: 'operators@basic.example' }]],
+      ['PATCH', `${MEMBERS}/${account.id}`, { password: OTHER_PASSWORD }],
+      ['POST', `${MEMBERS}/${account.id}/password-link`, undefined],
+    ];
+    for (const [method, path, body] of calls) expect((await callAs(token, method, path, body)).status, path).toBe(403);
+    expect((await callAs(token, 'PATCH', `${MEMBERS}/${account.id}`, { full_name: 'Ada' })).status).toBe(200);
+    const admin = await member(organizationAdmin);
+    const own = await callAs(await admin.signIn(), 'PATCH', `${MEMBERS}/${admin.identityId}`, {
+      password: OTHER_PASSWORD,
+    });
+    expect(own).toMatchObject({ status: 409, body: { detail: 'You change your own password at /auth/account' } });
+    const nobody = `${MEMBERS}/${crypto.randomUUID()}`;
+    expect((await platform.asAdmin('PATCH', nobody, { password: OTHER_PASSWORD })).status).toBe(404);
+    expect((await platform.asAdmin('POST', `${nobody}/password-link`)).status).toBe(404);
   });
 });

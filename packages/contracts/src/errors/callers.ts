@@ -143,7 +143,7 @@ export const CALLER_ERRORS = {
   account_exists: {
     status: 409,
     meaning: 'There is an account with this email address.',
-    remedy: 'Sign in with it.',
+    remedy: 'Sign in with it, or invite the person.',
   },
   second_factor_exists: {
     status: 409,

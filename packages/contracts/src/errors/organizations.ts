@@ -113,6 +113,13 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'A member of other organizations too would be changed in what those show.',
     remedy: 'Ask the person to change it.',
   },
+  password_of_person: {
+    status: 409,
+    meaning:
+      'The account of the member is not for this organization alone, or signs in by an identity provider: whoever sets its password could act as the person elsewhere. Or it is the own one of the caller.',
+    remedy:
+      'Ask the person to change it, or to sign in by the provider. The own password is changed at `/auth/account`.',
+  },
   key_management_forbidden: {
     status: 403,
     meaning: "The caller's role does not manage keys in this workspace.",

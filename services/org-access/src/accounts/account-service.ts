@@ -4,6 +4,7 @@ import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
 import type { Prisma } from '../generated/client.ts';
+import { forgetVerification, ownsAccount } from '../members/own-account.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
 import { hashNewPassword, setPassword } from '../people/set-password.ts';
@@ -17,6 +18,13 @@ import type { SecondFactors, TotpSetup } from './second-factors.ts';
 export interface AccountOwner {
   personId: string;
   sessionId: string;
+}
+
+/** The origin of a link with which a password is set. */
+interface ResetDetails {
+  byAdministrator?: true;
+  /** The organization of the administrator. */
+  organizationId?: string;
 }
 
 /** Changes of people's own accounts: the password, the second factor, the proof of their address. */
@@ -145,7 +153,7 @@ export class AccountService {
 
   /**
    * Sets the password that a link allows to set, and ends all sessions. The second factor stays. A link that came by
-   * email proves the address.
+   * email proves the address. One of an administrator works while the person is in that organization alone.
    *
    * @throws BadRequestError when the link does not work any more, InvalidFieldError
    */
@@ -157,9 +165,10 @@ export class AccountService {
     await this.#change(personId, async (transaction, audit) => {
       const used = await useToken(transaction, 'reset_password', token);
       if (!used) throw linkExpired();
-      const byAdministrator = (used.details as { byAdministrator?: boolean }).byAdministrator === true;
+      const { byAdministrator, organizationId } = used.details as ResetDetails;
+      if (byAdministrator && !(await ownsAccount(transaction, organizationId!, personId))) throw linkExpired();
       await setPassword(transaction, { personId, hash });
-      if (!byAdministrator) await markVerified(transaction, personId);
+      await (byAdministrator ? forgetVerification(transaction, personId) : markVerified(transaction, personId));
       const by = byAdministrator ? 'link of an administrator' : 'link by email';
       await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by } });
     });

@@ -27,7 +27,7 @@ export async function mayMakeAccount(queries: Queries, email: string): Promise<b
  */
 export async function makeAccount(
   transaction: Prisma.TransactionClient,
-  account: { email: string; fullName: string; hash: string; provisioning: 'invite' | 'bootstrap' },
+  account: { email: string; fullName: string | null; hash: string; provisioning: 'invite' | 'bootstrap' | 'manual' },
 ): Promise<Person> {
   const { email, fullName, hash, provisioning } = account;
   const { id } = await peopleStore.findOrCreate(transaction, { email, fullName });
@@ -35,7 +35,7 @@ export async function makeAccount(
   await transaction.$queryRaw`SELECT id FROM person WHERE id = ${id}::uuid FOR UPDATE`;
   if (!(await mayMakeAccount(transaction, email)))
     throw new ConflictError('There is an account with this address: sign in instead', { code: 'account_exists' });
-  const person = await transaction.person.update({ where: { id }, data: { fullName } });
+  const person = await transaction.person.update({ where: { id }, data: fullName === null ? {} : { fullName } });
   await ensureEmailLogin(transaction, person, provisioning);
   await setPassword(transaction, { personId: id, hash });
   return person;

@@ -57,7 +57,7 @@ export class InviteService {
 
   async add(caller: Principal, person: PendingIdentityCreate, keyed?: KeyedRequest): Promise<NewMember> {
     return this.#once(keyed, async (transaction, audit) => {
-      const planned = await planMembers(transaction, caller, [person], false);
+      const planned = await planMembers(transaction, caller, [person], { isBatch: false });
       return (await this.#addAll(transaction, audit, caller, planned))[0]!;
     });
   }
@@ -65,7 +65,7 @@ export class InviteService {
   /** Adds all of the people or none. The answer has them in the order of the request. */
   async addBatch(caller: Principal, people: PendingIdentityCreate[], keyed?: KeyedRequest): Promise<NewMember[]> {
     return this.#once(keyed, async (transaction, audit) => {
-      const planned = await planMembers(transaction, caller, people, true);
+      const planned = await planMembers(transaction, caller, people, { isBatch: true });
       return this.#addAll(transaction, audit, caller, planned);
     });
   }

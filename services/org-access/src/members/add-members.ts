@@ -1,6 +1,6 @@
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
-import type { Prisma } from '../generated/client.ts';
+import type { Person, Prisma } from '../generated/client.ts';
 import { peopleStore } from '../people/people-store.ts';
 import { requireProvenAccount } from '../people/unproven-account.ts';
 import { alreadyMembers } from './member-errors.ts';
@@ -34,20 +34,30 @@ export async function addMembers(
   people: readonly PlannedMember[],
 ): Promise<string[]> {
   const identityIds: string[] = [];
-  for (const { email, fullName, organizationRole, workspaces } of people) {
-    const person = await peopleStore.findOrCreate(transaction, { email, fullName });
+  for (const planned of people) {
+    const person = await peopleStore.findOrCreate(transaction, planned);
     await requireProvenAccount(transaction, person);
-    const grant = { source: 'manual' as const, sourceId: null };
-    const identityId = await provisionMember(transaction, audit, {
-      organizationId,
-      personId: person.id,
-      name: person.fullName ?? fullName ?? email,
-      grants: [
-        { ...grant, workspaceId: null, roleId: organizationRole.id },
-        ...workspaces.map(({ workspaceId, role }) => ({ ...grant, workspaceId, roleId: role.id })),
-      ],
-    });
-    identityIds.push(identityId);
+    identityIds.push(await addPlannedMember(transaction, audit, organizationId, person, planned));
   }
   return identityIds;
+}
+
+/** Makes a person a member with the planned roles. @returns the id of the identity */
+export function addPlannedMember(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  organizationId: string,
+  person: Pick<Person, 'id' | 'email' | 'fullName'>,
+  { fullName, organizationRole, workspaces }: PlannedMember,
+): Promise<string> {
+  const grant = { source: 'manual' as const, sourceId: null };
+  return provisionMember(transaction, audit, {
+    organizationId,
+    personId: person.id,
+    name: person.fullName ?? fullName ?? person.email,
+    grants: [
+      { ...grant, workspaceId: null, roleId: organizationRole.id },
+      ...workspaces.map(({ workspaceId, role }) => ({ ...grant, workspaceId, roleId: role.id })),
+    ],
+  });
 }

@@ -1,10 +1,13 @@
 import type { ActiveMembersQuery, MemberUpdate, OrgMember } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { readGrantableRoles, requireAuthorityOver, requireKnownRole } from '../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { hashNewPassword } from '../people/set-password.ts';
+import { changePassword } from './change-password.ts';
 import { changeOrganizationRole } from './change-role.ts';
 import { memberNotFound } from './member-errors.ts';
 import { memberStore, type StoredMember } from './member-store.ts';
@@ -35,6 +38,7 @@ export class MemberService {
     const { organizationId } = caller;
     const identityId = id.toLowerCase();
     const roleId = change.role_id?.toLowerCase();
+    const hash = change.password ? await this.#hash(caller, identityId, change.password) : null;
     return this.#database.transact(
       audited(async (transaction, audit) => {
         if (roleId) {
@@ -43,9 +47,17 @@ export class MemberService {
           await changeOrganizationRole(transaction, audit, caller, { identityId, roleId });
         }
         if (change.full_name) await rename(transaction, audit, caller, identityId, toSqlText(change.full_name));
-        return renderMember(await requireMember(transaction, organizationId, identityId));
+        const member = await requireMember(transaction, organizationId, identityId);
+        if (hash) await changePassword(transaction, audit, caller, { ...member, personId: member.person.id }, hash);
+        return renderMember(member);
       }),
     );
+  }
+
+  async #hash(caller: Principal, identityId: string, password: string): Promise<string> {
+    requireOrganizationAdministrator(caller, 'make accounts and set passwords');
+    const { person } = await requireMember(this.#database.prisma, caller.organizationId, identityId);
+    return hashNewPassword(password, person.email);
   }
 
   async remove(caller: Principal, id: string): Promise<OrgMember> {
@@ -91,11 +103,7 @@ async function rename(
   });
 }
 
-async function requireMember(
-  transaction: Prisma.TransactionClient,
-  organizationId: string,
-  identityId: string,
-): Promise<StoredMember> {
+async function requireMember(transaction: Queries, organizationId: string, identityId: string): Promise<StoredMember> {
   const member = await memberStore.find(transaction, organizationId, identityId);
   if (!member) throw memberNotFound();
   return member;

@@ -21,10 +21,16 @@ export interface PlannedMember {
   isDirect: boolean;
 }
 
+interface RequestForm {
+  /** True when the body is a list, for the places in errors. */
+  isBatch: boolean;
+  /** True when the accounts are made with the members. */
+  mayHavePassword?: boolean;
+}
+
 /**
  * Checks what a request says about people who are to become members.
  *
- * @param isBatch true when the body is a list, for the places in errors
  * @throws InvalidFieldError when an address comes twice, or a role or workspace is not of the organization; ForbiddenError
  *   when the caller may not give a role
  */
@@ -32,9 +38,9 @@ export async function planMembers(
   queries: Queries,
   caller: Principal,
   people: readonly PendingIdentityCreate[],
-  isBatch: boolean,
+  form: RequestForm,
 ): Promise<PlannedMember[]> {
-  const planned = await planPeople(queries, caller, people, isBatch);
+  const planned = await planPeople(queries, caller, people, form);
   for (const { organizationRole } of planned) requireAuthorityOver(caller, organizationRole.id);
   return planned;
 }
@@ -44,7 +50,7 @@ export async function planPeople(
   queries: Queries,
   caller: Principal,
   people: readonly PendingIdentityCreate[],
-  isBatch: boolean,
+  { isBatch, mayHavePassword = false }: RequestForm,
 ): Promise<PlannedMember[]> {
   const { organizationId } = caller;
   const roles = await readGrantableRoles(queries, organizationId);
@@ -53,6 +59,8 @@ export async function planPeople(
   const planned = people.map((person, index): PlannedMember => {
     const loc = (field: string) => (isBatch ? ['body', index, field] : ['body', field]);
     const email = normalizeEmail(person.email);
+    if (person.password && !mayHavePassword)
+      throw new InvalidFieldError(loc('password'), 'Members with a password are made at members/basic/batch.');
     if (seen.has(email)) throw new InvalidFieldError(loc('email'), `${email} is in the list twice.`);
     seen.add(email);
     const organizationRoleId = person.role_id?.toLowerCase() ?? PLATFORM_ROLES.organizationUser;

@@ -13,7 +13,7 @@ import { passwordFault } from './password-rules.ts';
 export function hashNewPassword(
   password: string,
   email: string,
-  place: string[] = ['body', 'password'],
+  place: (string | number)[] = ['body', 'password'],
 ): Promise<string> {
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw new InvalidFieldError(place, fault, { code: 'password_refused' });

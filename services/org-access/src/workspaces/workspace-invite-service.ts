@@ -45,7 +45,7 @@ export class WorkspaceInviteService {
         keyed,
         audited(async (transaction, audit) => {
           await requireLiveWorkspace(transaction, tenant);
-          const planned = await planPeople(transaction, caller, inWorkspace(people, tenant), true);
+          const planned = await planPeople(transaction, caller, inWorkspace(people, tenant), { isBatch: true });
           const links = await this.#addAll(transaction, audit, caller, tenant, planned);
           return renderAll(transaction, tenant, planned, links);
         }),

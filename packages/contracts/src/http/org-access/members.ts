@@ -115,6 +115,7 @@ export type NewMember = Static<typeof NewMember>;
 
 const memberFields = {
   email: EmailAddress,
+  /** The name of a person who is new; others keep theirs. */
   full_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 200 })),
   /** The role in the organization. Default: user. */
   role_id: OptionalNullable(Uuid),
@@ -134,10 +135,44 @@ export const PendingIdentityCreate = Type.Object(
      * first sign-in of this address.
      */
     direct: OptionalNullable(Type.Boolean()),
+    /** Refused (422): accounts with a password are made at `members/basic/batch`. */
+    password: OptionalNullable(Type.String({ minLength: 1, maxLength: 1_024 })),
   },
   { $id: 'PendingIdentityCreate' },
 );
 export type PendingIdentityCreate = Static<typeof PendingIdentityCreate>;
+
+export const BasicMemberCreate = Type.Object(
+  {
+    ...memberFields,
+    /** Default: one is generated. */
+    password: OptionalNullable(Type.String({ minLength: 1, maxLength: 1_024 })),
+  },
+  { $id: 'BasicMemberCreate' },
+);
+export type BasicMemberCreate = Static<typeof BasicMemberCreate>;
+
+/** A member whose account was made with a password. */
+export const BasicMember = Type.Object(
+  {
+    ...OrgMember.properties,
+    /** This answer alone shows it. */
+    password: Type.String(),
+  },
+  { $id: 'BasicMember' },
+);
+export type BasicMember = Static<typeof BasicMember>;
+
+/** A link with which the password of a member is set. */
+export const PasswordLink = Type.Object(
+  {
+    /** Works once; this answer alone shows it. */
+    link: Type.String(),
+    expires_at: Timestamp,
+  },
+  { $id: 'PasswordLink' },
+);
+export type PasswordLink = Static<typeof PasswordLink>;
 
 export const MemberUpdate = Type.Object(
   {
@@ -145,6 +180,8 @@ export const MemberUpdate = Type.Object(
     role_id: OptionalNullable(Uuid),
     /** For people who are in no other organization. */
     full_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 200 })),
+    /** For people who sign in with a password alone and are in no other organization; ends their sessions. */
+    password: OptionalNullable(Type.String({ minLength: 1, maxLength: 1_024 })),
   },
   { $id: 'MemberUpdate' },
 );
@@ -208,10 +245,18 @@ const manages = {
     code: 'organization_admin_required',
   } as PermissionRefusal,
 } as const;
+const administers = {
+  ...manages,
+  refusal: {
+    detail: 'Only organization administrators make accounts and set passwords',
+    code: 'organization_admin_required',
+  } as PermissionRefusal,
+} as const;
 const tags = ['members'];
 const identityParams = Type.Object({ identity_id: Uuid });
 const refusals = { 401: UnauthorizedResponse, 403: ForbiddenResponse, 422: InvalidResponse };
 const memberConflict = conflictResponse('ada@example.com is a member already');
+const accountNotOwned = conflictResponse('Only the person sets this password');
 const memberNotFound = { ...NotFoundResponse, example: { detail: 'Member not found' } };
 
 const page = {
@@ -326,11 +371,54 @@ export const memberOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
     },
     examples: { body: [{ email: 'grace@example.com' }] },
   }),
+  addBasicBatch: defineCreation('members', {
+    operationId: `addBasicMembers${alias}`,
+    method: 'post',
+    path: `${prefix}/members/basic/batch`,
+    summary: `Make up to ${MEMBER_BATCH_MAX} members with accounts that have a password: all or none. Nobody may have an account yet.`,
+    tags,
+    ...administers,
+    body: Type.Array(BasicMemberCreate, { minItems: 1, maxItems: MEMBER_BATCH_MAX }),
+    responses: {
+      200: {
+        description: 'The members with their passwords, in the order of the request.',
+        schema: Type.Array(BasicMember),
+        example: [{ ...exampleMember, password: 'a password' }],
+      },
+      ...refusals,
+      409: conflictResponse('There are accounts with these addresses: ada@example.com'),
+    },
+    examples: { body: [{ email: 'basic@example.com', full_name: 'Ada Lovelace' }] },
+  }),
+  createPasswordLink: defineOperation({
+    operationId: `createMemberPasswordLink${alias}`,
+    method: 'post',
+    path: `${prefix}/members/{identity_id}/password-link`,
+    summary:
+      'Make a link with which a member, who is in no other organization, sets a password: works once, for an hour.',
+    tags,
+    ...administers,
+    params: identityParams,
+    responses: {
+      200: {
+        description: 'The link.',
+        schema: PasswordLink,
+        example: {
+          link: 'https://runyard.example.com/auth/new-password?token=…',
+          expires_at: '2026-11-20T13:00:00.000Z',
+        },
+      },
+      ...refusals,
+      404: memberNotFound,
+      409: accountNotOwned,
+    },
+  }),
   update: defineOperation({
     operationId: `updateOrganizationMember${alias}`,
     method: 'patch',
     path: `${prefix}/members/{identity_id}`,
-    summary: 'Change the role of a member in the organization. Operators change users and viewers only.',
+    summary:
+      'Change role, name or password of a member. Operators change users and viewers only, administrators alone passwords.',
     tags,
     ...manages,
     params: identityParams,
