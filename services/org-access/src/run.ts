@@ -71,6 +71,7 @@ import { SessionService } from './tokens/session-service.ts';
 import { SessionVerifier } from './tokens/session-verifier.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { WorkspaceInviteService } from './workspaces/workspace-invite-service.ts';
+import { WorkspaceInviteeService } from './workspaces/workspace-invitee-service.ts';
 import { workspaceMemberRoutes } from './workspaces/workspace-member-routes.ts';
 import { WorkspaceMemberService } from './workspaces/workspace-member-service.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
@@ -143,6 +144,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     links: new InviteLinks(config.PUBLIC_URL),
     ttlDays: config.INVITE_TTL_DAYS,
   });
+  const invitees = new InviteeService({ database });
   const sso = openSso({ config, database, cipher, logger });
   await retryStartStep(() => sso.start(), context);
   lifecycle.onStop('identity providers', () => sso.stop());
@@ -182,6 +184,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
               maker,
               isAlwaysAllowed: config.WORKSPACE_SCOPE_ORG_INVITES_ENABLED,
             }),
+            invitees: new WorkspaceInviteeService({ database, invitees }),
           },
           keys,
         ),
@@ -190,7 +193,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...inviteRoutes({
           members,
           invites: new InviteService({ database, maker }),
-          invitees: new InviteeService({ database }),
+          invitees,
           keys,
         }),
         ...apiKeyRoutes(

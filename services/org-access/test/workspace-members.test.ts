@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   NewWorkspaceMember,
   OrgMember,
+  PendingWorkspace,
   PendingWorkspaceMember,
   Role,
   Workspace,
@@ -292,4 +293,44 @@ describe('a batch of people for a workspace', () => {
     expect([claimed.status, added.status]).toEqual([200, 200]);
     expect(await active(`?emails=${email}`)).toMatchObject([{ org_identity_id: claimed.body.id, role_id: VIEWER }]);
   });
+});
+
+it('an invited person sees the workspaces of the invite, declines one and claims the rest with another', async () => {
+  const PENDING = '/api/v1/workspaces/pending';
+  const other = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Other' });
+  const gone = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Gone' });
+  const invite = { workspace_role_id: VIEWER, workspace_ids: [workspaceId, other.body.id, gone.body.id] };
+  const sessions = await TestPeople.open(platform);
+  const arrive = async (emailVerifiedAt: Date | null) => {
+    const email = `${randomUUID()}@example.com`;
+    const { id } = await people.database.prisma.person.create({ data: { id: uuidv7(), email, emailVerifiedAt } });
+    await platform.asAdmin('POST', '/api/v1/orgs/current/members', { email, ...invite });
+    const session = await sessions.signIn(id);
+    return <Body>(method: string, path = '') => platform.callAs<Body>(session, method, PENDING + path);
+  };
+  const [ask, askUnverified] = [await arrive(new Date()), await arrive(null)];
+  await sessions.close();
+  await platform.asAdmin('DELETE', `/api/v1/workspaces/${gone.body.id}`);
+  const seen = await ask<PendingWorkspace[]>('GET');
+  expect(seen.body.map(({ id }) => id).toSorted()).toEqual([workspaceId, other.body.id].toSorted());
+  expect(seen.body[0]).toMatchObject({
+    organization_id: platform.bootstrap.organization_id,
+    role_id: VIEWER,
+    org_role_id: PLATFORM_ROLES.organizationUser,
+  });
+  expect(await ask('DELETE', `/${other.body.id}`)).toEqual({
+    status: 200,
+    body: seen.body.find(({ id }) => id === other.body.id),
+  });
+  for (const id of [other.body.id, gone.body.id, randomUUID()]) {
+    expect((await ask('DELETE', `/${id}`)).status).toBe(404);
+    expect((await ask('POST', `/${id}/claim`)).status).toBe(404);
+  }
+  const claimed = await ask<OrgMember>('POST', `/${workspaceId}/claim`);
+  expect(claimed).toMatchObject({ status: 200, body: { tenant_ids: [workspaceId] } });
+  expect((await ask('GET')).body).toEqual([]);
+  expect((await ask('POST', `/${workspaceId}/claim`)).status).toBe(404);
+  expect((await askUnverified('GET')).body).toEqual([]);
+  expect((await askUnverified('POST', `/${workspaceId}/claim`)).status).toBe(404);
+  expect((await platform.asAdmin('GET', PENDING)).status).toBe(403);
 });

@@ -10,7 +10,7 @@ import { memberStore } from '../members/member-store.ts';
 import { renderMember } from '../members/render-member.ts';
 import { claimInvite, findPendingInvite } from './claim-invite.ts';
 
-type InviteWithOrganization = Invite & { organization: Organization };
+export type InviteWithOrganization = Invite & { organization: Organization };
 
 /** Shows a signed-in person the invites for their address, and lets them accept or decline. */
 export class InviteeService {
@@ -71,7 +71,7 @@ export class InviteeService {
  * Finds the invites that work for a person: of organizations that take invites, for an address that is verified. To a
  * session of an identity provider, its organization vouches for the address, and there is no other organization.
  */
-async function findInvites(
+export async function findInvites(
   queries: Queries,
   { personId, sessionId }: Principal,
   organizationId: string | null,

@@ -1,7 +1,10 @@
 import {
   addWorkspaceMember,
   addWorkspaceMembers,
+  claimMyWorkspaceInvite,
+  declineMyWorkspaceInvite,
   listActiveWorkspaceMembers,
+  listMyWorkspaceInvites,
   listPendingWorkspaceMembers,
   listWorkspaceMembers,
   removeWorkspaceMember,
@@ -11,10 +14,15 @@ import {
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok, tenantOf } from '@runyard/service-kit';
 import type { WorkspaceInviteService } from './workspace-invite-service.ts';
+import type { WorkspaceInviteeService } from './workspace-invitee-service.ts';
 import type { WorkspaceMemberService } from './workspace-member-service.ts';
 
 export function workspaceMemberRoutes(
-  { members, invites }: { members: WorkspaceMemberService; invites: WorkspaceInviteService },
+  {
+    members,
+    invites,
+    invitees,
+  }: { members: WorkspaceMemberService; invites: WorkspaceInviteService; invitees: WorkspaceInviteeService },
   keys: IdempotencyKeys,
 ): BoundOperation[] {
   return [
@@ -37,6 +45,13 @@ export function workspaceMemberRoutes(
       members.add(caller, { ...body, role_id: body.role_id.toLowerCase() }, keyed),
     ),
     bindCreation(keys, addWorkspaceMembers, ok, ({ caller, body }, keyed) => invites.addBatch(caller, body, keyed)),
+    bind(listMyWorkspaceInvites, async ({ caller }) => ok(await invitees.list(caller))),
+    bind(claimMyWorkspaceInvite, async ({ caller, params }) =>
+      ok(await invitees.claim(caller, params.workspace_id.toLowerCase())),
+    ),
+    bind(declineMyWorkspaceInvite, async ({ caller, params }) =>
+      ok(await invitees.decline(caller, params.workspace_id.toLowerCase())),
+    ),
     bind(updateWorkspaceMember, async ({ caller, params, body }) =>
       ok(await members.update(caller, params.workspace_member_id.toLowerCase(), body.role_id.toLowerCase())),
     ),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
-import { OptionalNullable, Uuid } from '../common.ts';
+import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 import {
   ActiveMembersQuery,
   MEMBER_BATCH_MAX,
@@ -285,6 +285,80 @@ export const withdrawWorkspaceInvite = defineOperation({
   examples: { params: exampleParams },
 });
 
+/** A workspace to which an invite for the caller leads. */
+export const PendingWorkspace = Type.Object(
+  {
+    /** The workspace. */
+    id: Uuid,
+    organization_id: Uuid,
+    display_name: Type.String(),
+    tenant_handle: Nullable(Type.String()),
+    /** The role in the workspace. */
+    role_id: Uuid,
+    /** The role in the organization. */
+    org_role_id: Uuid,
+    invited_at: Timestamp,
+    expires_at: Timestamp,
+  },
+  { $id: 'PendingWorkspace' },
+);
+export type PendingWorkspace = Static<typeof PendingWorkspace>;
+
+const examplePlace: PendingWorkspace = {
+  ...{ id: WORKSPACE, organization_id: shared.organization_id, display_name: 'Research', tenant_handle: null },
+  ...{ role_id: EDITOR, org_role_id: USER, invited_at: shared.created_at, expires_at: examplePending.expires_at },
+};
+const person = { tags, access: 'principal', permission: 'signed-in person' } as const;
+const place = {
+  params: Type.Object({ workspace_id: Uuid }),
+  examples: { params: { workspace_id: WORKSPACE } },
+};
+const personRefusals = { ...refusals, 404: { ...NotFoundResponse, example: { detail: 'Invite not found' } } };
+
+export const listMyWorkspaceInvites = defineOperation({
+  operationId: 'listMyWorkspaceInvites',
+  method: 'get',
+  path: '/api/v1/workspaces/pending',
+  summary: 'Workspaces to which invites lead the signed-in person, by the verified address.',
+  ...person,
+  responses: {
+    200: {
+      description: 'The workspaces, oldest invite first.',
+      schema: Type.Array(PendingWorkspace),
+      example: [examplePlace],
+    },
+    401: UnauthorizedResponse,
+    403: ForbiddenResponse,
+  },
+});
+
+export const claimMyWorkspaceInvite = defineOperation({
+  operationId: 'claimMyWorkspaceInvite',
+  method: 'post',
+  path: '/api/v1/workspaces/pending/{workspace_id}/claim',
+  summary: 'Accept the invite that leads to a workspace, with the organization and all its other workspaces.',
+  ...person,
+  ...place,
+  responses: {
+    200: { description: 'The identity in the organization.', schema: OrgMember },
+    ...personRefusals,
+    409: conflict,
+  },
+});
+
+export const declineMyWorkspaceInvite = defineOperation({
+  operationId: 'declineMyWorkspaceInvite',
+  method: 'delete',
+  path: '/api/v1/workspaces/pending/{workspace_id}',
+  summary: 'Decline a workspace. The invite to the organization stays.',
+  ...person,
+  ...place,
+  responses: {
+    200: { description: 'The workspace as it was in the invite.', schema: PendingWorkspace, example: examplePlace },
+    ...personRefusals,
+  },
+});
+
 export const workspaceMemberOperations = [
   listWorkspaceMembers,
   listActiveWorkspaceMembers,
@@ -294,4 +368,7 @@ export const workspaceMemberOperations = [
   updateWorkspaceMember,
   removeWorkspaceMember,
   withdrawWorkspaceInvite,
+  listMyWorkspaceInvites,
+  claimMyWorkspaceInvite,
+  declineMyWorkspaceInvite,
 ];
