@@ -33,7 +33,7 @@ export function authorize(caller: Principal, { access, permission, plan, refusal
     if (caller.kind !== 'session') throw new ForbiddenError('This requires a session', { code: 'session_required' });
     return;
   }
-  if (caller.organizationId === '') {
+  if (caller.kind === 'session' && caller.organizationId === '') {
     throw new ForbiddenError('Choose an organization: send X-Organization-Id', { code: 'organization_required' });
   }
   if (permission === 'any key') return;
