@@ -91,7 +91,7 @@ describe('the roles of a person', () => {
     expect(await database.prisma.member.findMany({ where: { identityId: { in: [ada, bob] } } })).toEqual(memberships);
   });
 
-  it('end the sessions of the person when they change, and of nobody else', async () => {
+  it('end the sessions of the person when one changes, not with a further workspace, and of nobody else', async () => {
     const [ada, bob] = [await addPerson(), await addPerson()];
     for (const identityId of [ada, bob]) {
       const { personId } = await database.prisma.identity.findFirstOrThrow({ where: { id: identityId } });
@@ -99,10 +99,14 @@ describe('the roles of a person', () => {
       const tokenSha256 = new Uint8Array(Buffer.from(identityId));
       await database.prisma.session.create({ data: { id: identityId, personId: personId!, tokenSha256, expiresAt } });
     }
+    const reasons = async () => {
+      const sessions = await database.prisma.session.findMany({ where: { id: { in: [ada, bob] } } });
+      return Object.fromEntries(sessions.map(({ id, endReason }) => [id, endReason]));
+    };
     await change([ada], [grant(ada)]);
-    const sessions = await database.prisma.session.findMany({ where: { id: { in: [ada, bob] } } });
-    const reasons = Object.fromEntries(sessions.map(({ id, endReason }) => [id, endReason]));
-    expect(reasons).toEqual({ [ada]: 'role_changed', [bob]: null });
+    expect(await reasons()).toEqual({ [ada]: null, [bob]: null });
+    await change([ada], [grant(ada, { roleId: PLATFORM_ROLES.workspaceViewer })]);
+    expect(await reasons()).toEqual({ [ada]: 'role_changed', [bob]: null });
   });
 });
 

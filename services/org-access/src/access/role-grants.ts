@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../database/database.ts';
+import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 import { publishAccessChange } from '../identities/access-change.ts';
 import { keepAdministrator } from './administrators.ts';
@@ -52,8 +53,8 @@ export async function addGrants(
 }
 
 /**
- * Makes the roles of people follow from their grants. People whose roles changed are signed out, and caches are told.
- * Concurrent calls for one organization wait for each other.
+ * Makes the roles of people follow from their grants. People who lost a role or got another are signed out; a further
+ * workspace signs nobody out. Caches are told of both. Concurrent calls for one organization wait for each other.
  *
  * @param options.areNew true for identities of this transaction: nobody has acted as them, so that no session ends
  * @throws ConflictError when the last administrator would lose that role
@@ -67,17 +68,27 @@ export async function applyGrants(
 ): Promise<string[]> {
   if (identityIds.length === 0) return [];
   return keepAdministrator(transaction, organizationId, async () => {
-    const changed = await setRoles(transaction, organizationId, identityIds);
-    if (!areNew && changed.length > 0) await publishAccessChange(transaction, organizationId, changed, 'role_changed');
-    return changed;
+    const { reassigned, widened } = await setRoles(transaction, organizationId, identityIds);
+    if (!areNew && reassigned.length > 0)
+      await publishAccessChange(transaction, organizationId, reassigned, 'role_changed');
+    if (!areNew && widened.length > 0)
+      await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds: widened });
+    return [...reassigned, ...widened];
   });
+}
+
+interface ChangedIdentities {
+  /** Identities that lost a role or got another one in its place. */
+  reassigned: string[];
+  /** Identities that only got into further workspaces. */
+  widened: string[];
 }
 
 async function setRoles(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   identityIds: readonly string[],
-): Promise<string[]> {
+): Promise<ChangedIdentities> {
   const ids = [...new Set(identityIds)].sort();
   await transaction.$queryRaw`
     SELECT id FROM identity WHERE organization_id = ${organizationId}::uuid AND id = ANY(${ids}::uuid[])
@@ -88,22 +99,23 @@ async function setRoles(
   });
   const grants = await listGrants(transaction, organizationId, ids);
   const wanted: MemberRow[] = [];
-  const changed: string[] = [];
+  const [reassigned, widened]: [string[], string[]] = [[], []];
   const organizationRoles = new Map<string, string[]>();
   for (const { id, organizationRoleId, members } of identities) {
     const roles = effectiveRoles(grants.get(id) ?? []);
     const roleId = roles.organization?.roleId ?? ROLE_WITHOUT_GRANT;
     const current = new Map(members.map((member) => [member.workspaceId, member.roleId]));
-    const isSame =
-      current.size === roles.workspaces.size &&
-      [...roles.workspaces].every(([workspaceId, grant]) => current.get(workspaceId) === grant.roleId);
-    if (isSame && roleId === organizationRoleId) continue;
-    changed.push(id);
+    const keepsRoles =
+      roleId === organizationRoleId &&
+      [...current].every(([workspaceId, held]) => roles.workspaces.get(workspaceId)?.roleId === held);
+    if (keepsRoles && current.size === roles.workspaces.size) continue;
+    (keepsRoles ? widened : reassigned).push(id);
     organizationRoles.set(roleId, [...(organizationRoles.get(roleId) ?? []), id]);
     for (const [workspaceId, grant] of roles.workspaces)
       wanted.push({ identityId: id, workspaceId, roleId: grant.roleId });
   }
-  if (changed.length === 0) return [];
+  const changed = [...reassigned, ...widened];
+  if (changed.length === 0) return { reassigned, widened };
   for (const [organizationRoleId, holders] of organizationRoles) {
     await transaction.identity.updateMany({
       where: { organizationId, id: { in: holders } },
@@ -111,7 +123,7 @@ async function setRoles(
     });
   }
   await replaceMembers(transaction, organizationId, changed, wanted);
-  return changed;
+  return { reassigned, widened };
 }
 
 interface MemberRow {
