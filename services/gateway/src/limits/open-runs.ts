@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 export interface RunOwners {
   /** Absent for callers the platform does not know. */
   claims: PrincipalClaims | undefined;
-  /** Of the deployment, which may run for callers that only it knows. */
+  /** The deployment's workspace: it may run for callers that only the deployment knows. */
   workspaceId: string;
   organizationId: string;
 }

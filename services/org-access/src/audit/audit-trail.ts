@@ -101,7 +101,7 @@ function toStoredJson(value: object | null | undefined): Record<string, unknown>
 interface Head {
   sequence: number;
   hash: string;
-  /** The database's time with the lock in hand: it does not go back from one event to the next. */
+  /** The database's time while the lock is held: it does not go back from one event to the next. */
   at: Date;
 }
 

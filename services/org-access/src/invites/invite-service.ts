@@ -147,7 +147,7 @@ export class InviteService {
     return planned.map(({ email }) => answers.get(email)!);
   }
 
-  /** Of two requests for one address at once, the second finds what the first made. */
+  /** Runs the work once more when another request for the same address was faster, so that it finds what that made. */
   async #once<Result>(
     keyed: KeyedRequest | undefined,
     work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,

@@ -33,7 +33,7 @@ export function isLeftByPolicies(policies: readonly EffectivePolicy[], question:
   return allowing.length === 0 || allowing.some(holds);
 }
 
-/** Of a key with several values, one is enough; a negated operator holds when none of them meets the plain one. */
+/** One value of a key is enough; a negated operator holds when no value meets the plain one. */
 function isMet({ attribute_key, attribute_value, operator }: PolicyCondition, tags: Tags): boolean {
   const values = tags.get(attribute_key);
   const { comparison, isNegated, holdsWithoutKey } = parseOperator(operator);

@@ -13,7 +13,7 @@ export type DeletedWorkspacesRequest = Static<typeof DeletedWorkspacesRequest>;
 
 export const DeletedWorkspacesResponse = Type.Object(
   {
-    /** Those that were deleted. One that was never there is not among them. */
+    /** The workspaces that were deleted. One that was never there is not among them. */
     deleted: WorkspaceNames,
   },
   { $id: 'DeletedWorkspacesResponse' },

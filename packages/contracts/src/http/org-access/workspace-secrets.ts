@@ -79,7 +79,7 @@ export type WorkspaceSecretsRequest = Static<typeof WorkspaceSecretsRequest>;
 
 export const WorkspaceSecretValues = Type.Object(
   {
-    /** Those of the keys that the workspace has. */
+    /** Has a value for each of the keys that the workspace has; the others are missing. */
     secrets: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
   },
   { $id: 'WorkspaceSecretValues' },
