@@ -1,26 +1,29 @@
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { lockAdministrators } from './administrators.ts';
-import { type GroupNameContext, readGroupName } from './group-names.ts';
-import { PLATFORM_ROLES } from './platform-roles.ts';
+import { type GroupNameContext, type GroupRole, rolesOfGroup } from './group-names.ts';
 import { applyGrants } from './role-grants.ts';
 
-/** Reads what names of groups may refer to in an organization. */
-export async function readGroupNameContext(queries: Queries, organizationId: string): Promise<GroupNameContext> {
+/** The things that names of groups may refer to in an organization. */
+export interface StoredGroupNameContext extends GroupNameContext {
+  /** The lower a position, the more powerful a role. */
+  workspaceRoles: readonly { id: string; displayName: string; position: number }[];
+}
+
+export async function readGroupNameContext(queries: Queries, organizationId: string): Promise<StoredGroupNameContext> {
   const { scimGroupNameSeparator: separator } = await queries.organization.findUniqueOrThrow({
     where: { id: organizationId },
     select: { scimGroupNameSeparator: true },
   });
-  const select = { id: true, displayName: true };
   const workspaces = await queries.workspace.findMany({
     where: { organizationId, deletedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    select,
+    select: { id: true, displayName: true },
   });
   const workspaceRoles = await queries.role.findMany({
     where: { accessScope: 'workspace', OR: [{ organizationId: null }, { organizationId }] },
     orderBy: { id: 'asc' },
-    select,
+    select: { id: true, displayName: true, position: true },
   });
   return { separator, workspaces, workspaceRoles };
 }
@@ -93,31 +96,18 @@ export async function applyGroupGrants(
   }
 }
 
-interface GroupRole {
-  groupId: string;
-  workspaceId: string | null;
-  roleId: string;
-}
-
 async function readMeanings(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   groupIds: readonly string[] | undefined,
-): Promise<GroupRole[]> {
+): Promise<(GroupRole & { groupId: string })[]> {
   const groups = await transaction.scimGroup.findMany({
     where: { organizationId, ...(groupIds && { id: { in: [...groupIds] } }) },
     select: { id: true, displayName: true },
   });
   if (groups.length === 0) return [];
   const context = await readGroupNameContext(transaction, organizationId);
-  return groups.flatMap(({ id: groupId, displayName }): GroupRole[] => {
-    const meaning = readGroupName(displayName, context);
-    if (meaning === null) return [];
-    if (meaning.kind === 'administrators')
-      return [{ groupId, workspaceId: null, roleId: PLATFORM_ROLES.organizationAdmin }];
-    return [
-      { groupId, workspaceId: null, roleId: meaning.organizationRoleId },
-      { groupId, workspaceId: meaning.workspaceId, roleId: meaning.workspaceRoleId },
-    ];
-  });
+  return groups.flatMap(({ id: groupId, displayName }) =>
+    rolesOfGroup(displayName, context).map((role) => ({ groupId, ...role })),
+  );
 }

@@ -45,6 +45,23 @@ export function readGroupName(name: string, context: GroupNameContext): GroupMea
   return null;
 }
 
+/** A role that a group gives; the workspace is null for one of the organization. */
+export interface GroupRole {
+  workspaceId: string | null;
+  roleId: string;
+}
+
+/** Returns the roles that a group gives by its name; a name that means nothing gives none. */
+export function rolesOfGroup(name: string, context: GroupNameContext): GroupRole[] {
+  const meaning = readGroupName(name, context);
+  if (meaning === null) return [];
+  if (meaning.kind === 'administrators') return [{ workspaceId: null, roleId: PLATFORM_ROLES.organizationAdmin }];
+  return [
+    { workspaceId: null, roleId: meaning.organizationRoleId },
+    { workspaceId: meaning.workspaceId, roleId: meaning.workspaceRoleId },
+  ];
+}
+
 function splitWorkspaceAndRole(
   text: string,
   { separator, workspaces, workspaceRoles }: GroupNameContext,

@@ -1,13 +1,11 @@
 import { ConflictError } from '@runyard/service-kit';
-import { type GroupMeaning, type GroupNameContext, readGroupName } from '../access/group-names.ts';
-import { PLATFORM_ROLES, rankOfOrganizationRole } from '../access/platform-roles.ts';
-import { addGrants, applyGrants, type NewGrant } from '../access/role-grants.ts';
+import { readGroupNameContext } from '../access/group-grants.ts';
+import { type GroupRole, rolesOfGroup } from '../access/group-names.ts';
+import { rankOfOrganizationRole } from '../access/platform-roles.ts';
+import { addGrants, applyGrants } from '../access/role-grants.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
 import type { Prisma, SsoProvider } from '../generated/client.ts';
-
-/** A role that the groups of a person give. */
-export type GroupRole = Pick<NewGrant, 'workspaceId' | 'roleId'>;
 
 /**
  * Returns the roles that groups give by their names; names that mean nothing give none. In a place where several groups
@@ -18,45 +16,15 @@ export async function readGroupRoles(
   organizationId: string,
   groups: readonly string[],
 ): Promise<GroupRole[]> {
-  const { context, rankOf } = await readContext(queries, organizationId);
+  const context = await readGroupNameContext(queries, organizationId);
+  const positions = new Map(context.workspaceRoles.map(({ id, position }) => [id, position]));
+  const rankOf = (roleId: string) => positions.get(roleId) ?? rankOfOrganizationRole(roleId);
   const strongest = new Map<string | null, string>();
-  for (const { workspaceId, roleId } of groups.flatMap((name) => rolesOf(readGroupName(name, context)))) {
+  for (const { workspaceId, roleId } of groups.flatMap((name) => rolesOfGroup(name, context))) {
     const current = strongest.get(workspaceId);
     if (current === undefined || rankOf(roleId) < rankOf(current)) strongest.set(workspaceId, roleId);
   }
   return [...strongest].map(([workspaceId, roleId]) => ({ workspaceId, roleId }));
-}
-
-function rolesOf(meaning: GroupMeaning | null): GroupRole[] {
-  if (!meaning) return [];
-  if (meaning.kind === 'administrators') return [{ workspaceId: null, roleId: PLATFORM_ROLES.organizationAdmin }];
-  return [
-    { workspaceId: null, roleId: meaning.organizationRoleId },
-    { workspaceId: meaning.workspaceId, roleId: meaning.workspaceRoleId },
-  ];
-}
-
-async function readContext(
-  queries: Queries,
-  organizationId: string,
-): Promise<{ context: GroupNameContext; rankOf: (roleId: string) => number }> {
-  const { scimGroupNameSeparator: separator } = await queries.organization.findUniqueOrThrow({
-    where: { id: organizationId },
-  });
-  const workspaces = await queries.workspace.findMany({
-    where: { organizationId, deletedAt: null },
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    select: { id: true, displayName: true },
-  });
-  const workspaceRoles = await queries.role.findMany({
-    where: { accessScope: 'workspace', OR: [{ organizationId: null }, { organizationId }] },
-    select: { id: true, displayName: true, position: true },
-  });
-  const positions = new Map(workspaceRoles.map(({ id, position }) => [id, position]));
-  return {
-    context: { separator, workspaces, workspaceRoles },
-    rankOf: (roleId) => positions.get(roleId) ?? rankOfOrganizationRole(roleId),
-  };
 }
 
 /**
