@@ -8,6 +8,8 @@ export interface Access {
   organizationRoleId: string;
   /** The plan of the identity's organization. */
   plan: OrganizationPlan;
+  /** Addresses and networks from which the organization may be used; null: from everywhere. */
+  allowedNetworks: string[] | null;
   organization: string[];
   /** Null when the identity does not reach that workspace, or none was asked for. */
   workspace: string[] | null;
@@ -21,7 +23,7 @@ const ROLE = { select: { id: true, permissions: true } } as const;
 const roleRelations = (workspaceId: string | null) =>
   ({
     organizationRole: ROLE,
-    organization: { select: { plan: true } },
+    organization: { select: { plan: true, ipAllowlist: true, ipAllowlistEnabled: true } },
     everywhereRole: ROLE,
     members: {
       where: { workspaceId: workspaceId ?? NO_WORKSPACE },
@@ -54,10 +56,11 @@ export async function accessOf(
   if (!identity || (identity.disabledAt && !includeDisabled)) return null;
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
   const organization = identity.organizationRole.permissions;
-  const plan = identity.organization.plan as OrganizationPlan;
+  const { plan, ipAllowlist, ipAllowlistEnabled } = identity.organization;
   const base = {
     organizationRoleId: identity.organizationRoleId,
-    plan,
+    plan: plan as OrganizationPlan,
+    allowedNetworks: ipAllowlistEnabled ? ipAllowlist : null,
     organization,
     workspace: null,
     workspaceRole: null,

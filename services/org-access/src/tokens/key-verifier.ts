@@ -8,7 +8,6 @@ import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.t
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import { boundByPolicies } from '../policies/bound-permissions.ts';
-import { allowedNetworksOf } from './allowed-networks.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
 /** Exchanges a key for a principal token, which names the caller, the workspace and the permissions. */
@@ -65,7 +64,7 @@ export class KeyVerifier {
       },
       key.expiresAt,
     );
-    return { ...principal, ...(await allowedNetworksOf(this.#prisma, organizationId)) };
+    return { ...principal, ...(access.allowedNetworks && { allowed_networks: access.allowedNetworks }) };
   }
 
   async #find(text: string) {

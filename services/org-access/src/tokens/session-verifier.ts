@@ -7,7 +7,6 @@ import type { PrismaClient } from '../generated/client.ts';
 import { boundByPolicies } from '../policies/bound-permissions.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
 import { AccessTokens } from './access-tokens.ts';
-import { allowedNetworksOf } from './allowed-networks.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 import { chooseIdentity, type SessionIdentity, workspaceOutOfReach } from './session-scope.ts';
 
@@ -36,6 +35,7 @@ export class SessionVerifier {
   async verify(request: VerifyKeyRequest): Promise<VerifyKeyResponse> {
     const { session, endsAt } = await this.#find(request);
     const identity = await chooseIdentity(this.#parts.prisma, session, request);
+    const access = identity && (await this.#accessOf(identity, request));
     const claims: Omit<PrincipalClaims, 'exp'> = {
       sub: session.personId,
       aud: request.audience,
@@ -44,11 +44,11 @@ export class SessionVerifier {
       session_id: session.id,
       organization_role: 'viewer',
       permissions: [],
-      ...(identity && (await this.#claimsOf(identity, request))),
+      ...access?.claims,
     };
     this.#parts.lastSeen.record(session.id);
-    const networks = identity && (await allowedNetworksOf(this.#parts.prisma, identity.organizationId));
-    return { ...(await this.#parts.tokens.sign(claims, endsAt)), ...networks };
+    const networks = access?.allowedNetworks;
+    return { ...(await this.#parts.tokens.sign(claims, endsAt)), ...(networks && { allowed_networks: networks }) };
   }
 
   async #find({ key: credential, in_progress: isInProgress = false }: VerifyKeyRequest): Promise<LiveSession> {
@@ -60,14 +60,14 @@ export class SessionVerifier {
     return { session, endsAt: new Date(Math.min(expiresAt.getTime(), endsAt.getTime())) };
   }
 
-  async #claimsOf(identity: SessionIdentity, { workspace_id: requested, audience }: VerifyKeyRequest) {
+  async #accessOf(identity: SessionIdentity, { workspace_id: requested, audience }: VerifyKeyRequest) {
     const { prisma } = this.#parts;
     if (requested !== undefined && !isUuid(requested)) throw workspaceOutOfReach(requested);
     const workspaceId = requested?.toLowerCase() ?? (await this.#onlyWorkspace(identity));
     const access = await accessOf(prisma, { ...identity, workspaceId });
     if (!access || (requested !== undefined && !access.workspace)) throw workspaceOutOfReach(requested ?? '');
     const bounded = await boundByPolicies(prisma, { ...identity, workspaceId, audience }, access);
-    return {
+    const claims = {
       sub: identity.identityId,
       organization_id: identity.organizationId,
       ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
@@ -76,6 +76,7 @@ export class SessionVerifier {
       permissions: [...access.organization, ...bounded.workspace].sort(),
       ...bounded.claims,
     };
+    return { claims, allowedNetworks: access.allowedNetworks };
   }
 
   async #onlyWorkspace(identity: SessionIdentity): Promise<string | null> {
