@@ -9,7 +9,8 @@ import type {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
-import { hashKey, makeKey } from '../src/api-keys/key-format.ts';
+import { makeKey } from '../src/api-keys/key-format.ts';
+import { hashSecret } from '../src/database/hash-secret.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -231,7 +232,7 @@ describe('members', () => {
     const { id: keyId } = await people.database.prisma.apiKey.create({
       data: {
         ...{ id: crypto.randomUUID(), organizationId, identityId: bob.identityId, kind: 'personal_token' },
-        ...{ keySha256: hashKey(pat), shortKey: 'x', description: 'x' },
+        ...{ keySha256: hashSecret(pat), shortKey: 'x', description: 'x' },
       },
     });
     expect((await platform.verify(pat)).status).toBe(200);

@@ -2,6 +2,7 @@ import type { BootstrapResponse, Organization, OrganizationInfo, Workspace } fro
 import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { hashSecret } from '../src/database/hash-secret.ts';
 import type { NewSession } from '../src/sessions/open-session.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -365,7 +366,7 @@ describe('organizations of a person', () => {
 
 /** Inserts an organization with a known key, because a key cannot sign up an organization. */
 async function anotherOrganization(): Promise<{ organizationId: string; key: string }> {
-  const { makeKey, hashKey } = await import('../src/api-keys/key-format.ts');
+  const { makeKey } = await import('../src/api-keys/key-format.ts');
   const [organizationId, identityId, keyId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const key = makeKey('service_key');
   await withDatabaseClient(platform.database.url, async (client) => {
@@ -377,7 +378,7 @@ async function anotherOrganization(): Promise<{ organizationId: string; key: str
     await client.query(
       `INSERT INTO api_key (id, organization_id, identity_id, kind, key_sha256, short_key, description)
        VALUES ($1, $2, $3, 'service_key', $4, 'x', 'x')`,
-      [keyId, organizationId, identityId, Buffer.from(hashKey(key))],
+      [keyId, organizationId, identityId, Buffer.from(hashSecret(key))],
     );
   });
   return { organizationId, key };

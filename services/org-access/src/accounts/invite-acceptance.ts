@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { BadRequestError, ForbiddenError } from '@runyard/service-kit';
 import { areInvitesOn } from '../access/effective-switches.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database, Queries } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma } from '../generated/client.ts';
 import { claimInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { hashNewPassword } from '../people/set-password.ts';
@@ -126,7 +126,7 @@ export class InviteAcceptance {
 
   /** Finds an invite that works: those of an organization that switched invites off do not. */
   async #findPending(queries: Queries, token: string) {
-    const tokenSha256 = new Uint8Array(createHash('sha256').update(token).digest());
+    const tokenSha256 = hashSecret(token);
     const invite = await queries.invite.findUnique({
       where: { tokenSha256, endedAt: null, expiresAt: { gt: new Date() } },
       include: { workspaces: true, organization: true },

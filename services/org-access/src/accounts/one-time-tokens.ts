@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Queries } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { OneTimeToken, Prisma } from '../generated/client.ts';
 
 /** The right that a token gives its holder, once. */
@@ -20,13 +21,13 @@ export async function createToken(
 ): Promise<{ token: string; expiresAt: Date }> {
   const text = randomBytes(32).toString('base64url');
   const expiresAt = new Date(Date.now() + LIFE_SECONDS[purpose] * 1000);
-  await transaction.oneTimeToken.create({ data: { ...token, purpose, tokenSha256: hashToken(text), expiresAt } });
+  await transaction.oneTimeToken.create({ data: { ...token, purpose, tokenSha256: hashSecret(text), expiresAt } });
   return { token: text, expiresAt };
 }
 
 /** Returns a token that still works; null for any other text. */
 export async function findToken(queries: Queries, purpose: TokenPurpose, text: string): Promise<OneTimeToken | null> {
-  const token = await queries.oneTimeToken.findUnique({ where: { tokenSha256: hashToken(text) } });
+  const token = await queries.oneTimeToken.findUnique({ where: { tokenSha256: hashSecret(text) } });
   return token && token.purpose === purpose && !token.usedAt && token.expiresAt.getTime() > Date.now() ? token : null;
 }
 
@@ -38,12 +39,8 @@ export async function useToken(
 ): Promise<OneTimeToken | null> {
   const now = new Date();
   const [token] = await transaction.oneTimeToken.updateManyAndReturn({
-    where: { tokenSha256: hashToken(text), purpose, usedAt: null, expiresAt: { gt: now } },
+    where: { tokenSha256: hashSecret(text), purpose, usedAt: null, expiresAt: { gt: now } },
     data: { usedAt: now },
   });
   return token ?? null;
-}
-
-function hashToken(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(text).digest());
 }

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Cipher } from '@runyard/encryption';
 import { Secret, TOTP } from 'otpauth';
 import type { Queries } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma, TotpCredential } from '../generated/client.ts';
 
 const PERIOD_SECONDS = 30;
@@ -120,5 +121,5 @@ function newRecoveryCode(): string {
 
 function hashCode(code: string): Uint8Array<ArrayBuffer> {
   const letters = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  return new Uint8Array(createHash('sha256').update(letters).digest());
+  return hashSecret(letters);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hashKey, isWellFormedKey, makeKey, shortenKey } from './key-format.ts';
+import { hashSecret } from '../database/hash-secret.ts';
+import { isWellFormedKey, makeKey, shortenKey } from './key-format.ts';
 
 describe('the form of a key', () => {
   it('carries the prefix of its kind and at least 160 random bits', () => {
@@ -27,7 +28,7 @@ describe('the form of a key', () => {
   });
 
   it('is unique, and so is its hash', () => {
-    const hashes = Array.from({ length: 100 }, () => Buffer.from(hashKey(makeKey('service_key'))).toString('hex'));
+    const hashes = Array.from({ length: 100 }, () => Buffer.from(hashSecret(makeKey('service_key'))).toString('hex'));
     expect(new Set(hashes).size).toBe(100);
   });
 });

@@ -23,11 +23,6 @@ export function isWellFormedKey(text: string): boolean {
   return body !== undefined && sum !== undefined && timingSafeEqual(Buffer.from(checksum(body)), Buffer.from(sum));
 }
 
-/** Returns the hash that is stored and looked up. The key is random, so a fast hash without salt is safe. */
-export function hashKey(key: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(createHash('sha256').update(key).digest());
-}
-
 /** Shortens a key to what identifies it in a list: `lsv2_sk_3f2a...91bc`. */
 export function shortenKey(key: string): string {
   const prefixLength = KEY_PREFIXES.service_key.length;

@@ -2,10 +2,11 @@ import type { ApiKey, IssuedApiKey } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type NewKey, type StoredKey } from './api-key-store.ts';
-import { hashKey, makeKey, shortenKey } from './key-format.ts';
+import { makeKey, shortenKey } from './key-format.ts';
 
 /** Makes a key and stores its hash. Only this result contains the key itself. */
 export async function issueKey(
@@ -18,7 +19,7 @@ export async function issueKey(
   const stored = await apiKeyStore.insert(transaction, organizationId, {
     ...details,
     id: uuidv7(),
-    keySha256: hashKey(key),
+    keySha256: hashSecret(key),
     shortKey: shortenKey(key),
   });
   await organizationEvents.keyIssued(transaction, { organizationId, keyId: stored.id });

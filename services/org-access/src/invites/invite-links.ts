@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../database/hash-secret.ts';
 
 /** Makes the links by which people accept invites. Only the SHA-256 of the secret in them is stored. */
 export class InviteLinks {
@@ -11,10 +12,6 @@ export class InviteLinks {
 
   create(): { link: string; tokenSha256: Uint8Array<ArrayBuffer> } {
     const token = randomBytes(32).toString('base64url');
-    return { link: `${this.#publicUrl}/login/invite?token=${token}`, tokenSha256: hashInviteToken(token) };
+    return { link: `${this.#publicUrl}/login/invite?token=${token}`, tokenSha256: hashSecret(token) };
   }
-}
-
-export function hashInviteToken(token: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(token).digest());
 }

@@ -14,7 +14,8 @@ import {
 import type { Static, TObject, TSchema } from 'typebox';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
-import { hashScimToken, isWellFormedScimToken } from './tokens/scim-token-format.ts';
+import { hashSecret } from '../database/hash-secret.ts';
+import { isWellFormedScimToken } from './tokens/scim-token-format.ts';
 
 export const SCIM_PATH = '/scim/v2';
 export const SCIM_CONTENT_TYPE = 'application/scim+json';
@@ -78,7 +79,7 @@ async function enter(database: Database, req: IncomingMessage): Promise<ScimScop
   if (req.httpVersion === '1.0') throw new UpgradeRequiredError('SCIM needs HTTP/1.1');
   const token = /^bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1] ?? '';
   const stored = isWellFormedScimToken(token)
-    ? await database.prisma.scimToken.findUnique({ where: { tokenSha256: hashScimToken(token) } })
+    ? await database.prisma.scimToken.findUnique({ where: { tokenSha256: hashSecret(token) } })
     : null;
   if (!stored || stored.revokedAt) {
     throw new UnauthorizedError('Invalid SCIM token', {

@@ -1,7 +1,7 @@
 import { UnauthorizedError } from '@runyard/service-kit';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { Prisma, PrismaClient, Session } from '../generated/client.ts';
-import { hashSessionToken } from './open-session.ts';
 
 export interface SessionLimits {
   /** Seconds after sign-in. */
@@ -39,7 +39,7 @@ export class LiveSessions {
    * @throws UnauthorizedError
    */
   async findByToken(token: string, { isInProgress = false } = {}): Promise<LiveSession> {
-    const tokenSha256 = hashSessionToken(token);
+    const tokenSha256 = hashSecret(token);
     const replacedAfter = new Date(Date.now() - REPLACED_TOKEN_MS);
     const replaced = {
       previousTokenSha256: tokenSha256,

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { SESSION_TOKEN_PREFIX } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma } from '../generated/client.ts';
 
 export interface NewSession {
@@ -31,7 +32,7 @@ export async function openSession(
     data: {
       ...session,
       id: uuidv7(),
-      tokenSha256: hashSessionToken(token),
+      tokenSha256: hashSecret(token),
       ...(sso && {
         ssoOrganizationId: sso.organizationId,
         ssoProviderId: sso.providerId,
@@ -47,8 +48,4 @@ export async function openSession(
 
 export function makeSessionToken(): string {
   return SESSION_TOKEN_PREFIX + randomBytes(32).toString('base64url');
-}
-
-export function hashSessionToken(token: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(token).digest());
 }

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Cipher } from '@runyard/encryption';
 import type { Database } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma, SsoProvider } from '../generated/client.ts';
 import { SignInRefusedError } from './sign-in-refusal.ts';
 
@@ -33,18 +34,18 @@ export class PendingSignIns {
     await this.#database.prisma.pendingSignIn.deleteMany({ where: { expiresAt: { lt: new Date() } } });
     return this.#insert(this.#database.prisma, {
       ...visit,
-      browserSha256: hash(visit.browser),
+      browserSha256: hashSecret(visit.browser),
       expiresAt: new Date(Date.now() + LIFETIME_MS),
     });
   }
 
   /** Ends a visit in the browser that began it. @throws SignInRefusedError */
   async end<Facts>(state: string, browser: string): Promise<PendingSignIn<Facts>> {
-    const stateSha256 = hash(state);
+    const stateSha256 = hashSecret(state);
     // Only one of several answers at once deletes the row.
     const [row] = await this.#database.prisma.$queryRaw<{ encrypted: string; returnTo: string; providerId: string }[]>`
       DELETE FROM pending_sign_in
-      WHERE state_sha256 = ${stateSha256} AND browser_sha256 = ${hash(browser)} AND expires_at > now()
+      WHERE state_sha256 = ${stateSha256} AND browser_sha256 = ${hashSecret(browser)} AND expires_at > now()
       RETURNING encrypted, return_to AS "returnTo", sso_provider_id::text AS "providerId"`;
     const provider = row && (await this.#findProvider(row.providerId));
     if (!provider) throw new SignInRefusedError('sign_in_expired');
@@ -53,7 +54,7 @@ export class PendingSignIns {
 
   /** Reads a visit without ending it, for an answer that comes without the browser's cookie. @throws SignInRefusedError */
   async read<Facts>(state: string): Promise<PendingSignIn<Facts>> {
-    const stateSha256 = hash(state);
+    const stateSha256 = hashSecret(state);
     const row = await this.#database.prisma.pendingSignIn.findFirst({
       where: { stateSha256, expiresAt: { gt: new Date() } },
     });
@@ -64,7 +65,7 @@ export class PendingSignIns {
 
   /** Replaces the facts of a visit, once, in a transaction. @returns its new state; null when it has ended meanwhile */
   async replace(transaction: Prisma.TransactionClient, state: string, facts: object): Promise<string | null> {
-    const stateSha256 = hash(state);
+    const stateSha256 = hashSecret(state);
     const row = await transaction.pendingSignIn.findUnique({ where: { stateSha256 } });
     const { count } = await transaction.pendingSignIn.deleteMany({ where: { stateSha256 } });
     if (!row || count === 0) return null;
@@ -83,7 +84,7 @@ export class PendingSignIns {
     },
   ): Promise<string> {
     const state = randomBytes(32).toString('base64url');
-    const stateSha256 = hash(state);
+    const stateSha256 = hashSecret(state);
     await queries.pendingSignIn.create({
       data: {
         stateSha256,
@@ -107,7 +108,3 @@ export class PendingSignIns {
 }
 
 const placeOf = (stateSha256: Uint8Array) => `pending_sign_in/${Buffer.from(stateSha256).toString('hex')}/encrypted`;
-
-function hash(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(text).digest());
-}

@@ -1,7 +1,7 @@
 import type { Cipher } from '@runyard/encryption';
 import type { Database } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
-import { hashSessionToken } from '../sessions/open-session.ts';
 import { idTokenPlace } from './complete-sign-in.ts';
 import type { OidcClient } from './oidc/oidc-client.ts';
 import { oidcOf } from './provider-configuration.ts';
@@ -22,7 +22,7 @@ export class SsoLogout {
 
   /** Ends a session. @returns where the browser goes: to the provider, or to the page for sign-in */
   async end(sessionToken: string): Promise<string> {
-    const tokenSha256 = hashSessionToken(sessionToken);
+    const tokenSha256 = hashSecret(sessionToken);
     const session = await this.#database.prisma.session.findUnique({ where: { tokenSha256 } });
     if (!session) return LOGIN_PAGE;
     await this.#database.transact((transaction) => endSessions(transaction, { id: session.id }, 'signed_out'));

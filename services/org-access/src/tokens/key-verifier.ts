@@ -4,7 +4,8 @@ import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { restrictToReading } from '../access/read-only.ts';
-import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
+import { isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import { boundByPolicies } from '../policies/bound-permissions.ts';
@@ -70,7 +71,7 @@ export class KeyVerifier {
   async #find(text: string) {
     const key = isWellFormedKey(text)
       ? await this.#prisma.apiKey.findUnique({
-          where: { keySha256: hashKey(text) },
+          where: { keySha256: hashSecret(text) },
           include: { identity: { select: { personId: true } } },
         })
       : null;

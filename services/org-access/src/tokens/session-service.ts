@@ -2,11 +2,12 @@ import type { AccessTokenAnswer, SessionInfo, SignedInPerson } from '@runyard/co
 import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
+import { hashSecret } from '../database/hash-secret.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
 import { type LiveSession, type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
-import { hashSessionToken, makeSessionToken } from '../sessions/open-session.ts';
+import { makeSessionToken } from '../sessions/open-session.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { chooseIdentity } from './session-scope.ts';
 
@@ -73,7 +74,7 @@ export class SessionService {
       const { count } = await transaction.session.updateMany({
         where: { id, tokenSha256: new Uint8Array(tokenSha256), endedAt: null },
         data: {
-          tokenSha256: hashSessionToken(next),
+          tokenSha256: hashSecret(next),
           previousTokenSha256: new Uint8Array(tokenSha256),
           rotatedAt: new Date(),
         },

@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { v7 as uuidv7 } from 'uuid';
 import type { GrantSource } from '../../src/access/effective-roles.ts';
 import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
-import { hashKey, makeKey } from '../../src/api-keys/key-format.ts';
+import { makeKey } from '../../src/api-keys/key-format.ts';
 import { audited } from '../../src/audit/audit-trail.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { hashSecret } from '../../src/database/hash-secret.ts';
 import { provisionMember } from '../../src/members/provision-member.ts';
 import type { TestOrgAccess } from './platform.ts';
 
@@ -69,7 +70,7 @@ export class TestMembers {
         organizationId: this.#platform.bootstrap.organization_id,
         identityId,
         kind: 'personal_token',
-        keySha256: hashKey(key),
+        keySha256: hashSecret(key),
         shortKey: 'lsv2_pt_…',
         description: 'test',
       },

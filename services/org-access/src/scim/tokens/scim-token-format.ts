@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 /** Begins every SCIM token, so that it is told apart from a key, and secret scanners recognize it. */
 const PREFIX = 'ryscim_';
@@ -12,11 +12,6 @@ export function makeScimToken(): string {
 
 export function isWellFormedScimToken(text: string): boolean {
   return FORM.test(text);
-}
-
-/** Returns the hash that is stored and looked up. The token is random, so a fast hash without salt is safe. */
-export function hashScimToken(token: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(createHash('sha256').update(token).digest());
 }
 
 /** Shortens a token to what identifies it in a list: `ryscim_3f2a...91bc`. */

@@ -4,8 +4,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { requireOrganizationAdministrator } from '../../access/require-administrator.ts';
 import { audited } from '../../audit/audit-trail.ts';
 import type { Database } from '../../database/database.ts';
+import { hashSecret } from '../../database/hash-secret.ts';
 import type { ScimToken as StoredToken } from '../../generated/client.ts';
-import { hashScimToken, makeScimToken, shortenScimToken } from './scim-token-format.ts';
+import { makeScimToken, shortenScimToken } from './scim-token-format.ts';
 
 /** Manages the tokens of identity providers. Any number is valid at once, so that a new one replaces an old one without a gap. */
 export class ScimTokenService {
@@ -27,7 +28,7 @@ export class ScimTokenService {
             id: uuidv7(),
             organizationId,
             description,
-            tokenSha256: hashScimToken(token),
+            tokenSha256: hashSecret(token),
             shortToken: shortenScimToken(token),
             createdBy: caller.identity,
           },
