@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation, type OperationResponse } from '../../operation.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
+import { PLATFORM_PREFIXES } from './paths.ts';
 import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
 
@@ -135,12 +136,6 @@ const example: AccessPolicy = {
 };
 const body = { name: 'Production stays', description: '', effect: 'deny' as const, condition_groups: [group] };
 
-/** Clients of self-hosted installations put `/api` in front. */
-const PREFIXES = [
-  { prefix: '/v1/platform/orgs/current', alias: '' },
-  { prefix: '/api/v1/platform/orgs/current', alias: 'Alias' },
-] as const;
-
 const failure = (
   description: string,
   error: string,
@@ -178,7 +173,7 @@ const writes = {
 const params = Type.Object({ access_policy_id: Uuid });
 const roleParams = Type.Object({ role_id: Uuid });
 
-export const accessPolicyOperations = PREFIXES.map(({ prefix, alias }) => {
+export const accessPolicyOperations = PLATFORM_PREFIXES.map(({ prefix, alias }) => {
   const path = `${prefix}/access-policies`;
   return {
     list: defineOperation({
@@ -241,7 +236,7 @@ export const accessPolicyOperations = PREFIXES.map(({ prefix, alias }) => {
 });
 
 /** Both paths of attachments: the present one of clients, and the one that they used before. */
-const ATTACHMENTS = PREFIXES.flatMap(({ prefix, alias }) => [
+const ATTACHMENTS = PLATFORM_PREFIXES.flatMap(({ prefix, alias }) => [
   { path: `${prefix}/roles/{role_id}/access-policies`, alias },
   { path: `${prefix}/access-policies/roles/{role_id}/access-policies`, alias: `${alias}Former` },
 ]);

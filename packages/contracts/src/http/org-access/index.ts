@@ -131,6 +131,7 @@ export * from './info.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';
 export * from './invites.ts';
+export * from './member-bodies.ts';
 export * from './members.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
-import { OrgMember } from './members.ts';
+import { OrgMember } from './member-bodies.ts';
 import {
   conflictResponse,
   ForbiddenResponse,

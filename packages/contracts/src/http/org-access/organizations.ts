@@ -4,7 +4,7 @@ import { defineOperation } from '../../operation.ts';
 import type { PermissionRefusal } from '../../permissions.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 import { OrganizationPlan } from '../internal/principal.ts';
-import { LinkedLoginMethod } from './members.ts';
+import { LinkedLoginMethod } from './member-bodies.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
 import { conflictResponse, ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
 

@@ -2,16 +2,9 @@ import Type, { type Static } from 'typebox';
 import type { OperationResponse } from '../../operation.ts';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
+import { PLATFORM_PREFIXES } from './paths.ts';
 import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
-
-const PATH = '/platform/orgs/current/scim/tokens';
-
-/** The tokens are served below both prefixes, because clients of self-hosted installations put `/api` in front. */
-const PREFIXES = [
-  { prefix: '/v1', alias: '' },
-  { prefix: '/api/v1', alias: 'Alias' },
-] as const;
 
 const tokenFields = {
   id: Uuid,
@@ -70,12 +63,12 @@ const writes = {
   refusal: { detail: 'Only organization administrators manage SCIM tokens', code: 'organization_admin_required' },
 } as const;
 
-export const scimTokenOperations = PREFIXES.map(({ prefix, alias }) => ({
+export const scimTokenOperations = PLATFORM_PREFIXES.map(({ prefix, alias }) => ({
   create: defineOperation({
     ...writes,
     operationId: `createScimToken${alias}`,
     method: 'post',
-    path: `${prefix}${PATH}`,
+    path: `${prefix}/scim/tokens`,
     summary:
       'Make a SCIM token. The answer is the only place where the token itself is ever shown. Several are valid at once.',
     body: ScimTokenChange,
@@ -95,7 +88,7 @@ export const scimTokenOperations = PREFIXES.map(({ prefix, alias }) => ({
     ...reads,
     operationId: `listScimTokens${alias}`,
     method: 'get',
-    path: `${prefix}${PATH}`,
+    path: `${prefix}/scim/tokens`,
     summary: 'The valid SCIM tokens of the organization, newest first.',
     responses: {
       200: { description: 'The tokens.', schema: Type.Array(ScimToken), example: [example] },
@@ -107,7 +100,7 @@ export const scimTokenOperations = PREFIXES.map(({ prefix, alias }) => ({
     ...reads,
     operationId: `getScimToken${alias}`,
     method: 'get',
-    path: `${prefix}${PATH}/{scim_token_id}`,
+    path: `${prefix}/scim/tokens/{scim_token_id}`,
     summary: 'One SCIM token.',
     params,
     responses: {
@@ -122,7 +115,7 @@ export const scimTokenOperations = PREFIXES.map(({ prefix, alias }) => ({
     ...writes,
     operationId: `updateScimToken${alias}`,
     method: 'patch',
-    path: `${prefix}${PATH}/{scim_token_id}`,
+    path: `${prefix}/scim/tokens/{scim_token_id}`,
     summary: 'Change the description of a SCIM token.',
     params,
     body: ScimTokenChange,
@@ -139,7 +132,7 @@ export const scimTokenOperations = PREFIXES.map(({ prefix, alias }) => ({
     ...writes,
     operationId: `deleteScimToken${alias}`,
     method: 'delete',
-    path: `${prefix}${PATH}/{scim_token_id}`,
+    path: `${prefix}/scim/tokens/{scim_token_id}`,
     summary: 'Revoke a SCIM token for good. The users and groups stay as they are.',
     params,
     responses: {

@@ -2,15 +2,8 @@ import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
-import {
-  ActiveMembersQuery,
-  MEMBER_BATCH_MAX,
-  NewMember,
-  OrgMember,
-  PendingIdentityCreate,
-  PendingMember,
-  PendingMembersQuery,
-} from './members.ts';
+import { MEMBER_BATCH_MAX, NewMember, OrgMember, PendingIdentityCreate, PendingMember } from './member-bodies.ts';
+import { ActiveMembersQuery, PendingMembersQuery } from './members.ts';
 import {
   conflictResponse,
   ForbiddenResponse,
