@@ -1,6 +1,4 @@
-import type { Cipher } from '@runyard/encryption';
-import type { IdempotencyKeys } from '@runyard/idempotency';
-import type { BoundOperation, ServiceContext } from '@runyard/service-kit';
+import type { BoundOperation } from '@runyard/service-kit';
 import { AccountService } from './accounts/account-service.ts';
 import { AccountSignIn } from './accounts/account-sign-in.ts';
 import { AccountSweeper } from './accounts/account-sweeper.ts';
@@ -10,32 +8,22 @@ import { InviteAcceptance } from './accounts/invite-acceptance.ts';
 import { memberAccountRoutes } from './accounts/member-account-routes.ts';
 import { MemberAccounts } from './accounts/member-accounts.ts';
 import { SecondFactors } from './accounts/second-factors.ts';
-import type { Config } from './config.ts';
-import type { Database } from './database/database.ts';
-import type { UseRecorder } from './database/use-recorder.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
+import type { Foundation } from './foundation.ts';
+import type { Credentials } from './open-credentials.ts';
 import { accountPageRoutes } from './pages/account-pages.ts';
 import { basicLoginRoutes } from './pages/basic-login.ts';
 import { linkPageRoutes } from './pages/link-pages.ts';
 import { PageVisitors } from './pages/page-visitors.ts';
 import { signInPageRoutes } from './pages/sign-in-pages.ts';
-import type { LiveSessions } from './sessions/live-sessions.ts';
 import { SsoLookupService } from './sso/lookup-service.ts';
-import type { AccessTokens } from './tokens/access-tokens.ts';
 
 /** Opens accounts with email and password, and the pages on which people sign in. */
-export function openAccounts(parts: {
-  config: Config;
-  context: ServiceContext;
-  database: Database;
-  cipher: Cipher;
-  emails: EmailOutbox;
-  sessions: LiveSessions;
-  lastSeen: UseRecorder;
-  accessTokens: AccessTokens;
-  keys: IdempotencyKeys;
-}): { routes: BoundOperation[]; firstAdministrator: FirstAdministrator } {
-  const { config, context, database, cipher, emails, sessions, lastSeen } = parts;
+export function openAccounts(
+  { config, context, database, cipher, keys }: Foundation,
+  { sessions, lastSeen, accessTokens }: Credentials,
+  emails: EmailOutbox,
+): { routes: BoundOperation[]; firstAdministrator: FirstAdministrator } {
   const { logger, lifecycle } = context;
   const { prisma } = database;
   const sweeper = new AccountSweeper({ prisma, logger });
@@ -54,8 +42,8 @@ export function openAccounts(parts: {
     ...signInPageRoutes(pages),
     ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
     ...accountPageRoutes({ ...pages, sessions }),
-    ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), parts.keys),
-    ...basicLoginRoutes({ signIn, tokens: parts.accessTokens }),
+    ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), keys),
+    ...basicLoginRoutes({ signIn, tokens: accessTokens }),
   ];
   return { routes, firstAdministrator };
 }

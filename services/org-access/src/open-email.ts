@@ -1,19 +1,14 @@
-import type { Cipher } from '@runyard/encryption';
-import type { ServiceContext } from '@runyard/service-kit';
-import type { Config } from './config.ts';
-import type { Database } from './database/database.ts';
 import { EmailOutbox } from './email/email-outbox.ts';
 import { EmailSender } from './email/email-sender.ts';
 import { MailServer } from './email/mail-server.ts';
+import type { Foundation } from './foundation.ts';
 
 /** A transaction commits its emails within this time, or is rolled back. */
 const COMMIT_MS_MAX = 20_000;
 
 /** Returns the outbox for emails, and sends them when a mail server is configured. */
-export function openEmail(
-  { SMTP_URL: url, EMAIL_FROM, PUBLIC_URL }: Config,
-  { database, cipher, context }: { database: Database; cipher: Cipher; context: ServiceContext },
-): EmailOutbox {
+export function openEmail({ config, database, cipher, context }: Foundation): EmailOutbox {
+  const { SMTP_URL: url, EMAIL_FROM, PUBLIC_URL } = config;
   const outbox = new EmailOutbox({ cipher, isEnabled: url !== undefined });
   if (url === undefined) return outbox;
   const from = EMAIL_FROM ?? `Runyard <no-reply@${new URL(PUBLIC_URL).hostname}>`;

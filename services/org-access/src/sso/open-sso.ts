@@ -1,8 +1,6 @@
-import type { Cipher } from '@runyard/encryption';
-import type { IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, ConfigError, type Logger } from '@runyard/service-kit';
-import type { Config } from '../config.ts';
-import type { Database } from '../database/database.ts';
+import { retryStartStep } from '@runyard/database';
+import { type BoundOperation, ConfigError } from '@runyard/service-kit';
+import type { Foundation } from '../foundation.ts';
 import { SsoSignInService } from '../sign-in/sso-sign-in.ts';
 import { SignInCompletion } from './complete-sign-in.ts';
 import { EnvironmentProvider } from './environment-provider.ts';
@@ -23,45 +21,46 @@ import { ssoRoutes } from './sso-routes.ts';
 import { SsoUrls } from './sso-urls.ts';
 import { readEnvironmentProvider, readSubjectClaims } from './sso-variables.ts';
 
-interface Parts {
-  config: Config;
-  database: Database;
-  cipher: Cipher;
-  logger: Logger;
+export interface Sso {
+  routes: BoundOperation[];
+  /** Makes the provider that the environment describes. Never fails: a bootstrap's answer shows a key once. */
+  ensureEnvironmentProvider(): Promise<void>;
 }
 
-/** Wires single sign-on. @throws ConfigError */
-export function openSso(parts: Parts) {
-  const { config, database, cipher, logger } = parts;
+/** Opens single sign-on. @throws ConfigError */
+export async function openSso(foundation: Foundation): Promise<Sso> {
+  const { config, context, database, cipher, keys } = foundation;
+  const { logger, lifecycle } = context;
   const http = openClient(config.OUTBOUND_ALLOWED_NETWORKS ?? []);
   const urls = new SsoUrls(config.PUBLIC_URL);
   const sources = new ProviderSources(http);
   const providers = new SsoProviderService({ database, cipher, urls, sources });
   const environment = new EnvironmentProvider({ database, cipher, settings: readEnvironmentProvider(config) });
   const refresher = new MetadataRefresher({ database, sources, logger });
-  const signIn = openSignIn(parts, http, urls);
+  await retryStartStep(() => environment.ensure(), context);
+  refresher.start();
+  lifecycle.onStop('identity providers', async () => {
+    await refresher.stop();
+    await http.close();
+  });
   return {
-    routes: (keys: IdempotencyKeys): BoundOperation[] => [
+    routes: [
       ...ssoRoutes(providers, new SsoLookupService({ database }), keys),
-      ...signInRoutes(signIn),
+      ...signInRoutes(openSignIn(foundation, http, urls)),
     ],
-    async start() {
-      await environment.ensure();
-      refresher.start();
-    },
-    /** Must not fail a bootstrap, whose answer shows a key once: the next start makes up for it. */
+    // The next start makes up for a failure.
     ensureEnvironmentProvider: () =>
       environment
         .ensure()
         .catch((error) => logger.error('the identity provider of the environment was not made', { error })),
-    async stop() {
-      await refresher.stop();
-      await http.close();
-    },
   };
 }
 
-function openSignIn({ config, database, cipher }: Parts, http: IdentityProviderClient, urls: SsoUrls): SignInParts {
+function openSignIn(
+  { config, database, cipher }: Foundation,
+  http: IdentityProviderClient,
+  urls: SsoUrls,
+): SignInParts {
   const client = new OidcClient({ http, cipher, urls });
   const samlClient = new SamlClient({ urls });
   const pending = new PendingSignIns({ database, cipher });

@@ -1,0 +1,18 @@
+import { retryStartStep } from '@runyard/database';
+import type { BoundOperation } from '@runyard/service-kit';
+import { AuditKeys } from './audit/audit-keys.ts';
+import { AuditRetention } from './audit/audit-retention.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Opens the audit trail for reading, and removes what is older than the installation keeps. */
+export async function openAudit({ config, context, database, cipher }: Foundation): Promise<BoundOperation[]> {
+  const { logger, lifecycle } = context;
+  const { prisma } = database;
+  const keys = new AuditKeys({ prisma, cipher, logger });
+  await retryStartStep(() => keys.start(), context);
+  const retention = new AuditRetention({ database, keys, days: config.AUDIT_RETENTION_DAYS, logger });
+  retention.start();
+  lifecycle.onStop('audit retention', () => retention.stop());
+  return auditRoutes({ prisma, keys });
+}
