@@ -1,11 +1,10 @@
 import { AppError } from '@runyard/service-kit';
 import { findGroupColumn, findUserColumn } from './filter/columns.ts';
-import type { ScimGroupService } from './groups/group-service.ts';
 import { type ListRequest, listResponse, readListRequest } from './list-request.ts';
 import type { ScimObject } from './resources/normalize.ts';
 import { GROUP_TYPE, USER_TYPE } from './schemas/resource-type.ts';
 import type { ScimScope } from './scim-gate.ts';
-import type { ScimUserService } from './users/user-service.ts';
+import type { ScimResources } from './scim-resources.ts';
 
 /**
  * Searches users, and then groups, as one list. A type that does not have an attribute of the filter has no result.
@@ -13,7 +12,7 @@ import type { ScimUserService } from './users/user-service.ts';
  * @throws BadRequestError when neither type can be searched so
  */
 export async function searchAll(
-  { users, groups }: { users: ScimUserService; groups: ScimGroupService },
+  { users, groups }: { users: ScimResources; groups: ScimResources },
   scope: ScimScope,
   body: ScimObject,
 ): Promise<ScimObject> {

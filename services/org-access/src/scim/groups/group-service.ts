@@ -1,32 +1,23 @@
 import { isUuid } from '@runyard/contracts';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { lockAdministrators } from '../../access/administrators.ts';
 import { applyGroupGrants } from '../../access/group-grants.ts';
-import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database, Queries } from '../../database/database.ts';
 import type { Prisma, ScimGroup } from '../../generated/client.ts';
 import { type ListRequest, listResponse } from '../list-request.ts';
 import type { ScimObject } from '../resources/normalize.ts';
+import type { PatchOperation } from '../resources/patch-request.ts';
 import { isWanted, type Projection, project } from '../resources/project.ts';
 import { GROUP_TYPE } from '../schemas/resource-type.ts';
 import { badRequest, notUnique } from '../scim-error.ts';
 import type { ScimScope } from '../scim-gate.ts';
-import type { GroupChange } from './group-change.ts';
+import { changeDirectory, type ScimAnswer, type ScimResources, type VersionCheck } from '../scim-resources.ts';
+import { type GroupChange, readGroupChange } from './group-change.ts';
 import { groupStore } from './group-store.ts';
 import { readGroup, renderGroup } from './scim-group.ts';
 
-/** A group with its answer. */
-export interface GroupAnswer {
-  id: string;
-  version: number;
-  resource: ScimObject;
-}
-
-type Check = (group: { version: number }) => void;
-
 /** Keeps groups as an identity provider says, and gives their members the roles that the names say. */
-export class ScimGroupService {
+export class ScimGroupService implements ScimResources {
   readonly #database: Database;
 
   constructor(options: { database: Database }) {
@@ -41,17 +32,15 @@ export class ScimGroupService {
     return listResponse({ total, startIndex, resources: await render(prisma, scope, rows, projection) });
   }
 
-  /** @throws NotFoundError */
-  async get(scope: ScimScope, id: string, projection: Projection): Promise<GroupAnswer> {
+  async get(scope: ScimScope, id: string, projection: Projection): Promise<ScimAnswer> {
     const group = await requireGroup(this.#database.prisma, scope, id);
     return answer(this.#database.prisma, scope, group, projection);
   }
 
-  /** @throws ConflictError `uniqueness` when another group has the name */
-  async create(scope: ScimScope, body: ScimObject, projection: Projection): Promise<GroupAnswer> {
+  async create(scope: ScimScope, body: ScimObject, projection: Projection): Promise<ScimAnswer> {
     const { displayName, externalId, memberIds } = readGroup(body);
     const { organizationId } = scope;
-    return this.#change(organizationId, async (transaction, audit) => {
+    return changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       if (await groupStore.isTaken(transaction, organizationId, displayName)) throw notUnique('displayName');
       const group = await transaction.scimGroup.create({
         data: { id: uuidv7(), organizationId, displayName, externalId },
@@ -68,8 +57,13 @@ export class ScimGroupService {
     });
   }
 
-  /** @throws NotFoundError; BadRequestError `mutability` for another name */
-  replace(scope: ScimScope, id: string, body: ScimObject, check: Check, projection: Projection): Promise<GroupAnswer> {
+  replace(
+    scope: ScimScope,
+    id: string,
+    body: ScimObject,
+    check: VersionCheck,
+    projection: Projection,
+  ): Promise<ScimAnswer> {
     const { displayName, externalId, memberIds } = readGroup(body);
     const added = new Set(memberIds);
     return this.#update(
@@ -77,34 +71,25 @@ export class ScimGroupService {
       id,
       { displayName, externalId, areOthersRemoved: true, added, removed: new Set() },
       check,
-      (transaction, group) => answer(transaction, scope, group, projection),
+      projection,
     );
   }
 
-  /**
-   * Changes a group and answers it only where a projection asks for it: to answer every member would cost the more the
-   * larger the group is.
-   *
-   * @throws NotFoundError; BadRequestError `mutability` for another name
-   */
+  /** A change of the name is refused: `mutability`. */
   patch(
     scope: ScimScope,
     id: string,
-    change: GroupChange,
-    check: Check,
+    operations: readonly PatchOperation[],
+    check: VersionCheck,
     projection: Projection | null,
-  ): Promise<Omit<GroupAnswer, 'resource'> & { resource: ScimObject | null }> {
-    return this.#update(scope, id, change, check, async (transaction, group) =>
-      projection
-        ? answer(transaction, scope, group, projection)
-        : { id: group.id, version: group.version, resource: null },
-    );
+  ): Promise<ScimAnswer> {
+    return this.#update(scope, id, readGroupChange(operations), check, projection);
   }
 
-  /** Deletes a group; its members keep what their other groups give. @throws NotFoundError */
-  async delete(scope: ScimScope, id: string, check: Check): Promise<void> {
+  /** Deletes a group; its members keep what their other groups give. */
+  async delete(scope: ScimScope, id: string, check: VersionCheck): Promise<void> {
     const { organizationId } = scope;
-    await this.#change(organizationId, async (transaction, audit) => {
+    await changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       const group = await requireGroup(transaction, scope, id);
       check(group);
       const change = { areOthersRemoved: true, added: new Set<string>(), removed: new Set<string>() };
@@ -119,15 +104,15 @@ export class ScimGroupService {
     });
   }
 
-  #update<Result>(
+  #update(
     scope: ScimScope,
     id: string,
     change: GroupChange,
-    check: Check,
-    toAnswer: (transaction: Prisma.TransactionClient, group: ScimGroup) => Promise<Result>,
-  ): Promise<Result> {
+    check: VersionCheck,
+    projection: Projection | null,
+  ): Promise<ScimAnswer> {
     const { organizationId } = scope;
-    return this.#change(organizationId, async (transaction, audit) => {
+    return changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       const before = await requireGroup(transaction, scope, id);
       check(before);
       if (change.displayName !== undefined && change.displayName !== before.displayName) {
@@ -135,7 +120,8 @@ export class ScimGroupService {
       }
       const externalId = change.externalId === undefined ? before.externalId : change.externalId;
       const { joined, left } = await changeMembers(transaction, before, change);
-      if (joined.length + left.length === 0 && externalId === before.externalId) return toAnswer(transaction, before);
+      if (joined.length + left.length === 0 && externalId === before.externalId)
+        return answer(transaction, scope, before, projection);
       const after = await transaction.scimGroup.update({
         where: { id },
         data: { externalId, version: { increment: 1 } },
@@ -148,21 +134,8 @@ export class ScimGroupService {
         after: { externalId },
         details: { displayName: after.displayName, joined, left },
       });
-      return toAnswer(transaction, after);
+      return answer(transaction, scope, after, projection);
     });
-  }
-
-  /** Changes of one organization wait for each other, so that roles follow from what is stored. */
-  #change<Result>(
-    organizationId: string,
-    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#database.transact(
-      audited(async (transaction, audit) => {
-        await lockAdministrators(transaction, organizationId);
-        return work(transaction, audit);
-      }),
-    );
   }
 }
 
@@ -191,10 +164,12 @@ async function answer(
   queries: Queries,
   scope: ScimScope,
   group: ScimGroup,
-  projection: Projection,
-): Promise<GroupAnswer> {
+  projection: Projection | null,
+): Promise<ScimAnswer> {
+  const { id, version } = group;
+  if (projection === null) return { id, version, resource: null };
   const [resource] = await render(queries, scope, [group], projection);
-  return { id: group.id, version: group.version, resource: resource! };
+  return { id, version, resource: resource! };
 }
 
 async function render(

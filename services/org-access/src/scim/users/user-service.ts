@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isUuid } from '@runyard/contracts';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { lockAdministrators } from '../../access/administrators.ts';
-import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database, Queries } from '../../database/database.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
 import { removeMember } from '../../members/remove-member.ts';
@@ -14,23 +12,14 @@ import type { PatchOperation } from '../resources/patch-request.ts';
 import { isWanted, type Projection, project } from '../resources/project.ts';
 import { USER_TYPE } from '../schemas/resource-type.ts';
 import type { ScimScope } from '../scim-gate.ts';
+import { changeDirectory, type ScimAnswer, type ScimResources, type VersionCheck } from '../scim-resources.ts';
 import { deactivate, reactivate } from './activation.ts';
 import { findOrProvision, updatePerson } from './person-of-user.ts';
 import { displayNameOf, readUser, renderUser, toColumns, toResource, type UserColumns } from './scim-user.ts';
 import { userStore } from './user-store.ts';
 
-/** A user with its answer. */
-export interface UserAnswer {
-  id: string;
-  version: number;
-  resource: ScimObject;
-}
-
-/** Checks a resource before it is changed, for example its version. */
-type Check = (user: { version: number }) => void;
-
-/** Keeps users as an identity provider says; each request is one transaction with its audit events. */
-export class ScimUserService {
+/** Keeps users as an identity provider says. */
+export class ScimUserService implements ScimResources {
   readonly #database: Database;
 
   constructor(options: { database: Database }) {
@@ -45,17 +34,15 @@ export class ScimUserService {
     return listResponse({ total, startIndex, resources });
   }
 
-  /** @throws NotFoundError */
-  async get(scope: ScimScope, id: string, projection: Projection): Promise<UserAnswer> {
+  async get(scope: ScimScope, id: string, projection: Projection): Promise<ScimAnswer> {
     const user = await requireUser(this.#database.prisma, scope, id);
     return answer(this.#database.prisma, scope, user, projection);
   }
 
-  /** @throws ConflictError `uniqueness` when another user has the userName, the externalId or the work address */
-  async create(scope: ScimScope, body: ScimObject, projection: Projection): Promise<UserAnswer> {
+  async create(scope: ScimScope, body: ScimObject, projection: Projection): Promise<ScimAnswer> {
     const columns = readUser(body);
     const { organizationId } = scope;
-    return this.#change(organizationId, async (transaction, audit) => {
+    return changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       await userStore.requireUnique(transaction, organizationId, columns);
       const identityId = await findOrProvision(transaction, audit, organizationId, columns);
       const user = await transaction.scimUser.create({
@@ -72,20 +59,24 @@ export class ScimUserService {
     });
   }
 
-  /** @throws NotFoundError; ConflictError `uniqueness` */
-  replace(scope: ScimScope, id: string, body: ScimObject, check: Check, projection: Projection): Promise<UserAnswer> {
+  replace(
+    scope: ScimScope,
+    id: string,
+    body: ScimObject,
+    check: VersionCheck,
+    projection: Projection,
+  ): Promise<ScimAnswer> {
     const columns = readUser(body);
     return this.#update(scope, id, () => columns, check, projection);
   }
 
-  /** @throws NotFoundError; ConflictError `uniqueness` */
   patch(
     scope: ScimScope,
     id: string,
     operations: readonly PatchOperation[],
-    check: Check,
-    projection: Projection,
-  ): Promise<UserAnswer> {
+    check: VersionCheck,
+    projection: Projection | null,
+  ): Promise<ScimAnswer> {
     const change = (user: ScimUser) => {
       const resource = toResource({ ...user, attributes: user.attributes as ScimObject });
       return toColumns(applyPatch(USER_TYPE, resource, operations));
@@ -93,10 +84,10 @@ export class ScimUserService {
     return this.#update(scope, id, change, check, projection);
   }
 
-  /** Removes the member. @throws NotFoundError; ConflictError when it is the last administrator */
-  async delete(scope: ScimScope, id: string, check: Check): Promise<void> {
+  /** Removes the member too. */
+  async delete(scope: ScimScope, id: string, check: VersionCheck): Promise<void> {
     const { organizationId } = scope;
-    await this.#change(organizationId, async (transaction, audit) => {
+    await changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       const user = await requireUser(transaction, scope, id);
       check(user);
       await transaction.scimGroup.updateMany({
@@ -114,28 +105,15 @@ export class ScimUserService {
     });
   }
 
-  /** Changes of one organization wait for each other, so that none sees half of another. */
-  #change<Result>(
-    organizationId: string,
-    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#database.transact(
-      audited(async (transaction, audit) => {
-        await lockAdministrators(transaction, organizationId);
-        return work(transaction, audit);
-      }),
-    );
-  }
-
   #update(
     scope: ScimScope,
     id: string,
     change: (user: ScimUser) => UserColumns,
-    check: Check,
-    projection: Projection,
-  ): Promise<UserAnswer> {
+    check: VersionCheck,
+    projection: Projection | null,
+  ): Promise<ScimAnswer> {
     const { organizationId } = scope;
-    return this.#change(organizationId, async (transaction, audit) => {
+    return changeDirectory(this.#database, organizationId, async (transaction, audit) => {
       const before = await requireUser(transaction, scope, id);
       check(before);
       const columns = change(before);
@@ -166,9 +144,16 @@ async function requireUser(queries: Queries, { organizationId }: ScimScope, id: 
   return user;
 }
 
-async function answer(queries: Queries, scope: ScimScope, user: ScimUser, projection: Projection): Promise<UserAnswer> {
+async function answer(
+  queries: Queries,
+  scope: ScimScope,
+  user: ScimUser,
+  projection: Projection | null,
+): Promise<ScimAnswer> {
+  const { id, version } = user;
+  if (projection === null) return { id, version, resource: null };
   const [resource] = await render(queries, scope, [user], projection);
-  return { id: user.id, version: user.version, resource: resource! };
+  return { id, version, resource: resource! };
 }
 
 async function render(
