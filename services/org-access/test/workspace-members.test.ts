@@ -13,7 +13,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
 import { type TestMember, TestMembers } from './support/members.ts';
-import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const MEMBERS = '/api/v1/workspaces/current/members';
@@ -282,9 +281,7 @@ describe('a batch of people for a workspace', () => {
       data: { id: uuidv7(), email, fullName: 'Grace', emailVerifiedAt: new Date() },
     });
     await platform.asAdmin('POST', '/api/v1/orgs/current/members', { email });
-    const sessions = await TestPeople.open(platform);
-    const session = await sessions.signIn(person.id);
-    await sessions.close();
+    const session = await people.signIn(person.id);
     const here = `/api/v1/orgs/pending/${platform.bootstrap.organization_id}/claim`;
     const [claimed, added] = await Promise.all([
       platform.callAs<OrgMember>(session, 'POST', here),
@@ -300,16 +297,14 @@ it('an invited person sees the workspaces of the invite, declines one and claims
   const other = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Other' });
   const gone = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Gone' });
   const invite = { workspace_role_id: VIEWER, workspace_ids: [workspaceId, other.body.id, gone.body.id] };
-  const sessions = await TestPeople.open(platform);
   const arrive = async (emailVerifiedAt: Date | null) => {
     const email = `${randomUUID()}@example.com`;
     const { id } = await people.database.prisma.person.create({ data: { id: uuidv7(), email, emailVerifiedAt } });
     await platform.asAdmin('POST', '/api/v1/orgs/current/members', { email, ...invite });
-    const session = await sessions.signIn(id);
+    const session = await people.signIn(id);
     return <Body>(method: string, path = '') => platform.callAs<Body>(session, method, PENDING + path);
   };
   const [ask, askUnverified] = [await arrive(new Date()), await arrive(null)];
-  await sessions.close();
   await platform.asAdmin('DELETE', `/api/v1/workspaces/${gone.body.id}`);
   const seen = await ask<PendingWorkspace[]>('GET');
   expect(seen.body.map(({ id }) => id).toSorted()).toEqual([workspaceId, other.body.id].toSorted());

@@ -1,15 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { v7 as uuidv7 } from 'uuid';
 import type { GrantSource } from '../../src/access/effective-roles.ts';
 import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
 import { makeKey } from '../../src/api-keys/key-format.ts';
 import { audited } from '../../src/audit/audit-trail.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
 import { hashSecret } from '../../src/database/hash-secret.ts';
 import { provisionMember } from '../../src/members/provision-member.ts';
-import type { TestOrgAccess } from './platform.ts';
-
-const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+import { TestPeople } from './people.ts';
 
 export interface TestMember {
   personId: string;
@@ -20,20 +16,7 @@ export interface TestMember {
 }
 
 /** Makes people members of an organization, as sign-in does, and opens their tokens. */
-export class TestMembers {
-  readonly database: Database;
-  readonly #platform: TestOrgAccess;
-
-  private constructor(platform: TestOrgAccess, database: Database) {
-    this.#platform = platform;
-    this.database = database;
-  }
-
-  static async open(platform: TestOrgAccess): Promise<TestMembers> {
-    const database = await openDatabase({ connectionString: platform.database.url, poolSize: 4, migrationsDir });
-    return new TestMembers(platform, database);
-  }
-
+export class TestMembers extends TestPeople {
   /** @param member.workspaces role ids by workspace id */
   async add(
     member: {
@@ -44,7 +27,7 @@ export class TestMembers {
       sourceId?: string;
     } = {},
   ): Promise<TestMember> {
-    const organizationId = this.#platform.bootstrap.organization_id;
+    const organizationId = this.platform.bootstrap.organization_id;
     const { name = 'Ada', organizationRole = 'organizationUser', workspaces = {}, source = 'manual' } = member;
     const personId = uuidv7();
     const email = `${name.toLowerCase().replaceAll(' ', '.')}-${personId}@example.com`;
@@ -67,7 +50,7 @@ export class TestMembers {
     await this.database.prisma.apiKey.create({
       data: {
         id: uuidv7(),
-        organizationId: this.#platform.bootstrap.organization_id,
+        organizationId: this.platform.bootstrap.organization_id,
         identityId,
         kind: 'personal_token',
         keySha256: hashSecret(key),
@@ -81,13 +64,9 @@ export class TestMembers {
   /** Returns the actions of the audit trail about a resource, the oldest first. */
   async actions(resourceId: string): Promise<string[]> {
     const events = await this.database.prisma.auditEvent.findMany({
-      where: { organizationId: this.#platform.bootstrap.organization_id, resourceId },
+      where: { organizationId: this.platform.bootstrap.organization_id, resourceId },
       orderBy: { sequence: 'asc' },
     });
     return events.map(({ action }) => action);
-  }
-
-  close(): Promise<void> {
-    return this.database.close();
   }
 }

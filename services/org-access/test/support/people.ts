@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { v7 as uuidv7 } from 'uuid';
+import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
 import { addGrants, applyGrants, type NewGrant } from '../../src/access/role-grants.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type NewSession, openSession } from '../../src/sessions/open-session.ts';
@@ -8,14 +9,25 @@ import type { TestOrgAccess } from './platform.ts';
 /** Puts people and their sessions into the database of a platform, as if they had signed in. */
 export class TestPeople {
   readonly database: Database;
+  protected readonly platform: TestOrgAccess;
 
-  private constructor(database: Database) {
+  constructor(platform: TestOrgAccess, database: Database) {
+    this.platform = platform;
     this.database = database;
   }
 
-  static async open(platform: TestOrgAccess): Promise<TestPeople> {
+  static async open<People extends TestPeople>(
+    this: new (
+      platform: TestOrgAccess,
+      database: Database,
+    ) => People,
+    platform: TestOrgAccess,
+  ): Promise<People> {
     const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-    return new TestPeople(await openDatabase({ connectionString: platform.database.url, poolSize: 2, migrationsDir }));
+    return new this(
+      platform,
+      await openDatabase({ connectionString: platform.database.url, poolSize: 4, migrationsDir }),
+    );
   }
 
   close(): Promise<void> {
@@ -51,7 +63,7 @@ export class TestPeople {
           kind: 'person',
           personId,
           name: 'Ada Lovelace',
-          organizationRoleId: '5a7d6f2e-0000-4000-8000-000000000003',
+          organizationRoleId: PLATFORM_ROLES.organizationViewer,
         },
       });
       const grants = roles.map((role) => ({ ...role, identityId, source: 'manual' as const, sourceId: null }));
