@@ -126,7 +126,7 @@ const CONTROL_PLANE = {
 
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
-  ...rows('organization:read', ['getOrganizationInfoOfPlatform', 'listEnrichedMembers']),
+  ...bothPaths('organization:read', ['getOrganizationInfoOfPlatform', 'listEnrichedMembers']),
   ...rows('organization:manage', ['createWorkspace']),
   ...bothPaths('organization administrator', ['updateOrganizationInfo']),
   ...rows('signed-in person', [

@@ -193,7 +193,7 @@ describe('members', () => {
     const list = async (query: string) => {
       const { status, body } = await platform.asAdmin<EnrichedMember[]>(
         'GET',
-        `/v1/platform/orgs/current/members?email_like=*@GLOB.example&${query}`,
+        `/api/v1/platform/orgs/current/members?email_like=*@GLOB.example&${query}`,
       );
       expect(status, query).toBe(200);
       return body;

@@ -64,6 +64,7 @@ describe('the provider of the variables', () => {
       default_workspace_ids: [platform.bootstrap.workspace_id],
     });
     expect((await change({ client_id: 'other' })).status).toBe(409);
+    expect(await begin()).toMatch(/[?&]scope=openid%20email%20profile(&|$)/);
     expect((await change({ display_name: 'Company' })).status).toBe(200);
     expect((await platform.asAdmin('DELETE', `${SETTINGS}/${provider.id}`)).status).toBe(409);
     await platform.restart();

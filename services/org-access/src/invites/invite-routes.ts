@@ -19,10 +19,12 @@ export function inviteRoutes(parts: {
 }): BoundOperation[] {
   const { members, invites, invitees, keys } = parts;
   return [
-    bind(listEnrichedMembers, async ({ caller, query }) => {
-      const page = await invites.listEnriched(caller, query);
-      return ok(page.rows, { 'x-pagination-total': String(page.total) });
-    }),
+    ...listEnrichedMembers.map((operation) =>
+      bind(operation, async ({ caller, query }) => {
+        const page = await invites.listEnriched(caller, query);
+        return ok(page.rows, { 'x-pagination-total': String(page.total) });
+      }),
+    ),
     bind(listMyInvites, async ({ caller }) => ok(await invitees.list(caller))),
     bind(claimMyInvite, async ({ caller, params }) => ok(await invitees.claim(caller, params.organization_id))),
     bind(declineMyInvite, async ({ caller, params }) => ok(await invitees.decline(caller, params.organization_id))),

@@ -62,7 +62,7 @@ export const orgAccessOperations: readonly Operation[] = [
   listMyInvites,
   claimMyInvite,
   declineMyInvite,
-  listEnrichedMembers,
+  ...listEnrichedMembers,
   ...currentOrganizationOperations.flatMap((operations) => Object.values(operations)),
   ...listRoles,
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),

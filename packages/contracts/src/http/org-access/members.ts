@@ -15,7 +15,7 @@ import {
   PendingIdentityCreate,
   PendingMember,
 } from './member-bodies.ts';
-import { ORGANIZATION_PREFIXES } from './paths.ts';
+import { ORGANIZATION_PREFIXES, PLATFORM_PREFIXES } from './paths.ts';
 import {
   conflictResponse,
   ForbiddenResponse,
@@ -320,30 +320,32 @@ export const EnrichedMembersQuery = Type.Object({
 });
 export type EnrichedMembersQuery = Static<typeof EnrichedMembersQuery>;
 
-export const listEnrichedMembers = defineOperation({
-  operationId: 'listEnrichedMembers',
-  method: 'get',
-  path: '/v1/platform/orgs/current/members',
-  summary: 'Members and invites with their groups, workspaces and login methods, by address.',
-  tags,
-  ...reads,
-  query: EnrichedMembersQuery,
-  responses: {
-    200: {
-      description: 'A page.',
-      headers: total,
-      schema: Type.Array(EnrichedMember),
-      example: [
-        {
-          ...{ id: exampleMember.id, is_pending: false, is_disabled: false, ls_user_id: exampleMember.ls_user_id },
-          ...{ email: exampleMember.email, display_name: 'Ada Lovelace', avatar_url: null },
-          ...{ created_at: exampleMember.created_at, role_id: exampleMember.role_id, role_name: 'Organization User' },
-          linked_login_methods: [{ provider: 'custom-oidc', provisioning: 'oidc:jit' }],
-          scim_groups: [],
-          workspace_memberships: [],
-        },
-      ],
+export const listEnrichedMembers = PLATFORM_PREFIXES.map(({ prefix, alias }) =>
+  defineOperation({
+    operationId: `listEnrichedMembers${alias}`,
+    method: 'get',
+    path: `${prefix}/members`,
+    summary: 'Members and invites with their groups, workspaces and login methods, by address.',
+    tags,
+    ...reads,
+    query: EnrichedMembersQuery,
+    responses: {
+      200: {
+        description: 'A page.',
+        headers: total,
+        schema: Type.Array(EnrichedMember),
+        example: [
+          {
+            ...{ id: exampleMember.id, is_pending: false, is_disabled: false, ls_user_id: exampleMember.ls_user_id },
+            ...{ email: exampleMember.email, display_name: 'Ada Lovelace', avatar_url: null },
+            ...{ created_at: exampleMember.created_at, role_id: exampleMember.role_id, role_name: 'Organization User' },
+            linked_login_methods: [{ provider: 'custom-oidc', provisioning: 'oidc:jit' }],
+            scim_groups: [],
+            workspace_memberships: [],
+          },
+        ],
+      },
+      ...refusals,
     },
-    ...refusals,
-  },
-});
+  }),
+);

@@ -5,7 +5,7 @@ import type { PermissionRefusal } from '../../permissions.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 import { OrganizationPlan } from '../internal/principal.ts';
 import { LinkedLoginMethod } from './member-bodies.ts';
-import { ORGANIZATION_PREFIXES } from './paths.ts';
+import { ORGANIZATION_PREFIXES, PLATFORM_PREFIXES } from './paths.ts';
 import { conflictResponse, ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
 
 /** The switches as they work: both apply to the default organization of the installation alone. */
@@ -181,7 +181,10 @@ const exampleOrganization: Organization = {
 };
 
 /** Info is served below a third prefix too. */
-const INFO_PREFIXES = [...ORGANIZATION_PREFIXES, { prefix: '/v1/platform/orgs/current', alias: 'OfPlatform' }] as const;
+const INFO_PREFIXES = [
+  ...ORGANIZATION_PREFIXES,
+  ...PLATFORM_PREFIXES.map(({ prefix, alias }) => ({ prefix, alias: `OfPlatform${alias}` })),
+];
 
 export const getOrganizationInfo = INFO_PREFIXES.map(({ prefix, alias }) =>
   defineOperation({

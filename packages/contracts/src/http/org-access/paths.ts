@@ -7,7 +7,7 @@ export const ORGANIZATION_PREFIXES = [
   { prefix: '/api/v1/organizations/current', alias: 'Alias' },
 ] as const;
 
-/** Access policies and SCIM tokens are served under both: clients of self-hosted installations put `/api` in front. */
+/** Newer operations are served under both: clients of self-hosted installations put `/api` in front. */
 export const PLATFORM_PREFIXES = [
   { prefix: '/v1/platform/orgs/current', alias: '' },
   { prefix: '/api/v1/platform/orgs/current', alias: 'Alias' },

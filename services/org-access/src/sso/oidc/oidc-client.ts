@@ -56,7 +56,7 @@ export class OidcClient {
   /** Returns where a browser goes to sign in. `state` is stored with the visit. @throws SignInRefusedError */
   async authorizationUrl(provider: SsoProvider, visit: OidcVisit, state: string): Promise<URL> {
     const { configuration } = await this.#discover(provider);
-    return client.buildAuthorizationUrl(configuration, {
+    const url = client.buildAuthorizationUrl(configuration, {
       redirect_uri: this.#urls.oidcCallback,
       scope: oidcOf(provider).scopes,
       code_challenge: await client.calculatePKCECodeChallenge(visit.codeVerifier),
@@ -64,6 +64,9 @@ export class OidcClient {
       state,
       nonce: visit.nonce,
     });
+    // Some providers read a plus between scopes as a plus.
+    url.search = url.search.replaceAll('+', '%20');
+    return url;
   }
 
   /** Exchanges the code of an answer, and checks all that the provider says. @throws SignInRefusedError */
