@@ -34,8 +34,8 @@ export const DEPLOYMENT_ERRORS = {
   },
   secret_value_empty: {
     status: 400,
-    meaning: 'Hidden values were sent back, or a secret has no value.',
-    remedy: 'Send the value, or leave the secret out.',
+    meaning: 'Hidden values were sent back: a secret that has a value would lose it.',
+    remedy: 'Send the value, or remove the secret first.',
   },
   secret_name_reserved: {
     status: 400,

@@ -40,11 +40,11 @@ describe('the source of a deployment', () => {
     expect(change({ project_path: '/srv/a', deployment_type: null, listener_config: null })).toEqual(current);
   });
 
-  it('gets new resources as a whole, with cores to one decimal', () => {
+  it('gets new resources as a whole, with cores as they were sent', () => {
     const resource_spec = { memory_mb: 512, cpu: 1.26, queue_cpu: null };
     expect(change({ resource_spec })).toEqual({
       ...current,
-      resource_spec: { memory_mb: 512, cpu: 1.3 },
+      resource_spec: { memory_mb: 512, cpu: 1.26 },
     });
   });
 

@@ -13,11 +13,12 @@ import { checkSecrets } from '../secrets/secret-set.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import type { PlanChange } from './desired-state.ts';
 import { omitNulls } from './omit-nulls.ts';
-import { toStoredResources } from './resource-rules.ts';
 import { IMMUTABLE, invalidSource } from './source-fields.ts';
 
 /** The specification of a deployment after a change, and whether the change makes a revision. */
 export interface DesiredSpec {
+  /** Undefined leaves it as it is. */
+  displayName?: string | undefined;
   revisionSource: DeploymentSource;
   sourceConfig: SourceConfig;
   sourceRevisionConfig: SourceRevisionConfig;
@@ -65,7 +66,7 @@ export function toStoredSourceConfig(
   }
   return {
     ...fields,
-    ...(resources ? { resource_spec: toStoredResources(resources) } : {}),
+    ...(resources ? { resource_spec: omitNulls(resources) } : {}),
     ...(isChanged ? { custom_url: wanted } : {}),
   };
 }
@@ -141,17 +142,20 @@ export function planPatch(
   { makesRevision = needsRevision(patch) } = {},
 ): PlanChange {
   if (!makesRevision) checkNoRevisionFields(patch);
-  if (patch.secrets) checkSecrets(patch.secrets);
   return (current, latest) => {
     const source = current.source as DeploymentSource;
     const config = current.sourceConfig as SourceConfig;
     const { repo_commit_sha: commit } = current.sourceRevisionConfig as SourceRevisionConfig;
     checkCommit(patch.source_revision_config, commit);
+    const currentSecrets =
+      patch.secrets || patch.secret_references ? secrets.decrypt(current.id, current.encryptedSecrets) : [];
+    if (patch.secrets) checkSecrets(patch.secrets, currentSecrets);
     const references = patch.secret_references ?? (current.secretReferences as unknown as SecretReference[]);
     if (patch.secrets || patch.secret_references) {
-      checkReferences(references, patch.secrets ?? secrets.decrypt(current.id, current.encryptedSecrets));
+      checkReferences(references, patch.secrets ?? currentSecrets);
     }
     return {
+      displayName: patch.display_name ?? undefined,
       ...(makesRevision ? changeRevisionSource(current, latest, patch) : sourceOfRevision(latest)),
       sourceConfig: changeSourceConfig(source, config, patch.source_config, view.shownUrlsOf(current)),
       encryptedSecrets: patch.secrets ? secrets.encrypt(current.id, patch.secrets) : current.encryptedSecrets,

@@ -31,6 +31,7 @@ export class DeploymentView {
       id: row.id,
       tenant_id: row.workspaceId,
       name: row.name,
+      display_name: row.displayName,
       agent: row.agentId === null ? null : { agent_id: row.agentId, environment: row.agentEnvironment ?? '' },
       source: row.source as DeploymentSource,
       source_config: { ...config, custom_url: this.urlOf(row) },

@@ -133,6 +133,7 @@ async function write(
   const deployment = await transaction.deployment.update({
     where: { id: current.id },
     data: {
+      ...(desired.displayName === undefined ? {} : { displayName: desired.displayName }),
       encryptedSecrets: desired.encryptedSecrets,
       ...toStoredConfiguration(desired),
       latestRevisionId: revisionId,

@@ -1,7 +1,6 @@
 import type { ComputeType, ResourceSpec } from '@runyard/contracts';
 import { InvalidFieldError } from '@runyard/service-kit';
 import { findPodOverrideFault, type PodRules } from '../drivers/kubernetes/pod-overrides.ts';
-import { omitNulls } from './omit-nulls.ts';
 
 /**
  * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it
@@ -52,13 +51,4 @@ export function checkResources(spec: ResourceSpec, { computeType, pods }: Resour
 
 function refuseField(field: keyof ResourceSpec, message: string): InvalidFieldError {
   return new InvalidFieldError(['body', 'source_config', 'resource_spec', field], message);
-}
-
-/** Returns the resources as they are stored: without nulls, and with cores rounded to one decimal. */
-export function toStoredResources(spec: ResourceSpec): ResourceSpec {
-  const entries = Object.entries(omitNulls(spec)).map(([name, value]) => [
-    name,
-    typeof value === 'number' && /cpu/.test(name) ? Math.round(value * 10) / 10 : value,
-  ]);
-  return Object.fromEntries(entries) as ResourceSpec;
 }

@@ -59,6 +59,8 @@ export type DeploymentCreate = Static<typeof DeploymentCreate>;
  */
 export const DeploymentPatch = Type.Object(
   {
+    /** A name for people. `name` and the URLs stay as they are. */
+    display_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
     /** Source of the new revision; default: `source` of the deployment. 422 where the change makes none. */
     revision_source: OptionalNullable(RevisionSource),
     source_config: OptionalNullable(SourceConfig),
@@ -83,6 +85,8 @@ export const Deployment = Type.Object(
     /** The workspace of the deployment. */
     tenant_id: Uuid,
     name: Type.String(),
+    /** Null until a change sets it. */
+    display_name: Nullable(Type.String()),
     agent: Nullable(Agent),
     source: DeploymentSource,
     source_config: SourceConfig,
@@ -137,6 +141,7 @@ export const exampleDeployment: Deployment = {
   id: '0192f7a0-0000-7000-8000-000000000001',
   tenant_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001',
   name: 'hello-agent',
+  display_name: null,
   agent: null,
   source: 'local_directory',
   source_config: {

@@ -22,7 +22,7 @@ const count = OptionalNullable(Type.Integer({ minimum: 1, maximum: 100_000 }));
 const text = Type.Record(Type.String(), Type.String());
 const objects = OptionalNullable(Type.Array(JsonObject, { maxItems: 100 }));
 
-/** Cores are kept to one decimal. docs/services/control-plane/scaling.md says which fields apply where. */
+/** docs/services/control-plane/scaling.md says which fields apply where. */
 export const ResourceSpec = Type.Object(
   {
     /** Minimum number of agent-apis; requests are distributed in turn. */

@@ -89,7 +89,7 @@ function limits(resources: ResourceSpec, role: Replica['role']): string[] {
   const memoryLimit =
     (isWorker && resources.queue_memory_limit_mb) || resources.memory_limit_mb || (memory && memory * 2);
   return [
-    ...(cpuLimit ? [`--cpus=${Math.round(cpuLimit * 10) / 10}`] : []),
+    ...(cpuLimit ? [`--cpus=${Math.round(cpuLimit * 1000) / 1000}`] : []),
     ...(memory ? [`--memory-reservation=${memory}m`] : []),
     ...(memoryLimit ? [`--memory=${Math.max(memoryLimit, memory || 0)}m`] : []),
   ];
