@@ -246,9 +246,12 @@ const SIGN_IN_PAGES = {
     ],
     ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
     ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
-    ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator'],
+    ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator', 'showDevice', 'answerDevice'],
   ]),
   ...rows(provenOtherwise('a password comes with it'), ['signInByBasicAuth']),
+  ...rows(provenOtherwise('a code that a person allowed, or a refresh token'), ['issueOAuthTokens']),
+  ...rows(answeredToAll('programs ask before a person signs in'), ['getOAuthMetadata', 'authorizeDevice']),
+  ...rows(answeredToAll('a token that is none is ended already'), ['revokeOAuthToken']),
 };
 
 /** The need of each operation, by service and operation id. */

@@ -31,6 +31,10 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     isSelfAuthenticating: true,
     requiresHttp11: true,
   },
+  // Programs get tokens of people here; clients of self-hosted installations ask below `/api`.
+  { prefix: '/oauth', service: 'org-access', isSelfAuthenticating: true },
+  { prefix: '/api/oauth', service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
+  { prefix: '/.well-known/oauth-authorization-server', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },

@@ -63,6 +63,12 @@ export const configSchema = Type.Object({
     maximum: 604_800,
     description: 'A session ends when it was not used for this long.',
   }),
+  PROGRAM_SESSION_SECONDS: Type.Integer({
+    default: 604_800,
+    minimum: 300,
+    maximum: 7_776_000,
+    description: 'The session of a program, such as the LangSmith CLI, ends this long after a person allowed it.',
+  }),
   // Below the time for which the keys of retired signers stay published.
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
     default: 900,

@@ -1,4 +1,5 @@
 import type { ErrorForm } from '@runyard/service-kit';
+import { isOAuthPath, toOAuthError } from './oauth/oauth-error.ts';
 import { toScimError } from './scim/scim-error-form.ts';
 import { isScimPath } from './scim/scim-gate.ts';
 
@@ -8,6 +9,7 @@ const PLATFORM_ERRORS = /^(\/api)?\/v1\/platform\/orgs\/current\/(scim|access-po
 /** Gives the errors of some paths the form that their clients read; lists of invalid fields stay lists. */
 export const errorForm: ErrorForm = (req, reply) => {
   if (isScimPath(req)) return toScimError(req, reply);
+  if (isOAuthPath(req)) return toOAuthError(req, reply);
   const { detail, ...more } = reply.body;
   if (typeof detail === 'string' && PLATFORM_ERRORS.test(req.url ?? '')) {
     return { ...reply, body: { ...more, error: detail } };

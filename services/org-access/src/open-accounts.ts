@@ -10,9 +10,13 @@ import { MemberAccounts } from './accounts/member-accounts.ts';
 import { SecondFactors } from './accounts/second-factors.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
+import { oauthRoutes } from './oauth/oauth-routes.ts';
+import { OAuthService } from './oauth/oauth-service.ts';
+import { RefreshTokens } from './oauth/refresh-tokens.ts';
 import type { Credentials } from './open-credentials.ts';
 import { accountPageRoutes } from './pages/account-pages.ts';
 import { basicLoginRoutes } from './pages/basic-login.ts';
+import { devicePageRoutes } from './pages/device-pages.ts';
 import { linkPageRoutes } from './pages/link-pages.ts';
 import { PageVisitors } from './pages/page-visitors.ts';
 import { signInPageRoutes } from './pages/sign-in-pages.ts';
@@ -38,12 +42,21 @@ export function openAccounts(
   const invites = new InviteAcceptance({ database, signIn });
   const visitors = new PageVisitors({ sessions, lastSeen });
   const pages = { database, visitors, signIn, accounts, providers: new SsoLookupService({ database }) };
+  const oauth = new OAuthService({
+    ...{ database, sessions, lastSeen, accessTokens, limit },
+    refreshTokens: new RefreshTokens({ cipher }),
+    publicUrl: config.PUBLIC_URL,
+    sessionSeconds: config.PROGRAM_SESSION_SECONDS,
+    ssoSessionSeconds: Math.min(config.OAUTH_SESSION_MAX_SEC, config.PROGRAM_SESSION_SECONDS),
+  });
   const routes = [
     ...signInPageRoutes(pages),
     ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
     ...accountPageRoutes({ ...pages, sessions }),
     ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
+    ...devicePageRoutes({ database, visitors, limit }),
+    ...oauthRoutes(oauth),
   ];
   return { routes, firstAdministrator };
 }

@@ -49,7 +49,11 @@ export async function openCredentials({ config, context, database, cipher }: Fou
 
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
   const accessTokens = new AccessTokens({ keys: signingKeys, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS });
-  const limits = { maxSeconds: config.SESSION_MAX_SECONDS, idleSeconds: config.SESSION_IDLE_SECONDS };
+  const limits = {
+    maxSeconds: config.SESSION_MAX_SECONDS,
+    idleSeconds: config.SESSION_IDLE_SECONDS,
+    programSeconds: config.PROGRAM_SESSION_SECONDS,
+  };
   const sessions = new LiveSessions({ prisma, limits, lastSeen });
   const verifier = new CredentialVerifier({
     keys: new KeyVerifier({ prisma, tokens, lastUse }),

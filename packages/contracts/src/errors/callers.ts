@@ -74,6 +74,21 @@ export const CALLER_ERRORS = {
     meaning: 'The organization is `sso_only`, and the session is not from one of its identity providers.',
     remedy: 'Sign in through the identity provider of the organization.',
   },
+  oauth_request_invalid: {
+    status: 400,
+    meaning: 'A request of OAuth lacks a parameter, repeats one, or names a grant or resource that is not ours.',
+    remedy: 'See `error` and `error_description`.',
+  },
+  oauth_grant_refused: {
+    status: 400,
+    meaning: 'A refresh token or the code of a program does not work (any more), or the person has not answered yet.',
+    remedy: 'After `authorization_pending` and `slow_down` ask again; otherwise sign in again.',
+  },
+  oauth_client_unknown: {
+    status: 401,
+    meaning: 'The `client_id` is no program that may act for people here.',
+    remedy: 'Use `langsmith-cli`.',
+  },
   form_forged: {
     status: 403,
     meaning: 'A form was sent that is not from a page of this session: another site may have sent it.',

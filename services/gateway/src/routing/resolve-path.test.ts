@@ -8,6 +8,8 @@ describe('the resolution of paths', () => {
     ['/scim/v2/Users', 'org-access'],
     ['/auth/callback', 'org-access'],
     ['/login', 'org-access'],
+    ['/oauth/token', 'org-access'],
+    ['/.well-known/oauth-authorization-server', 'org-access'],
     ['/v1/projects', 'control-plane'],
     ['/v2/deployments?name_contains=a', 'control-plane'],
   ])('sends %s to %s, longest prefix first', (path, service) => {
@@ -19,6 +21,14 @@ describe('the resolution of paths', () => {
       service: 'control-plane',
       target: '/v2/deployments?limit=1',
       stripped: '/api-host',
+    });
+  });
+
+  it('passes requests for tokens of programs on without a key, below /api too', () => {
+    expect(resolvePath('/api/oauth/token')).toMatchObject({
+      service: 'org-access',
+      target: '/oauth/token',
+      isSelfAuthenticating: true,
     });
   });
 

@@ -21,6 +21,9 @@ const LIMITS = {
   /** Emails that somebody else may have asked for. */
   reset: { free: 3, maxSeconds: 3_600 },
   verification: { free: 3, maxSeconds: 3_600 },
+  /** Codes of programs: asked for by an address, and entered by a person. */
+  device: { free: 100, maxSeconds: 60 },
+  userCode: { free: 10, maxSeconds: 300 },
 } as const satisfies Record<string, Limit>;
 
 /** Failures are forgotten after this long without another. */
@@ -36,17 +39,26 @@ export class AttemptLimit {
     this.#prisma = options.prisma;
   }
 
+  /** Counts what an address asks for. @throws TooManyRequestsError during a pause */
+  async takeForAddress(kind: 'device', address: string | null): Promise<void> {
+    await this.#count([kind, address === null ? '' : networkOf(address)]);
+  }
+
   /**
    * Counts an attempt as failed before it is made, so that many at once are limited too. Whoever succeeds calls `forget`.
    *
    * @throws TooManyRequestsError during a pause
    */
-  async take(kind: Exclude<keyof typeof LIMITS, 'address'>, name: string, address: string | null): Promise<void> {
+  async take(
+    kind: Exclude<keyof typeof LIMITS, 'address' | 'device'>,
+    name: string,
+    address: string | null,
+  ): Promise<void> {
     if (address !== null) await this.#count(['address', networkOf(address)]);
     await this.#count([kind, name]);
   }
 
-  async forget(kind: 'account' | 'secondStep', name: string): Promise<void> {
+  async forget(kind: 'account' | 'secondStep' | 'userCode', name: string): Promise<void> {
     await this.#prisma.signInThrottle.deleteMany({ where: { subject: digest([kind, name]) } });
   }
 

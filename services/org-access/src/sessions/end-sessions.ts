@@ -9,7 +9,8 @@ export type SessionEndReason =
   | 'role_changed'
   | 'disabled'
   | 'removed'
-  | 'credentials_changed';
+  | 'credentials_changed'
+  | 'refresh_token_reused';
 
 /** Ends sessions, and tells caches. @returns their number */
 export async function endSessions(

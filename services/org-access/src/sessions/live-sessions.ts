@@ -8,6 +8,8 @@ export interface SessionLimits {
   maxSeconds: number;
   /** Seconds without a request. */
   idleSeconds: number;
+  /** Seconds after a person allowed a program, used or not. */
+  programSeconds: number;
 }
 
 /** A session that has not ended, and when it will. */
@@ -73,12 +75,14 @@ export class LiveSessions {
 
   #withEnd(session: Session): LiveSession {
     const lastSeenAt = this.#lastSeen.unstored(session.id) ?? session.lastSeenAt;
-    const end = Math.min(
-      session.expiresAt.getTime(),
-      session.createdAt.getTime() + this.#limits.maxSeconds * 1000,
-      lastSeenAt.getTime() + this.#limits.idleSeconds * 1000,
-    );
+    const end = Math.min(session.expiresAt.getTime(), ...this.#limitsOf({ ...session, lastSeenAt }));
     return { session: { ...session, lastSeenAt }, endsAt: new Date(end) };
+  }
+
+  #limitsOf({ clientId, createdAt, lastSeenAt }: Session): number[] {
+    const { maxSeconds, idleSeconds, programSeconds } = this.#limits;
+    if (clientId !== null) return [createdAt.getTime() + programSeconds * 1000];
+    return [createdAt.getTime() + maxSeconds * 1000, lastSeenAt.getTime() + idleSeconds * 1000];
   }
 }
 

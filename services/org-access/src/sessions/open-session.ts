@@ -10,6 +10,10 @@ export interface NewSession {
   expiresAt: Date;
   address: string | null;
   userAgent: string | null;
+  /** The program that the session is for; without it, a browser. */
+  clientId?: string;
+  /** The organization in which it acts first. */
+  organizationId?: string | null;
   /** Set for sign-in by an organization's provider: the session may act in that organization alone. */
   sso?: {
     organizationId: string;

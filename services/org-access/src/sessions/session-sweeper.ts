@@ -5,7 +5,7 @@ const EVERY_MS = 3_600_000;
 /** Ended sessions stay a month, so that an administrator can see what became of one that the audit trail names. */
 const KEPT_MS = 30 * 86_400_000;
 
-/** Deletes sessions that ended long ago. Any number of processes may do so. */
+/** Deletes sessions that ended long ago, and programs' questions that nobody answered in time. Any number of processes may do so. */
 export class SessionSweeper {
   readonly #prisma: PrismaClient;
   readonly #task: PeriodicTask;
@@ -26,5 +26,6 @@ export class SessionSweeper {
   async sweep(): Promise<void> {
     // No session outlives this: one that ended before it expired is deleted with its expiry.
     await this.#prisma.session.deleteMany({ where: { expiresAt: { lt: new Date(Date.now() - KEPT_MS) } } });
+    await this.#prisma.deviceAuthorization.deleteMany({ where: { expiresAt: { lt: new Date() } } });
   }
 }

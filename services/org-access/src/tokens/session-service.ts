@@ -8,6 +8,7 @@ import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
 import { type LiveSession, type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
 import { makeSessionToken } from '../sessions/open-session.ts';
+import { recordForSession } from '../sessions/record-for-session.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { chooseIdentity } from './session-scope.ts';
 
@@ -141,7 +142,7 @@ function cookieRequired(): ForbiddenError {
 }
 
 /** Records that sessions ended, in the organizations where they could act. */
-async function recordEnd(
+function recordEnd(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   end: {
@@ -152,19 +153,14 @@ async function recordEnd(
     reason: SessionEndReason;
   },
 ): Promise<void> {
-  const { personId, ssoOrganizationId } = end.session;
-  const identities = await transaction.identity.findMany({
-    where: { personId, isRemoved: false, ...(ssoOrganizationId && { organizationId: ssoOrganizationId }) },
-    select: { organizationId: true },
+  const { session, sessionId: resourceId, ended, reason } = end;
+  const details = { reason, ended };
+  return recordForSession(transaction, audit, session, {
+    action: 'session.ended',
+    resourceType: 'session',
+    resourceId,
+    details,
   });
-  for (const { organizationId } of identities) {
-    audit.record(organizationId, {
-      action: 'session.ended',
-      resourceType: 'session',
-      resourceId: end.sessionId,
-      details: { reason: end.reason, ended: end.ended },
-    });
-  }
 }
 
 function render({ session, endsAt }: LiveSession, caller: Principal): SessionInfo {

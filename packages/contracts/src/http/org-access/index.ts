@@ -24,6 +24,7 @@ import {
 import { findDeletedWorkspaces } from './internal-workspaces.ts';
 import { claimMyInvite, declineMyInvite, listMyInvites } from './invites.ts';
 import { listEnrichedMembers, memberOperations } from './members.ts';
+import { programOperations } from './oauth.ts';
 import {
   createOrganization,
   currentOrganizationOperations,
@@ -107,6 +108,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...verifyAuditLogs,
   getAuditLogs,
   ...Object.values(sessionOperations),
+  ...programOperations,
   ...pageOperations,
   getPlatformInfo,
   ...[...accessPolicyOperations, ...accessPolicyAttachments].flatMap((operations) => Object.values(operations)),
@@ -133,6 +135,7 @@ export * from './internal-workspaces.ts';
 export * from './invites.ts';
 export * from './member-bodies.ts';
 export * from './members.ts';
+export * from './oauth.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';
 export * from './pages.ts';

@@ -1,6 +1,7 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { defineOperation, type Operation, type OperationResponse } from '../../operation.ts';
 import { ErrorResponse, ValidationErrorResponse } from '../common.ts';
+import { DEVICE_PAGE_PATH } from './oauth.ts';
 import { UnauthorizedResponse } from './responses.ts';
 
 /** The page where people sign in. */
@@ -82,6 +83,7 @@ const EXAMPLES: Record<string, string> = {
   password: 'seven grey herons asleep',
   current_password: 'a lighthouse keeps no diary',
   code: '123456',
+  user_code: 'BCDF-GHJK',
   return_to: '/auth/account',
   answer: 'accept',
   method: 'password',
@@ -274,6 +276,22 @@ export const accountPages = {
   }),
 } as const;
 
+/** Pages on which people let programs act for them. */
+export const devicePages = {
+  show: pageOf({
+    operationId: 'showDevice',
+    path: DEVICE_PAGE_PATH,
+    summary: 'Ask for the code that a program shows.',
+    query: Type.Object({ user_code: Code }),
+  }),
+  answer: formOf({
+    operationId: 'answerDevice',
+    path: DEVICE_PAGE_PATH,
+    summary: 'Show who asks, or let the program act for the person, or refuse it.',
+    body: Type.Object({ csrf: Csrf, user_code: Code, answer: Text(20) }),
+  }),
+} as const;
+
 export const BasicLoginAnswer = Type.Object({ access_token: Type.String() }, { $id: 'BasicLoginAnswer' });
 
 /** Signs a program in as a person. */
@@ -301,6 +319,8 @@ export const signInByBasicAuth = defineOperation({
 });
 
 export const pageOperations: readonly Operation[] = [
-  ...[signInPages, linkPages, accountPages].flatMap((group) => Object.values(group) as unknown as Operation[]),
+  ...[signInPages, linkPages, accountPages, devicePages].flatMap(
+    (group) => Object.values(group) as unknown as Operation[],
+  ),
   signInByBasicAuth,
 ];

@@ -1,0 +1,241 @@
+import { DEVICE_GRANT, type DeviceCodeAnswer, type OAuthTokenAnswer, type SessionInfo } from '@runyard/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { PageClient } from './support/page-client.ts';
+import { TestPeople } from './support/people.ts';
+import { TestOrgAccess } from './support/platform.ts';
+
+const client_id = 'langsmith-cli';
+const DEVICE_PAGE = '/auth/device';
+const USER = { workspaceId: null, roleId: PLATFORM_ROLES.organizationUser };
+
+type Tokens = OAuthTokenAnswer & { error?: string; error_description?: string };
+
+let platform: TestOrgAccess;
+let people: TestPeople;
+beforeAll(async () => {
+  platform = await TestOrgAccess.start();
+  people = await TestPeople.open(platform);
+});
+afterAll(async () => {
+  await people?.close();
+  await platform?.close();
+});
+
+/** Posts a form as the official command line does. */
+async function post<Body = Tokens>(path: string, fields: Record<string, string> | [string, string][]) {
+  const answer = await fetch(platform.service.url + path, { method: 'POST', body: new URLSearchParams(fields) });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, body: (text ? JSON.parse(text) : undefined) as Body };
+}
+const ask = async () => (await post<DeviceCodeAnswer>('/oauth/device/code', { client_id })).body;
+const poll = (device_code: string) => post('/oauth/token', { grant_type: DEVICE_GRANT, client_id, device_code });
+const refresh = (refresh_token: string) =>
+  post('/oauth/token', { grant_type: 'refresh_token', client_id, refresh_token });
+
+/** @returns a browser in which a new member of an organization has signed in */
+async function signIn(): Promise<{ browser: PageClient; personId: string; sessionId: string; organizationId: string }> {
+  const { organizationId } = await people.addOrganization();
+  const personId = await people.addPerson();
+  await people.addMember(personId, organizationId, [USER]);
+  const { id, token } = await people.signIn(personId);
+  const browser = new PageClient(platform.service.url);
+  browser.cookies.set('runyard_session', token);
+  return { browser, personId, sessionId: id, organizationId };
+}
+
+async function answer(browser: PageClient, user_code: string, answer: 'accept' | 'refuse') {
+  const entry = await browser.open(`${DEVICE_PAGE}?user_code=${user_code}`);
+  const question = await browser.submit(DEVICE_PAGE, { user_code }, entry);
+  expect(question.text).toContain('LangSmith CLI');
+  return browser.submit(DEVICE_PAGE, { answer }, question);
+}
+
+/** @returns the tokens of a program that a new member allowed */
+async function allow() {
+  const visitor = await signIn();
+  const asked = await ask();
+  await answer(visitor.browser, asked.user_code, 'accept');
+  return { ...visitor, asked, tokens: (await poll(asked.device_code)).body };
+}
+const errorOf = async (answer: Promise<{ status: number; body: Tokens }>) => {
+  const { status, body } = await answer;
+  return [status, body.error, typeof body.error_description];
+};
+const auditOf = (organizationId: string) =>
+  platform.query<{ action: string; details: Record<string, unknown> }>(
+    'SELECT action, details FROM audit_event WHERE organization_id = $1::uuid ORDER BY sequence',
+    [organizationId],
+  );
+
+describe('a program that asks a person for the right to act', () => {
+  it('waits for the answer, and then acts as the person in a session of its own', async () => {
+    const asked = await ask();
+    expect(asked).toMatchObject({ expires_in: 600, interval: 5 });
+    expect(asked.user_code).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
+    expect(new URL(asked.verification_uri).pathname).toBe(DEVICE_PAGE);
+    expect(await errorOf(poll(asked.device_code))).toEqual([400, 'authorization_pending', 'string']);
+    expect(await errorOf(poll(asked.device_code))).toEqual([400, 'slow_down', 'string']);
+
+    const { browser, organizationId, sessionId, personId } = await signIn();
+    const end = await answer(browser, asked.user_code.toLowerCase().replace('-', ''), 'accept');
+    expect(end).toMatchObject({ status: 200, text: expect.stringContaining('may act for you') });
+    const { status, headers, body } = await poll(asked.device_code);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900 });
+    const { claims } = (await platform.verify(body.access_token)).body;
+    expect(claims).toMatchObject({ kind: 'session', person_id: personId, organization_id: organizationId });
+    expect(claims.session_id).not.toBe(sessionId);
+    const sessions = await platform.callAs<SessionInfo[]>({ token: body.access_token }, 'GET', '/api/v1/sessions');
+    expect(sessions.body.map(({ id }) => id).sort()).toEqual([sessionId, claims.session_id].sort());
+    expect((await auditOf(organizationId)).map(({ action }) => action)).toEqual(['program.allowed', 'sign_in.allowed']);
+
+    expect(await errorOf(poll(asked.device_code)), 'the code works once').toEqual([400, 'invalid_grant', 'string']);
+    expect((await platform.verify(body.refresh_token)).status, 'a refresh token is no credential').toBe(401);
+    const dump = await platform.dump();
+    for (const secret of [asked.device_code, body.refresh_token, body.access_token]) expect(dump).not.toContain(secret);
+  });
+
+  it('gets nothing when the person refuses, signs out before it asks, or lets the code expire', async () => {
+    const [refused, left, late] = [await ask(), await ask(), await ask()];
+    const { browser, sessionId } = await signIn();
+    await answer(browser, refused.user_code, 'refuse');
+    expect(await errorOf(poll(refused.device_code))).toEqual([400, 'access_denied', 'string']);
+    await answer(browser, left.user_code, 'accept');
+    await platform.query('UPDATE session SET ended_at = now() WHERE id = $1::uuid', [sessionId]);
+    expect(await errorOf(poll(left.device_code))).toEqual([400, 'access_denied', 'string']);
+    await platform.query(`UPDATE device_authorization SET expires_at = now() WHERE denied_at IS NULL`);
+    expect(await errorOf(poll(late.device_code))).toEqual([400, 'expired_token', 'string']);
+  });
+
+  it('is let in by nobody but a person who signed in, on our own page, and not by guessing', async () => {
+    const { user_code } = await ask();
+    const stranger = new PageClient(platform.service.url);
+    expect((await stranger.open(`${DEVICE_PAGE}?user_code=${user_code}`)).path).toMatch(/^\/login\?return_to=/);
+    const { browser } = await signIn();
+    expect((await browser.submit(DEVICE_PAGE, { user_code, answer: 'accept', csrf: 'forged' })).status).toBe(403);
+    const entry = await browser.open(DEVICE_PAGE);
+    const guess = () => browser.submit(DEVICE_PAGE, { user_code: 'BBBB-BBBB' }, entry);
+    const statuses = [];
+    for (let count = 0; count < 11; count += 1) statuses.push((await guess()).status);
+    expect(statuses).toEqual([...Array(10).fill(400), 429]);
+  });
+});
+
+describe('a refresh token', () => {
+  it('gives the next tokens once, and ends the session when a used one comes back', async () => {
+    const { tokens, organizationId } = await allow();
+    const next = await refresh(tokens.refresh_token);
+    expect(next.body.refresh_token).not.toBe(tokens.refresh_token);
+    const after = await refresh(next.body.refresh_token);
+    expect((await platform.verify(after.body.access_token)).status).toBe(200);
+
+    expect(await errorOf(refresh(tokens.refresh_token))).toEqual([400, 'invalid_grant', 'string']);
+    expect(await errorOf(refresh(after.body.refresh_token))).toEqual([400, 'invalid_grant', 'string']);
+    expect((await platform.verify(after.body.access_token)).status).toBe(401);
+    expect((await auditOf(organizationId)).at(-1)).toMatchObject({
+      action: 'session.ended',
+      details: { reason: 'refresh_token_reused' },
+    });
+  });
+
+  it('gives one and the same successor to all who present it at once, for half a minute', async () => {
+    const { tokens } = await allow();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => refresh(tokens.refresh_token)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    const successors = new Set(answers.map(({ body }) => body.refresh_token));
+    expect(successors.size).toBe(1);
+    await platform.query(`UPDATE refresh_token SET used_at = now() - interval '31 s' WHERE used_at IS NOT NULL`);
+    expect(await errorOf(refresh(tokens.refresh_token))).toEqual([400, 'invalid_grant', 'string']);
+    expect(await errorOf(refresh([...successors][0]!))).toEqual([400, 'invalid_grant', 'string']);
+  });
+
+  it('ends with its session: revoked, ended on the list of sessions, or at the limit of programs', async () => {
+    const [revoked, byAccess, listed, old] = [await allow(), await allow(), await allow(), await allow()];
+    expect((await post('/oauth/revoke', { client_id, token: revoked.tokens.refresh_token })).status).toBe(200);
+    expect((await post('/oauth/revoke', { client_id, token: byAccess.tokens.access_token })).status).toBe(200);
+    expect((await post('/oauth/revoke', { client_id, token: 'nothing' })).status).toBe(200);
+    const browserToken = listed.browser.sessionToken!;
+    expect((await platform.callAs({ token: browserToken }, 'DELETE', '/api/v1/sessions')).body).toEqual({ ended: 1 });
+    await platform.query(`UPDATE session SET created_at = now() - interval '8 days' WHERE person_id = $1::uuid`, [
+      old.personId,
+    ]);
+    for (const { tokens } of [revoked, byAccess, listed, old]) {
+      expect(await errorOf(refresh(tokens.refresh_token))).toEqual([400, 'invalid_grant', 'string']);
+      expect((await platform.verify(tokens.access_token)).status).toBe(401);
+    }
+    expect((await platform.verify(browserToken)).status, 'the browser stays signed in').toBe(200);
+  });
+
+  it('keeps a program signed in that was idle for longer than a browser may be', async () => {
+    const { tokens, personId } = await allow();
+    await platform.query(`UPDATE session SET last_seen_at = now() - interval '2 days' WHERE person_id = $1::uuid`, [
+      personId,
+    ]);
+    expect((await refresh(tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('of a sign-in at an identity provider acts in that organization alone, and ends with it', async () => {
+    const { organizationId } = await people.addOrganization();
+    const personId = await people.addPerson();
+    await people.addMember(personId, organizationId, [USER]);
+    await people.addMember(personId, (await people.addOrganization()).organizationId, [USER]);
+    const providerId = crypto.randomUUID();
+    const sso = { organizationId, providerId, sessionId: 'sid', subject: 'ada', encryptedIdToken: null };
+    const { token } = await people.signIn(personId, { sso });
+    const browser = new PageClient(platform.service.url);
+    browser.cookies.set('runyard_session', token);
+    const asked = await ask();
+    await answer(browser, asked.user_code, 'accept');
+    const { body } = await poll(asked.device_code);
+    expect((await platform.verify(body.access_token)).body.claims.organization_id).toBe(organizationId);
+    const [row] = await platform.query<{ seconds: number }>(
+      `SELECT extract(epoch FROM expires_at - created_at)::int AS seconds FROM session
+       WHERE sso_provider_id = $1::uuid AND provider_session_id = 'sid' AND client_id = 'langsmith-cli'`,
+      [providerId],
+    );
+    expect(row!.seconds).toBeGreaterThan(86_390);
+    expect(row!.seconds).toBeLessThan(86_410);
+  });
+});
+
+describe('a bad request of OAuth', () => {
+  it.each([
+    [400, 'invalid_request', {}],
+    [400, 'invalid_request', { grant_type: 'refresh_token' }],
+    [401, 'invalid_client', { grant_type: 'refresh_token', client_id: 'another', refresh_token: 'a' }],
+    [400, 'invalid_request', { grant_type: 'refresh_token', client_id }],
+    [400, 'invalid_request', { grant_type: DEVICE_GRANT, client_id }],
+    [400, 'invalid_grant', { grant_type: 'refresh_token', client_id, refresh_token: 'a' }],
+    [400, 'unsupported_grant_type', { grant_type: 'password', client_id }],
+    [
+      400,
+      'invalid_target',
+      { grant_type: 'refresh_token', client_id, refresh_token: 'a', resource: 'https://a.example' },
+    ],
+    [
+      400,
+      'invalid_request',
+      [
+        ['client_id', client_id],
+        ['client_id', client_id],
+      ] as [string, string][],
+    ],
+  ])('is answered %s %s in the form of RFC 6749', async (status, error, fields) => {
+    expect(await errorOf(post('/oauth/token', fields as Record<string, string>))).toEqual([status, error, 'string']);
+  });
+
+  it('leads to no foreign host: the metadata names the public address of the platform', async () => {
+    const { body } = await platform.anonymous<Record<string, unknown>>(
+      'GET',
+      '/.well-known/oauth-authorization-server',
+    );
+    expect(body).toMatchObject({
+      issuer: 'http://localhost:2024',
+      token_endpoint: 'http://localhost:2024/oauth/token',
+      device_authorization_endpoint: 'http://localhost:2024/oauth/device/code',
+      grant_types_supported: [DEVICE_GRANT, 'refresh_token'],
+    });
+  });
+});
