@@ -220,7 +220,7 @@ const ORG_ACCESS = {
   ...rows('any key', ['listServiceAccounts', 'deleteServiceAccount']),
   // An account without a list of workspaces is good in all of them.
   ...rows('signed-in person', ['listSessions', 'endSession', 'endSessions', 'signOut', 'refreshSession']),
-  ...rows('signed-in person', ['issueAccessToken', 'chooseOrganization', 'whoAmI']),
+  ...rows('signed-in person', ['issueAccessToken', 'chooseOrganization', 'whoAmI', 'signOutAtProvider']),
   ...rows('organization administrator', ['createServiceAccount']),
   ...rows(provenOtherwise('the SCIM token of an organization'), [
     ...['listScimUsers', 'searchScimUsers', 'createScimUser', 'getScimUser', 'replaceScimUser', 'patchScimUser'],

@@ -21,12 +21,14 @@ import { linkPageRoutes } from './pages/link-pages.ts';
 import { PageVisitors } from './pages/page-visitors.ts';
 import { signInPageRoutes } from './pages/sign-in-pages.ts';
 import { SsoLookupService } from './sso/lookup-service.ts';
+import type { SsoLogout } from './sso/sso-logout.ts';
 
 /** Opens accounts with email and password, and the pages on which people sign in. */
 export function openAccounts(
   { config, context, database, cipher, keys }: Foundation,
   { sessions, lastSeen, accessTokens }: Credentials,
   emails: EmailOutbox,
+  logout: SsoLogout,
 ): { routes: BoundOperation[]; firstAdministrator: FirstAdministrator } {
   const { logger, lifecycle } = context;
   const { prisma } = database;
@@ -41,7 +43,7 @@ export function openAccounts(
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });
   const visitors = new PageVisitors({ sessions, lastSeen });
-  const pages = { database, visitors, signIn, accounts, providers: new SsoLookupService({ database }) };
+  const pages = { database, visitors, signIn, accounts, logout, providers: new SsoLookupService({ database }) };
   const oauth = new OAuthService({
     ...{ database, sessions, lastSeen, accessTokens, limit },
     refreshTokens: new RefreshTokens({ cipher }),

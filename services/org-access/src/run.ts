@@ -35,7 +35,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { signingKeys, verifier } = credentials;
   const auditOperations = await openAudit(foundation);
   const sso = await openSso(foundation);
-  const accounts = openAccounts(foundation, credentials, emails);
+  const accounts = openAccounts(foundation, credentials, emails, sso.logout);
   const operations = [
     ...openDirectory(foundation, bus, emails),
     ...openScim(database),

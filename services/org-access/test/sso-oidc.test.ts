@@ -4,6 +4,7 @@ import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { csrfTokenOf } from '../src/sessions/session-cookie.ts';
 import { TestBrowser } from './support/browser.ts';
 import { TestOidcProvider } from './support/oidc-identity-provider.ts';
+import { PageClient } from './support/page-client.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const SETTINGS = '/api/v1/orgs/current/sso-settings';
@@ -258,5 +259,33 @@ describe('sign-out', () => {
     expect(new URL(answer.location).searchParams.get('id_token_hint')).toMatch(/^ey/);
     expect(browser.isSignedIn).toBe(false);
     expect(await live('judy@example.com')).toBe(0);
+  });
+
+  it('of a program or by the form of the account leads to the provider too, and leaves an event', async () => {
+    await signIn(person('kim'));
+    const token = browser.cookies.get('runyard_session')!;
+    const byApi = await platform.callAs<{ logout_url: string | null }>(
+      { token },
+      'POST',
+      '/api/v1/sessions/current/logout',
+    );
+    expect(byApi).toMatchObject({
+      status: 200,
+      body: { logout_url: expect.stringContaining(`${idp.issuer}/logout?`) },
+    });
+    expect(await live('kim@example.com')).toBe(0);
+    await signIn(person('kim'));
+    const pages = new PageClient(platform.service.url);
+    pages.cookies.set('runyard_session', browser.cookies.get('runyard_session')!);
+    const csrf = csrfTokenOf(pages.sessionToken!);
+    const byForm = await pages.submit('/auth/sign-out', { csrf });
+    expect(byForm.text).toContain(`href="${idp.issuer}/logout?`);
+    expect(pages.sessionToken).toBeUndefined();
+    expect(await live('kim@example.com')).toBe(0);
+    const events = await query(
+      `SELECT 1 FROM audit_event JOIN person ON person.id = person_id
+       WHERE email = 'kim@example.com' AND action = 'session.ended' AND details->>'reason' = 'signed_out'`,
+    );
+    expect(events).toHaveLength(2);
   });
 });

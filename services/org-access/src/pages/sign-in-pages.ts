@@ -3,9 +3,9 @@ import { BadRequestError, type BoundOperation, type HandlerRequest, type Reply, 
 import type { AccountService } from '../accounts/account-service.ts';
 import type { AccountSignIn, OpenedSession } from '../accounts/account-sign-in.ts';
 import type { Database } from '../database/database.ts';
-import { endSessions } from '../sessions/end-sessions.ts';
 import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
 import type { SsoLookupService } from '../sso/lookup-service.ts';
+import type { SsoLogout } from '../sso/sso-logout.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { enterOrganization } from './enter-organization.ts';
 import { html } from './html.ts';
@@ -19,12 +19,20 @@ export interface PageParts {
   signIn: AccountSignIn;
   accounts: AccountService;
   providers: SsoLookupService;
+  logout: SsoLogout;
 }
 
 type Request = Pick<HandlerRequest, 'headers'>;
 
 /** Pages on which people sign in, choose their organization, and sign out. */
-export function signInPageRoutes({ database, visitors, signIn, accounts, providers }: PageParts): BoundOperation[] {
+export function signInPageRoutes({
+  database,
+  visitors,
+  signIn,
+  accounts,
+  providers,
+  logout,
+}: PageParts): BoundOperation[] {
   return [
     bindPage(signInPages.show, async ({ query, headers }) => {
       const returnTo = localPath(query.return_to);
@@ -76,8 +84,9 @@ export function signInPageRoutes({ database, visitors, signIn, accounts, provide
     }),
     bindPage(signInPages.signOut, async ({ body, headers }) =>
       visitors.change(headers, body.csrf, async ({ session }) => {
-        await database.transact((transaction) => endSessions(transaction, { id: session.id }, 'signed_out'));
-        return redirect('/login', { 'set-cookie': clearedSessionCookie({ headers }) });
+        const location = await logout.end({ id: session.id });
+        const cleared = { 'set-cookie': clearedSessionCookie({ headers }) };
+        return location === null ? redirect('/login', cleared) : showSignedOut(location, cleared);
       }),
     ),
     bindPage(signInPages.showOrganizations, async ({ query, headers }) => {
@@ -131,6 +140,18 @@ export async function organizationsOf(
     select: { id: true, displayName: true },
     orderBy: [{ displayName: 'asc' }, { id: 'asc' }],
   });
+}
+
+/** Browsers let no form of ours lead to another host, so a link does. */
+function showSignedOut(logoutUrl: string, headers: Record<string, string>): Reply {
+  return showPage(
+    {
+      title: 'You are signed out',
+      body: html`<p>Your identity provider still knows you in this browser.
+<a href="${logoutUrl}">Sign out there too</a>, or <a href="/login">sign in again</a>.</p>`,
+    },
+    { headers },
+  );
 }
 
 function showEmailForm(form: { email: string | undefined; returnTo: string | undefined; fault?: string }): Reply {

@@ -23,6 +23,7 @@ import { readEnvironmentProvider, readSubjectClaims } from './sso-variables.ts';
 
 export interface Sso {
   routes: BoundOperation[];
+  logout: SsoLogout;
   /** Makes the provider that the environment describes. Never fails: a bootstrap's answer shows a key once. */
   ensureEnvironmentProvider(): Promise<void>;
 }
@@ -43,11 +44,10 @@ export async function openSso(foundation: Foundation): Promise<Sso> {
     await refresher.stop();
     await http.close();
   });
+  const signIn = openSignIn(foundation, http, urls);
   return {
-    routes: [
-      ...ssoRoutes(providers, new SsoLookupService({ database }), keys),
-      ...signInRoutes(openSignIn(foundation, http, urls)),
-    ],
+    routes: [...ssoRoutes(providers, new SsoLookupService({ database }), keys), ...signInRoutes(signIn)],
+    logout: signIn.logout,
     // The next start makes up for a failure.
     ensureEnvironmentProvider: () =>
       environment

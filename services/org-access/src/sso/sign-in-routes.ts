@@ -7,6 +7,7 @@ import {
   finishOidcSignIn,
   getSamlMetadata,
   receiveSamlResponse,
+  signOutAtProvider,
 } from '@runyard/contracts';
 import {
   type BoundOperation,
@@ -90,8 +91,12 @@ export function signInRoutes(parts: SignInParts): BoundOperation[] {
       const token = sessionTokenIn(request);
       if (token !== undefined && !isCsrfTokenOf(token, request.body.csrf_token))
         throw new ForbiddenError('The form is not from this session', { code: 'form_forged' });
-      const location = token === undefined ? '/login' : await parts.logout.end(token);
-      return redirect(location, { 'set-cookie': clearedSessionCookie(request) });
+      const location = token === undefined ? null : await parts.logout.end({ token });
+      return redirect(location ?? '/login', { 'set-cookie': clearedSessionCookie(request) });
+    }),
+    bind(signOutAtProvider, async (request) => {
+      const location = await parts.logout.end({ id: request.caller.sessionId! });
+      return ok({ logout_url: location }, { 'set-cookie': clearedSessionCookie(request), 'cache-control': 'no-store' });
     }),
   ];
 }

@@ -1,12 +1,14 @@
 import type { Cipher } from '@runyard/encryption';
+import { audited } from '../audit/audit-trail.ts';
+import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
+import type { Session } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
+import { recordForSession } from '../sessions/record-for-session.ts';
 import { idTokenPlace } from './complete-sign-in.ts';
 import type { OidcClient } from './oidc/oidc-client.ts';
 import { oidcOf } from './provider-configuration.ts';
-
-const LOGIN_PAGE = '/login';
 
 /** Signs people out here and, where the provider's settings say so, at the identity provider. */
 export class SsoLogout {
@@ -20,13 +22,31 @@ export class SsoLogout {
     this.#oidc = options.oidc;
   }
 
-  /** Ends a session. @returns where the browser goes: to the provider, or to the page for sign-in */
-  async end(sessionToken: string): Promise<string> {
-    const tokenSha256 = hashSecret(sessionToken);
-    const session = await this.#database.prisma.session.findUnique({ where: { tokenSha256 } });
-    if (!session) return LOGIN_PAGE;
-    await this.#database.transact((transaction) => endSessions(transaction, { id: session.id }, 'signed_out'));
-    return (await this.urlAtProvider(session).catch(() => null)) ?? LOGIN_PAGE;
+  /**
+   * Ends a session.
+   *
+   * @param which its id, or the token in its cookie
+   * @returns where the browser goes to sign out at the provider too; null when it need not
+   */
+  async end(which: { id: string } | { token: string }): Promise<string | null> {
+    const where = 'id' in which ? which : { tokenSha256: hashSecret(which.token) };
+    const session = await this.#database.prisma.session.findUnique({ where });
+    if (!session) return null;
+    await actAs({ actorKind: 'person', actorId: session.personId, credentialId: session.id }, () =>
+      this.#endRecorded(session),
+    );
+    return this.urlAtProvider(session).catch(() => null);
+  }
+
+  #endRecorded(session: Session): Promise<void> {
+    const reason = 'signed_out';
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        const ended = await endSessions(transaction, { id: session.id }, reason);
+        const entry = { action: 'session.ended', resourceType: 'session', resourceId: session.id };
+        if (ended > 0) await recordForSession(transaction, audit, session, { ...entry, details: { reason, ended } });
+      }),
+    );
   }
 
   /** Returns where a session's browser goes to sign out at the provider too; null when it need not. */

@@ -132,6 +132,30 @@ export const signOut = defineOperation({
   responses: { 204: { description: 'It has ended.', headers: clearsCookie }, ...refusals },
 });
 
+export const signOutAtProvider = defineOperation({
+  ...person,
+  operationId: 'signOutAtProvider',
+  method: 'post',
+  path: `${PATH}/current/logout`,
+  summary: 'Sign this session out, and say where the browser signs out at the identity provider.',
+  responses: {
+    200: {
+      description: 'It has ended.',
+      schema: Type.Object(
+        {
+          logout_url: Nullable(
+            Type.String({ description: 'A browser goes here to sign out at the provider; null: it need not.' }),
+          ),
+        },
+        { $id: 'LogoutAnswer' },
+      ),
+      example: { logout_url: 'https://id.example.com/logout?client_id=runyard' },
+      headers: clearsCookie,
+    },
+    ...refusals,
+  },
+});
+
 export const refreshSession = defineOperation({
   ...person,
   operationId: 'refreshSession',
@@ -200,6 +224,7 @@ export const sessionOperations = {
   endSession,
   endSessions,
   signOut,
+  signOutAtProvider,
   refreshSession,
   issueAccessToken,
   chooseOrganization,
