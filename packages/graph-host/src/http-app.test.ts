@@ -135,7 +135,9 @@ it('a host returns the routes that an app describes', async () => {
 
 it('a host says why an app cannot be served', async () => {
   await expect(host.serveApp(source('notAnApp'), folder.newPath())).rejects.toThrow(
-    new GraphLoadError('The export "notAnApp" that "http.app" names is not a Hono app.'),
+    new GraphLoadError(
+      'The export "notAnApp" that "http.app" names is no Hono, Express or Fastify app, and no fetch handler.',
+    ),
   );
   await expect(host.serveApp(source('absent'), folder.newPath())).rejects.toThrow(/has no export named "absent"/);
 });

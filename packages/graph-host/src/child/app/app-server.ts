@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { DEPTH_HEADER, EXCHANGE_HEADER } from '../../loopback-http.ts';
 import type { LoopbackClient } from './loopback-client.ts';
 import type { ProjectApp } from './project-app.ts';
@@ -9,11 +8,10 @@ const KEEP_ALIVE_MS = 75_000;
 
 /** Serves the project's app to the parent on a Unix socket. */
 export async function serveProjectApp(app: ProjectApp, socketPath: string, loopback: LoopbackClient): Promise<void> {
-  const listener = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (req, res) => {
     const exchange = takeHeader(req, EXCHANGE_HEADER);
     const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
-    void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => listener(req, res));
+    void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => app.listener(req, res));
   });
   server.unref();
   await new Promise<void>((resolve, reject) => {

@@ -1,8 +1,5 @@
 /** The part of Hono's API that the host uses. The classes themselves come from the project at run time. */
 
-/** The forms in which a request body is passed on. */
-export type Body = ReadableStream | ArrayBuffer | string | null;
-
 export interface HonoRequest {
   /** The parsed forms of the body, by name. Middleware may have replaced or changed them. */
   bodyCache: Partial<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../loopback-http.ts';
 import { printContext } from '../process/console.ts';
-import type { Body } from './hono.ts';
+import type { Body } from './request-body.ts';
 
 /** The request that a piece of the project's code is serving. */
 interface Origin {

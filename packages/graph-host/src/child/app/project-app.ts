@@ -1,16 +1,21 @@
-/**
- * Wraps the project's Hono app the way an agent server mounts it: its routes and middleware come first. A request that
- * none of them answers is passed on to the server's own routes, and the app's middleware sees the answer.
- */
+import type { RequestListener } from 'node:http';
 import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importSymbol } from '../loading/import-symbol.ts';
-import { type Body, type HonoApp, isHono } from './hono.ts';
-import { currentBody, shareParsedBody } from './request-body.ts';
+import { isExpress, mountExpress } from './express-app.ts';
+import { isFastify, mountFastify } from './fastify-app.ts';
+import { isFetchHandler, mountFetchHandler } from './fetch-app.ts';
+import { isHono } from './hono.ts';
+import { mountHono } from './hono-app.ts';
+import type { Body } from './request-body.ts';
 
+/**
+ * The project's app as an agent server mounts it: its routes and middleware come first. A request that none of them
+ * answers is passed on to the server's own routes, and the app's middleware sees the answer.
+ */
 export interface ProjectApp {
-  fetch(request: Request, ...rest: unknown[]): Response | Promise<Response>;
+  listener: RequestListener;
   /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
   paths: string[];
   /** An OpenAPI document of its routes, or null when the app does not describe them. */
@@ -23,50 +28,29 @@ export interface ProjectAppOptions {
   log(message: string): void;
 }
 
+/** The kinds of apps by what tells them apart. A Hono app has `fetch` too, and an Express app is a function. */
+const KINDS: { is(app: unknown): boolean; mount(app: never, options: ProjectAppOptions): Promise<ProjectApp> }[] = [
+  { is: isHono, mount: mountHono },
+  { is: isFastify, mount: mountFastify },
+  { is: isExpress, mount: mountExpress },
+  { is: isFetchHandler, mount: mountFetchHandler },
+];
+
 /** @throws GraphLoadError */
 export async function loadProjectApp(
   source: ProjectExport,
   directory: string,
   options: ProjectAppOptions,
 ): Promise<ProjectApp> {
-  const app = await importSymbol(source, directory).catch((cause) => {
+  const fail = (cause: unknown) => {
     throw new GraphLoadError(describeLoadFailure('The app of "http.app"', cause, directory), { cause });
-  });
-  if (!isHono(app)) {
-    throw new GraphLoadError(`The export "${source.symbol}" that "http.app" names is not a Hono app.`);
-  }
-  // Hono and the class of the app are the project's own copies.
-  const root = new (app.constructor as new () => HonoApp)();
-  root.use('*', ({ req }, next) => {
-    shareParsedBody(req);
-    return next();
-  });
-  root.route('/', app);
-  root.all('*', ({ req }) => currentBody(req).then((body) => options.passOn(req.raw, body)));
-  root.notFound(() => answer(404, 'Not Found'));
-  root.onError((error) => answerFailure(error, options.log));
-  return {
-    fetch: root.fetch.bind(root),
-    paths: [...new Set(app.routes.map(({ path }) => path))],
-    openApi: app.getOpenAPI31Document?.({ openapi: '3.1.0', info: { title: '', version: '' } }) ?? null,
   };
-}
-
-function answer(status: number, detail: string): Response {
-  return Response.json({ detail }, { status });
-}
-
-/**
- * Answers with what an `HTTPException` holds. Any other error is logged for the project's author and hidden from
- * clients.
- */
-async function answerFailure(
-  error: Error & { status?: number; res?: Response; getResponse?(): Response },
-  log: (message: string) => void,
-): Promise<Response> {
-  if (error.getResponse !== undefined) {
-    return error.res === undefined ? answer(error.status ?? 500, error.message) : error.getResponse();
+  const app = await importSymbol(source, directory).catch(fail);
+  const kind = KINDS.find(({ is }) => is(app));
+  if (!kind) {
+    throw new GraphLoadError(
+      `The export "${source.symbol}" that "http.app" names is no Hono, Express or Fastify app, and no fetch handler.`,
+    );
   }
-  log(`A route of the project failed: ${error.stack ?? error.message}`);
-  return answer(500, 'Internal Server Error');
+  return kind.mount(app as never, options).catch(fail);
 }

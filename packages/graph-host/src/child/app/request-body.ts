@@ -1,5 +1,8 @@
 /** Keeps the body of a request as the project's middleware left it. */
-import type { Body, HonoRequest } from './hono.ts';
+import type { HonoRequest } from './hono.ts';
+
+/** The forms in which a request body is passed on. */
+export type Body = ReadableStream | ArrayBuffer | string | null;
 
 interface ParsedBody {
   /** The text that was parsed. It is outdated when middleware puts another text into the request's cache. */

@@ -46,7 +46,13 @@ export type CorsSection = Static<typeof CorsSection>;
 /** `http`: how the server of the deployment answers. */
 export const HttpSection = Type.Object(
   {
-    app: Type.Optional(Type.String({ minLength: 1, description: 'A Hono app of the project: `"./file.ts:export"`.' })),
+    app: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'The app of the project, `"./file.ts:export"`: a Hono or Express app, a Fastify instance, or a fetch handler. See [below](#routes-of-your-own).',
+      }),
+    ),
     disable_assistants: flag('404 for assistants.'),
     disable_threads: flag('404 for threads.'),
     disable_runs: flag('404 for runs and crons.'),
