@@ -21,8 +21,10 @@ export interface Principal {
   plan?: PrincipalClaims['plan'];
   /** True when the key only reads; `organizationRole` and `permissions` are reduced accordingly. */
   isReadOnly?: boolean;
-  /** True when access policies bound the permissions further, on each deployment. */
+  /** True when access policies change the permissions, on each deployment in its own way. */
   isBoundedByPolicies?: boolean;
+  /** Permissions that the roles lack and that policies allow on certain deployments. */
+  permissionsByPolicy?: readonly string[];
   permissions: readonly string[];
 }
 
@@ -115,6 +117,7 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
     ...(claims.plan === undefined ? {} : { plan: claims.plan }),
     ...(claims.read_only === undefined ? {} : { isReadOnly: claims.read_only }),
     ...(claims.bounded_by_policies === undefined ? {} : { isBoundedByPolicies: claims.bounded_by_policies }),
+    ...(claims.permissions_by_policy === undefined ? {} : { permissionsByPolicy: claims.permissions_by_policy }),
     permissions: claims.permissions,
   };
 }

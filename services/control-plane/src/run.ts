@@ -9,7 +9,6 @@ import {
   createApp,
   createPrincipalVerifier,
   openEarlyListener,
-  requireOperationPermission,
   type ServiceContext,
   toEventBusConfig,
   withMiddleware,
@@ -39,7 +38,7 @@ import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { OrgAccessClient } from './org-access/org-access-client.ts';
-import { requirePolicies } from './org-access/require-policies.ts';
+import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
@@ -250,7 +249,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...integrationRoutes(integrations, keys),
         ...webhookRoutes(webhooks),
       ],
-      [mapDatabaseOutages, requireOperationPermission, requirePolicies(policies)],
+      [mapDatabaseOutages, requirePermissions(policies)],
     ),
   });
   earlyListener.serve(app);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AGENT_SERVER_LEVEL, type Deployment, type DeploymentList, type RevisionList } from '@runyard/contracts';
+import {
+  AGENT_SERVER_LEVEL,
+  type Deployment,
+  type DeploymentList,
+  type PrincipalClaims,
+  type RevisionList,
+} from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -14,7 +20,7 @@ let platform: TestPlatform;
 let existing: Deployment;
 beforeAll(async () => {
   platform = await TestPlatform.start();
-  existing = await platform.createHealthy({ name: 'existing' });
+  existing = await platform.createHealthy({ name: 'existing', secrets: [{ name: 'TOKEN', value: 'secret' }] });
 });
 afterAll(() => platform.close());
 
@@ -335,8 +341,10 @@ describe('a caller', () => {
 });
 
 describe('the list of deployments', () => {
-  const list = async (query: string) => (await platform.call<DeploymentList>('GET', `/v2/deployments${query}`)).body;
-  const names = async (query: string) => (await list(query)).resources.map((deployment) => deployment.name);
+  const list = async (query: string, as: Partial<PrincipalClaims> = {}) =>
+    (await platform.call<DeploymentList>('GET', `/v2/deployments${query}`, { as })).body;
+  const names = async (query: string, as: Partial<PrincipalClaims> = {}) =>
+    (await list(query, as)).resources.map((deployment) => deployment.name);
 
   it('has pages, the newest deployment first, and says where the next page begins', async () => {
     const everything = await list('?limit=100');
@@ -376,6 +384,11 @@ describe('the list of deployments', () => {
     platform.callers.left.set(existing.id, ['deployments:read']);
     expect([await seen(), (await patch()).status]).toEqual([1, 403]);
     expect((await platform.call('DELETE', `/v2/deployments?deployment_ids=${existing.id}`, { as })).status).toBe(403);
+    // Who may not change a deployment sees no values of secrets.
+    for (const target of [path, '/v2/deployments?name=existing']) {
+      const { body } = await platform.call<Deployment & DeploymentList>('GET', target, { as });
+      expect((body.resources?.[0] ?? body).secrets.map(({ value }) => value)).toEqual(['']);
+    }
     platform.callers.left.set(existing.id, []);
     expect([await seen(), (await patch()).status]).toEqual([0, 404]);
     for (const below of ['', '/revisions', '/metrics', `/revisions/${existing.latest_revision_id}`]) {
@@ -392,6 +405,29 @@ describe('the list of deployments', () => {
       expect((await platform.call('GET', path)).status).toBe(200);
     } finally {
       platform.callers.isUnwell = false;
+      platform.callers.left.clear();
+    }
+  });
+
+  it('shows and changes what access policies allow beyond the roles, and refuses bounded callers whole listeners', async () => {
+    const path = `/v2/deployments/${existing.id}`;
+    const as = { permissions: [], bounded_by_policies: true, permissions_by_policy: ['deployments:read'] };
+    const call = async (method: string, target: string, claims: object = as) =>
+      (await platform.call(method, target, { as: claims, ...(method !== 'GET' && { body: {} }) })).status;
+    platform.callers.left.set(existing.id, ['deployments:read', 'deployments:update', 'deployments:delete']);
+    try {
+      expect(await names('?name=existing', as)).toEqual(['existing']);
+      expect(await call('GET', path)).toBe(200);
+      // A key that only reads gets what the policy allows to read.
+      expect(await call('PATCH', path)).toBe(403);
+      expect(await call('PATCH', path, { ...as, permissions_by_policy: ['deployments:update'] })).toBe(200);
+      expect(await call('PATCH', path, { permissions: [] })).toBe(403);
+      expect(await call('GET', '/v2/listeners')).toBe(403);
+      const bounded = { bounded_by_policies: true };
+      expect(await call('GET', '/v2/listeners', bounded)).toBe(200);
+      expect(await call('POST', `/v2/listeners/${MISSING}/keys`, bounded)).toBe(403);
+      expect(await call('GET', `/v2/listeners/${MISSING}/key-set`, bounded)).toBe(403);
+    } finally {
       platform.callers.left.clear();
     }
   });

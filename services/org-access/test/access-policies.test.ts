@@ -152,20 +152,52 @@ describe('what a caller may do on a deployment', () => {
     expect(await onAll()).toEqual([true, true, true]);
     await attach({ effect: 'deny', condition_groups: [group('runs:create')] });
     expect(await onAll()).toEqual([false, true, true]);
+    // An allow for others takes nothing away that the role gives.
     await attach({ effect: 'allow', condition_groups: [group('runs:create', 'equals', 'staging')] });
-    expect(await onAll()).toEqual([false, true, false]);
-    await attach({ effect: 'allow', condition_groups: [group('runs:create', 'equals_if_exists', 'staging')] });
-    expect(await onAll()).toEqual([false, true, true]);
+    expect(await onAll()).toEqual([true, true, true]);
     await attach(
       { effect: 'allow', condition_groups: [group('runs:create', 'matches', '*')] },
-      { effect: 'deny', condition_groups: [group('runs:create', 'matches', 'prod*')] },
+      { effect: 'deny', condition_groups: [group('runs:create', 'matches_if_exists', 'prod*')] },
     );
     expect(await onAll()).toEqual([false, true, false]);
-    // Policies never give what the role does not.
-    await attach({ effect: 'allow', condition_groups: [group('deployments:delete')] });
-    expect((await claimsFor(`deployment:${production}`)).permissions).not.toContain('deployments:delete');
     await attach();
     expect(await onAll()).toEqual([true, true, true]);
+  });
+
+  it('is more than its roles give where a policy allows it, and of a read-only key only reading', async () => {
+    const workspaces = [platform.bootstrap.workspace_id];
+    const [viewer, reader] = await Promise.all(
+      [false, true].map((read_only) =>
+        platform.issue({
+          workspaces,
+          role_id: PLATFORM_ROLES.workspaceViewer,
+          org_role_id: PLATFORM_ROLES.organizationViewer,
+          read_only,
+        }),
+      ),
+    );
+    const canOn = async (id: string, permission: string, { key }: IssuedApiKey = viewer!) =>
+      (await claimsFor(`deployment:${id}`, key)).permissions.includes(permission);
+    const viewers = { role_ids: [PLATFORM_ROLES.workspaceViewer], effect: 'allow' };
+    await attach({
+      ...viewers,
+      condition_groups: [group('runs:create', 'equals', 'staging'), group('deployments:update', 'equals', 'staging')],
+    });
+    expect([await canOn(staging, 'runs:create'), await canOn(production, 'runs:create')]).toEqual([true, false]);
+    expect(await canOn(staging, 'runs:create', reader)).toBe(false);
+    expect(await canOn(staging, 'runs:create', editor)).toBe(true);
+    const claims = await claimsFor('control-plane', viewer!.key);
+    expect(claims.permissions).not.toContain('deployments:update');
+    expect(claims.permissions_by_policy).toEqual(['deployments:update', 'runs:create']);
+    expect((await claimsFor('control-plane', reader!.key)).permissions_by_policy).toEqual([]);
+    // A deny wins over an allow, for each of the deployments that both match.
+    await attach(
+      { ...viewers, condition_groups: [group('runs:create', 'matches', '*')] },
+      { ...viewers, effect: 'deny', condition_groups: [group('runs:create')] },
+    );
+    expect([await canOn(staging, 'runs:create'), await canOn(production, 'runs:create')]).toEqual([true, false]);
+    await attach();
+    expect(await canOn(staging, 'runs:create')).toBe(false);
   });
 
   it('is asked about by control-plane, for callers whom a policy concerns', async () => {

@@ -163,7 +163,7 @@ export const ORGANIZATION_ERRORS = {
   },
   access_policy_denies: {
     status: 403,
-    meaning: "An access policy of the caller's roles excludes this permission on this deployment.",
+    meaning: "Access policies of the caller's roles deny this permission on this deployment, or do not allow it.",
     remedy: 'Use another key, or have the policy or the tags of the deployment changed.',
   },
   tag_exists: {

@@ -71,13 +71,13 @@ export class DeploymentService {
     const { prisma } = this.#dependencies.database;
     const complete: DeploymentFilter = { ...filter };
     if (tagValueIds) complete.taggedIds = await this.#tagged.find(tenant, tagValueIds);
-    if (caller.isBoundedByPolicies) {
-      const ids = await deploymentStore.listIds(prisma, tenant, complete);
-      complete.ids = await this.#policies.filterVisible(caller, ids);
-    }
+    const visible = caller.isBoundedByPolicies
+      ? await this.#policies.listVisible(caller, await deploymentStore.listIds(prisma, tenant, complete))
+      : null;
+    if (visible) complete.ids = [...visible.keys()];
     const rows = await deploymentStore.list(prisma, tenant, complete, page);
     return {
-      resources: rows.map((row) => this.#dependencies.view.deployment(row, caller)),
+      resources: rows.map((row) => this.#dependencies.view.deployment(row, visible?.get(row.id) ?? caller)),
       offset: page.offset + rows.length,
     };
   }

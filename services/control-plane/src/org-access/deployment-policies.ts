@@ -5,7 +5,10 @@ import type { OrgAccessClient } from './org-access-client.ts';
 /** Deployments of one question. */
 const BATCH = 5_000;
 
-/** Asks org-access what access policies leave a caller on deployments. Only callers whom policies concern cost this. */
+/** The permissions on deployments that policies allow and deny here; those of runs are in tokens for one deployment. */
+const ON_DEPLOYMENTS = ['deployments:read', 'deployments:update', 'deployments:delete'] as const;
+
+/** Asks org-access for a caller's permissions on deployments after access policies. Only callers whom policies concern cost this. */
 export class DeploymentPolicies {
   readonly #orgAccess: OrgAccessClient;
 
@@ -14,48 +17,57 @@ export class DeploymentPolicies {
   }
 
   /**
+   * Returns the caller with the permissions on deployments that it has on all of these.
+   *
    * @throws NotFoundError, as for a deployment that does not exist, when the caller may not see it; ForbiddenError when
    * the permission is missing; UnavailableError when org-access cannot be reached
    */
-  async require(caller: Principal, deploymentIds: readonly string[], permission: string): Promise<void> {
-    const left = await this.#decide(caller, deploymentIds, [...new Set([permission, 'deployments:read'])]);
+  async require(caller: Principal, deploymentIds: readonly string[], permission: string): Promise<Principal> {
+    const decided = await this.#decide(caller, deploymentIds);
     for (const id of deploymentIds) {
-      const permissions = left.get(id) ?? [];
+      const permissions = decided.get(id) ?? [];
       if (permissions.includes(permission)) continue;
       if (!permissions.includes('deployments:read'))
         throw new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
-      throw new ForbiddenError(`An access policy excludes ${permission} on deployment ${id}`, {
+      throw new ForbiddenError(`Access policies do not permit ${permission} on deployment ${id}`, {
         code: 'access_policy_denies',
       });
     }
+    const onAll = ON_DEPLOYMENTS.filter((each) => deploymentIds.every((id) => decided.get(id)!.includes(each)));
+    return withPermissions(caller, onAll);
   }
 
-  /** Returns those of the deployments that the caller may see. @throws UnavailableError */
-  async filterVisible(caller: Principal, deploymentIds: readonly string[]): Promise<string[]> {
-    const visible: string[] = [];
+  /** Returns the caller, with its permissions on each, of the deployments that it may see. @throws UnavailableError */
+  async listVisible(caller: Principal, deploymentIds: readonly string[]): Promise<Map<string, Principal>> {
+    const visible = new Map<string, Principal>();
     for (let start = 0; start < deploymentIds.length; start += BATCH) {
-      const left = await this.#decide(caller, deploymentIds.slice(start, start + BATCH), ['deployments:read']);
-      visible.push(...left.keys());
+      const decided = await this.#decide(caller, deploymentIds.slice(start, start + BATCH));
+      for (const [id, permissions] of decided) {
+        if (permissions.includes('deployments:read')) visible.set(id, withPermissions(caller, permissions));
+      }
     }
     return visible;
   }
 
-  async #decide(
-    caller: Principal,
-    deploymentIds: readonly string[],
-    permissions: string[],
-  ): Promise<Map<string, string[]>> {
+  async #decide(caller: Principal, deploymentIds: readonly string[]): Promise<Map<string, string[]>> {
     const { organizationId, workspaceId } = tenantOf(caller);
     const question: AccessDecisionRequest = {
       organization_id: organizationId,
       workspace_id: workspaceId,
       identity_id: caller.identity,
-      permissions,
+      permissions: [...ON_DEPLOYMENTS],
       deployment_ids: [...deploymentIds],
     };
+    // Of a key that only reads, org-access knows the identity here, and the caller the limit.
+    const usable = new Set([...caller.permissions, ...(caller.permissionsByPolicy ?? [])]);
     try {
       const { decisions } = await this.#orgAccess.ask('/internal/access/decide', question, AccessDecisions);
-      return new Map(decisions.map(({ deployment_id, permissions: left }) => [deployment_id, left]));
+      return new Map(
+        decisions.map(({ deployment_id, permissions }) => [
+          deployment_id,
+          permissions.filter((each) => usable.has(each)),
+        ]),
+      );
     } catch (cause) {
       throw new UnavailableError('Access policies cannot be read at the moment', {
         code: 'access_policies_unavailable',
@@ -63,4 +75,9 @@ export class DeploymentPolicies {
       });
     }
   }
+}
+
+function withPermissions(caller: Principal, onDeployments: readonly string[]): Principal {
+  const others = caller.permissions.filter((each) => !(ON_DEPLOYMENTS as readonly string[]).includes(each));
+  return { ...caller, permissions: [...others, ...onDeployments] };
 }

@@ -1,6 +1,8 @@
 import type { OrganizationPlan } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import { readPoliciesOfRoles } from './effective-policies.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+import type { EffectivePolicy } from './policy-decision.ts';
 import { decideWorkspaceRole, type WorkspaceRoleOrigin } from './workspace-role.ts';
 
 /** The permissions of an identity. `workspace` is about the one workspace asked for. */
@@ -15,6 +17,8 @@ export interface Access {
   workspace: string[] | null;
   /** The role behind the permissions in the workspace, and what gives it. */
   workspaceRole: { id: string; via: WorkspaceRoleOrigin } | null;
+  /** The access policies of the roles; none where the workspace is not reached. */
+  policies: readonly EffectivePolicy[];
 }
 
 const ROLE = { select: { id: true, permissions: true } } as const;
@@ -23,7 +27,7 @@ const ROLE = { select: { id: true, permissions: true } } as const;
 const roleRelations = (workspaceId: string | null) =>
   ({
     organizationRole: ROLE,
-    organization: { select: { plan: true, ipAllowlist: true, ipAllowlistEnabled: true } },
+    organization: { select: { plan: true, ipAllowlist: true, ipAllowlistEnabled: true, hasAccessPolicies: true } },
     everywhereRole: ROLE,
     members: {
       where: { workspaceId: workspaceId ?? NO_WORKSPACE },
@@ -56,7 +60,7 @@ export async function accessOf(
   if (!identity || (identity.disabledAt && !includeDisabled)) return null;
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
   const organization = identity.organizationRole.permissions;
-  const { plan, ipAllowlist, ipAllowlistEnabled } = identity.organization;
+  const { plan, ipAllowlist, ipAllowlistEnabled, hasAccessPolicies } = identity.organization;
   const base = {
     organizationRoleId: identity.organizationRoleId,
     plan: plan as OrganizationPlan,
@@ -64,6 +68,7 @@ export async function accessOf(
     organization,
     workspace: null,
     workspaceRole: null,
+    policies: [],
   };
   if (!workspaceId) return base;
 
@@ -82,7 +87,10 @@ export async function accessOf(
   });
   if (!decided) return base;
   const { role, via } = decided;
-  return { ...base, workspace: role.permissions, workspaceRole: { id: role.id, via } };
+  const policies = hasAccessPolicies
+    ? await readPoliciesOfRoles(queries, organizationId, [identity.organizationRoleId, role.id])
+    : [];
+  return { ...base, workspace: role.permissions, workspaceRole: { id: role.id, via }, policies };
 }
 
 /**

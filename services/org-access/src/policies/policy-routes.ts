@@ -1,8 +1,8 @@
 import { accessPolicyAttachments, accessPolicyOperations, decideAccess } from '@runyard/contracts';
 import { type BoundOperation, bind, created, noContent, ok } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
+import { decideAboutDeployments } from '../access/resource-permissions.ts';
 import type { PrismaClient } from '../generated/client.ts';
-import { decideAboutDeployments } from './bound-permissions.ts';
 import type { PolicyService } from './policy-service.ts';
 
 export function policyRoutes({

@@ -4,11 +4,11 @@ import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { restrictToReading } from '../access/read-only.ts';
+import { permissionsForAudience } from '../access/resource-permissions.ts';
 import { isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
-import { boundByPolicies } from '../policies/bound-permissions.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
 /** Exchanges a key for a principal token, which names the caller, the workspace and the permissions. */
@@ -42,11 +42,11 @@ export class KeyVerifier {
     if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
 
     this.#lastUse.record(key.id);
-    const bounded = await boundByPolicies(
+    const { workspace, claims } = await permissionsForAudience(
       this.#prisma,
       { organizationId, workspaceId, audience: request.audience },
-      // The roles of a read-only key are those of its identity.
-      { ...access, organizationRoleId: accessOfIdentity.organizationRoleId },
+      access,
+      { isReadOnly: key.readOnly },
     );
     const principal = await this.#tokens.sign(
       {
@@ -59,8 +59,8 @@ export class KeyVerifier {
         ...(key.identity.personId === null ? {} : { person_id: key.identity.personId }),
         plan: access.plan,
         organization_role: organizationRoleName(access.organizationRoleId),
-        permissions: [...access.organization, ...bounded.workspace].sort(),
-        ...bounded.claims,
+        permissions: [...access.organization, ...workspace].sort(),
+        ...claims,
         ...(key.readOnly ? { read_only: true } : {}),
       },
       key.expiresAt,

@@ -2,9 +2,9 @@ import { isUuid, type PrincipalClaims, type VerifyKeyRequest, type VerifyKeyResp
 import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
+import { permissionsForAudience } from '../access/resource-permissions.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { PrismaClient } from '../generated/client.ts';
-import { boundByPolicies } from '../policies/bound-permissions.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
 import { AccessTokens } from './access-tokens.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
@@ -66,7 +66,7 @@ export class SessionVerifier {
     const workspaceId = requested?.toLowerCase() ?? (await this.#onlyWorkspace(identity));
     const access = await accessOf(prisma, { ...identity, workspaceId });
     if (!access || (requested !== undefined && !access.workspace)) throw workspaceOutOfReach(requested ?? '');
-    const bounded = await boundByPolicies(prisma, { ...identity, workspaceId, audience }, access);
+    const bounded = await permissionsForAudience(prisma, { ...identity, workspaceId, audience }, access);
     const claims = {
       sub: identity.identityId,
       organization_id: identity.organizationId,

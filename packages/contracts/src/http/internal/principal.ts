@@ -45,6 +45,11 @@ export const PrincipalClaims = Type.Object(
         description: 'Access policies concern the caller: org-access has to be asked about each deployment.',
       }),
     ),
+    permissions_by_policy: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Permissions that the roles lack and that policies allow on deployments with certain tags.',
+      }),
+    ),
   },
   { $id: 'PrincipalClaims' },
 );
