@@ -90,6 +90,15 @@ describe('an invite', () => {
     expect((await platform.asAdmin<unknown[]>('GET', `${MEMBERS}/pending?emails=${late.email}`)).body).toEqual([]);
   });
 
+  it('for an administrator is neither withdrawn nor replaced by an operator', async () => {
+    const operator = await platform.issue({ org_role_id: PLATFORM_ROLES.organizationOperator });
+    const { email, invited, call } = await invitee({ role_id: PLATFORM_ROLES.organizationAdmin });
+    for (const direct of [false, true])
+      expect((await platform.call(operator.key, 'POST', MEMBERS, { email, direct })).status).toBe(403);
+    expect((await platform.call(operator.key, 'DELETE', `${MEMBERS}/${invited.id}/pending`)).status).toBe(403);
+    expect((await call<OrgMember>('POST', `${here()}/claim`)).body.role_id).toBe(PLATFORM_ROLES.organizationAdmin);
+  });
+
   it('is nothing to people with an address that is not verified, nor to those of other addresses or with keys', async () => {
     const unverified = await invitee({}, { isVerified: false });
     const other = await invitee();

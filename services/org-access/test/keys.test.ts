@@ -1,6 +1,14 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ApiKey, BootstrapResponse, CloudEvent, IssuedApiKey, Workspace } from '@runyard/contracts';
+import type {
+  ApiKey,
+  BootstrapResponse,
+  CloudEvent,
+  IssuedApiKey,
+  Role,
+  ServiceAccount,
+  Workspace,
+} from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { withDatabaseClient } from '@runyard/test-kit';
@@ -258,6 +266,38 @@ describe('the management of keys', () => {
     });
     const child = await create(viewing.key, { workspaces: [research.id] });
     expect((await platform.verify(child.body.key)).body.claims.organization_role).toBe('viewer');
+  });
+
+  it('gives a key no permission that the caller lacks, whether it is made, changed, rotated or of an account', async () => {
+    const permissions = ['workspaces:read', 'workspaces:manage-keys', 'deployments:read'];
+    const body = { display_name: 'Key manager', description: '', permissions };
+    const { body: role } = await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', body);
+    const workspaces = [research.id];
+    const manager = await platform.issue({ workspaces, role_id: role.id });
+    const refused = { status: 403, body: { detail: expect.stringContaining('may not give the role') } };
+    const make = (key: object, at = SERVICE_KEYS) =>
+      platform.call<IssuedApiKey>(manager.key, 'POST', at, key, research.id);
+    for (const role_id of [undefined, PLATFORM_ROLES.workspaceEditor, PLATFORM_ROLES.workspaceViewer]) {
+      expect(await make({ workspaces, role_id })).toMatchObject(refused);
+      expect(await make({ role_id }, WORKSPACE_KEYS)).toMatchObject(refused);
+    }
+    const accounts = '/api/v1/service-accounts';
+    const workspace = { workspace_id: research.id, role_id: PLATFORM_ROLES.workspaceAdmin };
+    expect(await make({ name: 'mighty', workspaces: [workspace] }, accounts)).toMatchObject(refused);
+    const { body: account } = await platform.asAdmin<ServiceAccount>('POST', accounts, {
+      name: 'mighty',
+      workspaces: [workspace],
+    });
+    expect(await make({ service_account_id: account.id })).toMatchObject(refused);
+    const mighty = await platform.issue({ workspaces });
+    expect(await make({}, `${SERVICE_KEYS}/${mighty.id}/rotate`)).toMatchObject(refused);
+    const equal = await make({ workspaces, role_id: role.id });
+    expect(equal.status).toBe(200);
+    const change = { role_id: PLATFORM_ROLES.workspaceAdmin };
+    expect(await platform.call(manager.key, 'PATCH', `${SERVICE_KEYS}/${equal.body.id}`, change)).toMatchObject(
+      refused,
+    );
+    expect((await platform.call(manager.key, 'DELETE', `${SERVICE_KEYS}/${mighty.id}`)).status).toBe(200);
   });
 
   it('shows and deletes only keys within the workspaces that the caller manages', async () => {

@@ -43,14 +43,16 @@ export function requireAuthorityOver(caller: Principal, organizationRoleId: stri
 
 /**
  * Checks that callers who do not administer the organization have every permission that they give in a workspace, and may
- * manage its members.
+ * manage those to whom they give it.
  *
+ * @param managing the permission to manage members, or keys
  * @throws ForbiddenError
  */
 export async function requireWorkspaceAuthority(
   queries: Queries,
   caller: Principal,
   grants: readonly { workspaceId: string; role: Role }[],
+  managing: 'workspaces:manage-members' | 'workspaces:manage-keys' = 'workspaces:manage-members',
 ): Promise<void> {
   if (caller.organizationRole === 'admin') return;
   const permissions = new Map<string, readonly string[]>();
@@ -58,7 +60,7 @@ export async function requireWorkspaceAuthority(
     if (!permissions.has(workspaceId))
       permissions.set(workspaceId, (await accessOfCaller(queries, caller, workspaceId))?.workspace ?? []);
     const own = permissions.get(workspaceId)!;
-    if (own.includes('workspaces:manage-members') && role.permissions.every((each) => own.includes(each))) continue;
+    if (own.includes(managing) && role.permissions.every((each) => own.includes(each))) continue;
     throw new ForbiddenError(`You may not give the role ${role.displayName} in workspace ${workspaceId}`, {
       code: 'role_above_own',
     });

@@ -1,5 +1,7 @@
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
 import { accessOfCaller } from '../access/read-only.ts';
+import { readGrantableRoles, requireWorkspaceAuthority } from '../access/role-authority.ts';
 import type { Queries } from '../database/database.ts';
 import { type ReachingAccount, worksOnlyIn } from './key-reach.ts';
 import { requireWorkspace } from './service-accounts.ts';
@@ -31,6 +33,26 @@ export async function requireKeyManagement(
   }
 }
 
+/**
+ * Checks that the caller has every permission of the roles with which a key works: who manages keys would otherwise make
+ * one that may do more. Roles that do not exist are left out.
+ *
+ * @throws ForbiddenError
+ */
+export async function requireOwnPermissions(
+  queries: Queries,
+  caller: Principal,
+  places: readonly { workspaceId: string; roleId: string }[],
+): Promise<void> {
+  if (caller.organizationRole === 'admin') return;
+  const roles = await readGrantableRoles(queries, caller.organizationId);
+  const grants = places.flatMap(({ workspaceId, roleId }) => {
+    const role = roles.get(roleId);
+    return role ? [{ workspaceId, role }] : [];
+  });
+  await requireWorkspaceAuthority(queries, caller, grants, 'workspaces:manage-keys');
+}
+
 /** Returns those accounts, or keys with their accounts, that the caller manages; others look as if they did not exist. */
 export async function filterManageable<Item>(
   queries: Queries,
@@ -39,12 +61,17 @@ export async function filterManageable<Item>(
   accountOf: (item: Item) => ReachingAccount,
 ): Promise<Item[]> {
   if (caller.organizationRole === 'admin') return [...items];
-  const candidates = new Set(items.flatMap((item) => accountOf(item).members.map((member) => member.workspaceId)));
-  const manageable = new Set<string>();
-  for (const workspaceId of candidates) {
-    if (await managesKeysIn(queries, caller, workspaceId)) manageable.add(workspaceId);
-  }
+  const manageable = await listManagedWorkspaces(queries, caller);
   return items.filter((item) => worksOnlyIn(accountOf(item), manageable));
+}
+
+/** Returns the workspaces where the caller manages keys, in few queries however many they are. */
+async function listManagedWorkspaces(queries: Queries, caller: Principal): Promise<Set<string>> {
+  if (caller.isReadOnly) return new Set();
+  const { organizationId, identity: identityId } = caller;
+  const reachable = await listReachableWorkspaces(queries, { organizationId, identityId });
+  const managed = reachable.filter(({ role }) => role?.permissions.includes('workspaces:manage-keys'));
+  return new Set(managed.map(({ workspace }) => workspace.id));
 }
 
 async function managesKeysIn(queries: Queries, caller: Principal, workspaceId: string): Promise<boolean> {

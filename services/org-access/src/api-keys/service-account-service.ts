@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import { disableIdentity } from '../identities/disable-identity.ts';
 import { apiKeyStore } from './api-key-store.ts';
 import { revokeKeys } from './key-issue.ts';
-import { filterManageable, requireKeyManagement } from './key-management.ts';
+import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole } from './key-reach.ts';
 import { accountStore, type StoredServiceAccount } from './service-account-store.ts';
 import { createServiceAccount, lockAccount, requireRole } from './service-accounts.ts';
@@ -35,6 +35,8 @@ export class ServiceAccountService {
       ]),
     );
     await requireKeyManagement(this.#database.prisma, caller, body.workspaces ? [...asked.keys()] : null);
+    const places = [...asked].map(([workspaceId, roleId]) => ({ workspaceId, roleId }));
+    await requireOwnPermissions(this.#database.prisma, caller, places);
     const organizationRoleId = requireGrantableRole(caller, body.org_role_id?.toLowerCase());
     return this.#database.transact(
       withIdempotencyKey(
@@ -49,7 +51,7 @@ export class ServiceAccountService {
             showsOrganizationRole: true,
             isStandalone: true,
             everywhereRoleId: body.workspaces ? null : defaultWorkspaceRole(false),
-            workspaces: [...asked].map(([workspaceId, roleId]) => ({ workspaceId, roleId })),
+            workspaces: places,
           });
           const account = render((await accountStore.find(transaction, organizationId, id))!);
           audit.record(organizationId, {

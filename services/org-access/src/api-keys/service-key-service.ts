@@ -17,7 +17,7 @@ import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { changeAccountRoles } from './change-account-roles.ts';
 import { parseExpiry, parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
-import { filterManageable, requireKeyManagement } from './key-management.ts';
+import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole, requireNotAboveOwn, worksOnlyIn } from './key-reach.ts';
 import { accountStore } from './service-account-store.ts';
 import { createServiceAccount, lockAccount, requireRole, requireWorkspace } from './service-accounts.ts';
@@ -28,8 +28,8 @@ const ROTATION_MS = 86_400_000;
 /**
  * Creates, lists, changes, rotates and revokes service keys. A key that is made without naming a service account gets
  * one of its own, which ends with its last key. Only organization administrators create keys of the whole organization.
- * Others need the permission to manage keys in every workspace of the key. Nobody can give a key more than a workspace
- * administrator has, or more than their own role in the organization. These permissions depend on the workspaces of a
+ * Others need the permission to manage keys in every workspace of the key. Nobody can give a key more than they have
+ * themselves in each of its workspaces, or more than their own role in the organization. These permissions depend on the workspaces of a
  * key, so they are checked here.
  */
 export class ServiceKeyService {
@@ -46,6 +46,11 @@ export class ServiceKeyService {
     await requireKeyManagement(this.#database.prisma, caller, workspaceIds);
     const organizationRoleId = requireGrantableRole(caller, body.org_role_id?.toLowerCase());
     const roleId = body.role_id?.toLowerCase() ?? defaultWorkspaceRole(body.read_only);
+    await requireOwnPermissions(
+      this.#database.prisma,
+      caller,
+      (workspaceIds ?? []).map((workspaceId) => ({ workspaceId, roleId })),
+    );
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
       throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.', {
@@ -94,6 +99,9 @@ export class ServiceKeyService {
         ? requireGrantableRole(caller, change.org_role_id.toLowerCase())
         : undefined,
     };
+    const roleId = roles.workspaceRoleId;
+    const places = roleId ? key.identity.members.map(({ workspaceId }) => ({ workspaceId, roleId })) : [];
+    await requireOwnPermissions(this.#database.prisma, caller, places);
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await lockAccount(transaction, caller.organizationId, key.identityId);
@@ -115,6 +123,7 @@ export class ServiceKeyService {
   ): Promise<IssuedApiKey> {
     const key = await this.#requireManageable(caller, keyId);
     requireNotAboveOwn(caller, key.identity.organizationRoleId);
+    await requireOwnPermissions(this.#database.prisma, caller, key.identity.members);
     const { expiresAt } = parseKeyFields(body);
     const asked = parseExpiry(body.old_key_expires_at, 'old_key_expires_at');
     if (asked && key.expiresAt && asked > key.expiresAt)
@@ -174,6 +183,7 @@ export class ServiceKeyService {
     const [manageable] = account ? await filterManageable(prisma, caller, [account], (each) => each) : [];
     if (!manageable) throw unknownAccount(identityId);
     requireNotAboveOwn(caller, manageable.organizationRoleId);
+    await requireOwnPermissions(prisma, caller, manageable.members);
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     const fields = { ...parseKeyFields(body), kind: 'service_key', identityId, defaultWorkspaceId } as const;
     return this.#issue(caller, keyed, async (transaction) => {

@@ -17,7 +17,7 @@ import { addMembers, requireNoMembers } from '../members/add-members.ts';
 import { memberStore } from '../members/member-store.ts';
 import { type PlannedMember, planMembers } from '../members/planned-member.ts';
 import { renderMember } from '../members/render-member.ts';
-import { type InviteMaker, replaceInvites } from './create-invites.ts';
+import { type InviteMaker, lockInvites, replaceInvites } from './create-invites.ts';
 import { listEnrichedMembers } from './enriched-members.ts';
 import { inviteStore } from './invite-store.ts';
 import { renderInvite } from './render-invite.ts';
@@ -102,6 +102,7 @@ export class InviteService {
       organizationId,
       planned.map(({ email }) => email),
     );
+    await requireAuthorityOverInvites(transaction, caller, planned);
     const created = await this.#maker.create(
       transaction,
       audit,
@@ -160,6 +161,22 @@ export class InviteService {
       return attempt();
     }
   }
+}
+
+/** Checks that the caller may end the pending invites that new ones replace. @throws ForbiddenError */
+async function requireAuthorityOverInvites(
+  transaction: Prisma.TransactionClient,
+  caller: Principal,
+  planned: readonly PlannedMember[],
+): Promise<void> {
+  const { organizationId } = caller;
+  await lockInvites(transaction, organizationId);
+  const emails = planned.map(({ email }) => email);
+  const pending = await transaction.invite.findMany({
+    where: { organizationId, email: { in: emails }, endedAt: null, expiresAt: { gt: new Date() } },
+    select: { organizationRoleId: true },
+  });
+  for (const { organizationRoleId } of pending) requireAuthorityOver(caller, organizationRoleId);
 }
 
 /** Returns the fields that members and invites share. */

@@ -1,6 +1,7 @@
 import type { ActiveMembersQuery, MemberUpdate, OrgMember } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { lockAdministrators } from '../access/administrators.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { readGrantableRoles, requireAuthorityOver, requireKnownRole } from '../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
@@ -63,6 +64,8 @@ export class MemberService {
   async remove(caller: Principal, id: string): Promise<OrgMember> {
     return this.#database.transact(
       audited(async (transaction, audit) => {
+        // Nobody gets another role between the check and the removal.
+        await lockAdministrators(transaction, caller.organizationId);
         const member = await requireMember(transaction, caller.organizationId, id.toLowerCase());
         requireAuthorityOver(caller, member.organizationRoleId);
         await removeMember(transaction, audit, member);
