@@ -1,5 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { AccessDecisions, AccessPolicy, IssuedApiKey, Tagging, TagKey, TagValue } from '@runyard/contracts';
+import {
+  type AccessDecisions,
+  type AccessExplanation,
+  type AccessPolicy,
+  type IssuedApiKey,
+  PRINCIPAL_HEADER,
+  type ResourceTag,
+  type Tagging,
+  type TagKey,
+  type TagValue,
+  WORKSPACE_PERMISSIONS,
+} from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -226,4 +239,153 @@ describe('what a caller may do on a deployment', () => {
     expect(await decide(MISSING)).toEqual([]);
     await attach();
   });
+
+  it('is explained as the check has it, with the policies that decide and what would change it', async () => {
+    const { workspace_id } = platform.bootstrap;
+    const issue = (role_id: string, read_only = false) =>
+      platform.issue({
+        workspaces: [workspace_id],
+        role_id,
+        org_role_id: PLATFORM_ROLES.organizationViewer,
+        read_only,
+      });
+    const members = [
+      editor,
+      await issue(PLATFORM_ROLES.workspaceViewer),
+      await issue(PLATFORM_ROLES.workspaceEditor, true),
+    ];
+    const viewers = { role_ids: [PLATFORM_ROLES.workspaceViewer] };
+    await attach(
+      {
+        name: 'no production',
+        condition_groups: [group('runs:create'), group('deployments:read'), group('deployments:update')],
+      },
+      {
+        name: 'clean up',
+        effect: 'allow',
+        condition_groups: [group('runs:delete', 'equals', 'staging'), group('runs:create')],
+      },
+      { ...viewers, effect: 'allow', condition_groups: [group('runs:create', 'matches_if_exists', 's*')] },
+      {
+        role_ids: [PLATFORM_ROLES.organizationViewer],
+        condition_groups: [group('runs:read', 'not_equals_if_exists', 'production')],
+      },
+    );
+    const { token } = (await platform.verify(platform.bootstrap.api_key)).body;
+    const explain = async (identity: string, permission: string, resource: string, api_key_id = '') => {
+      const query = { identity, permission, resource, workspace_id, ...(api_key_id && { api_key_id }) };
+      const url = `${platform.service.url}/api/v1/orgs/current/access/explain?${new URLSearchParams(query)}`;
+      return (await (await fetch(url, { headers: { [PRINCIPAL_HEADER]: token } })).json()) as AccessExplanation;
+    };
+    const decisions = new Set<string>();
+    const ofDeployments = WORKSPACE_PERMISSIONS.filter((each) => !each.startsWith('workspaces:'));
+    for (const member of members) {
+      for (const id of [production, staging, untagged]) {
+        const { sub, permissions } = await claimsFor(`deployment:${id}`, member.key);
+        const answers = ofDeployments.map(async (permission) => {
+          const { allowed, policy } = await explain(sub, permission, id, member.id);
+          expect(allowed, `${permission} of ${member.description} on ${id}`).toBe(permissions.includes(permission));
+          decisions.add(`${policy?.effect ?? 'role'} ${allowed}`);
+        });
+        await Promise.all(answers);
+      }
+    }
+    expect([...decisions].sort()).toEqual(['allow false', 'allow true', 'deny false', 'role false', 'role true']);
+    const { sub } = await claimsFor('gateway');
+    const named = (names: string[]) => attached.filter(({ name }) => names.includes(name)).map(({ id }) => id);
+    expect(await explain(sub, 'deployments:update', production)).toMatchObject({
+      allowed: false,
+      role: { name: 'WORKSPACE_EDITOR' },
+      policy: {
+        effect: 'deny',
+        policies: [{ name: 'no production' }],
+        resource: { type: 'deployment', id: production },
+      },
+      changes: [{ change: 'detach_policies', policy_ids: named(['no production']) }],
+    });
+    expect(await explain(sub, 'runs:delete', staging)).toMatchObject({
+      allowed: true,
+      policy: { effect: 'allow', policies: [{ name: 'clean up' }] },
+      changes: [{ change: 'detach_policies', policy_ids: named(['clean up']) }],
+    });
+    expect(await explain(sub, 'runs:delete', untagged)).toMatchObject({
+      allowed: false,
+      policy: null,
+      changes: [{ change: 'give_role' }, { change: 'change_tags', policy_ids: named(['clean up']) }],
+    });
+    expect(await explain(sub, 'runs:create', workspace_id)).toMatchObject({
+      allowed: true,
+      policy: null,
+      depends_on_tags: true,
+    });
+    expect(await explain(sub, 'workspaces:read', workspace_id)).toMatchObject({
+      allowed: true,
+      depends_on_tags: false,
+    });
+    await attach();
+  });
+
+  it('hides the tags of deployments that may not be seen', async () => {
+    const { workspace_id } = platform.bootstrap;
+    const tagged = async (id: string) => {
+      const path = `${current}/tags/resource?resource_type=deployment&resource_id=${id}`;
+      const { body: keys } = await platform.call<ResourceTag[]>(editor.key, 'GET', path, undefined, workspace_id);
+      const [value] = keys.flatMap(({ values }) => values);
+      if (!value) return keys;
+      const taggings = `${current}/taggings?tag_value_id=${value.id}`;
+      return (await platform.call<Tagging[]>(editor.key, 'GET', taggings, undefined, workspace_id)).body;
+    };
+    const valueId = ((await tagged(production)) as Tagging[])[0]!.tag_value_id;
+    await attach({ condition_groups: [group('deployments:read')] });
+    expect([(await tagged(production)).length, (await tagged(staging)).length]).toEqual([0, 1]);
+    const ofValue = `${current}/taggings?tag_value_id=${valueId}`;
+    expect((await platform.call(editor.key, 'GET', ofValue, undefined, workspace_id)).body).toEqual([]);
+    expect((await platform.asAdmin<Tagging[]>('GET', ofValue)).body).toHaveLength(1);
+    await attach();
+    expect(await tagged(production)).toHaveLength(1);
+  });
+});
+
+it('a change of a policy, its roles or a tag lets gateways ask again at once', async () => {
+  const bus = createEventBus(platform.bus, { logger: silentLogger });
+  let changes = 0;
+  let onChange: () => void = () => undefined;
+  await bus.subscribe({
+    topics: ['organizations'],
+    group: 'test',
+    from: 'earliest',
+    onEvent: async ({ type }) => {
+      if (type !== 'runyard.organization.settings_changed') return;
+      changes += 1;
+      onChange();
+    },
+  });
+  const change = async <Body>(method: string, path: string, body?: object): Promise<Body> => {
+    const before = changes;
+    const answer = await platform.asAdmin<Body>(method, path, body);
+    expect(answer.status).toBeLessThan(300);
+    await new Promise<void>((resolve) => {
+      onChange = () => (changes > before ? resolve() : undefined);
+      onChange();
+    });
+    return answer.body;
+  };
+  const { id } = await change<AccessPolicy>('POST', POLICIES, makeBody());
+  const roles = `${BASE}/roles/${PLATFORM_ROLES.workspaceUser}/access-policies`;
+  await change('POST', roles, { access_policy_ids: [id] });
+  await change('DELETE', `${roles}?access_policy_ids=${id}`);
+  await change('PATCH', `${POLICIES}/${id}`, { effect: 'allow' });
+  await change('DELETE', `${POLICIES}/${id}`);
+  const current = '/api/v1/workspaces/current';
+  const { body: key } = await platform.asAdmin<TagKey>('POST', `${current}/tag-keys`, { key: 'Event' });
+  const values = `${current}/tag-keys/${key.id}/tag-values`;
+  const { body: value } = await platform.asAdmin<TagValue>('POST', values, { value: 'one' });
+  const tagging = { tag_value_id: value.id, resource_type: 'deployment', resource_id: randomUUID() };
+  const { id: taggingId } = await change<Tagging>('POST', `${current}/taggings`, tagging);
+  await change('PATCH', `${values}/${value.id}`, { value: 'two' });
+  await change('DELETE', `${current}/taggings/${taggingId}`);
+  await change('DELETE', `${values}/${value.id}`);
+  await change('PATCH', `${current}/tag-keys/${key.id}`, { key: 'Changed' });
+  await change('DELETE', `${current}/tag-keys/${key.id}`);
+  await bus.close();
 });

@@ -5,6 +5,7 @@ import {
   PRINCIPAL_HEADER,
   type Role,
   WORKSPACE_PERMISSION_MEANINGS,
+  type Workspace,
 } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -179,6 +180,14 @@ describe('an explanation', () => {
     expect((await ask({ identity: uuidv7(), permission })).status).toBe(404);
     const elsewhere = { identity: sub, permission: 'runs:read' };
     expect((await ask({ ...elsewhere, resource: uuidv7() })).status).toBe(404);
+    // This member reaches every workspace, and the next one only another.
+    expect((await ask({ ...elsewhere, resource: workspaceId }, key)).status).toBe(200);
+    const { body: neighbours } = await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'B' });
+    const neighbour = await platform.issue({ workspaces: [neighbours.id] });
+    const own = { identity: (await platform.verify(neighbour.key)).body.claims.sub, permission: 'runs:read' };
+    const unreached = await ask({ ...own, resource: workspaceId }, neighbour.key);
+    expect(unreached).toEqual(await ask({ ...own, resource: uuidv7() }, neighbour.key));
+    expect((await ask({ ...own, resource: workspaceId })).body).toMatchObject({ allowed: false, role: null });
     expect((await ask({ ...elsewhere, resource: workspaceId, api_key_id: other.id })).status).toBe(404);
     expect((await ask({ identity: sub, permission: 'runs:fly', resource: workspaceId })).status).toBe(422);
     expect((await ask(elsewhere)).status).toBe(422);

@@ -8,13 +8,15 @@ import type { Queries } from '../database/database.ts';
 import type { ApiKey, Identity } from '../generated/client.ts';
 import { type Access, accessOf } from './access.ts';
 import { findChanges } from './explain-changes.ts';
+import { type ExplainedPlace, explainPermission, renderDecision } from './explain-policies.ts';
 import { explainSource } from './explain-source.ts';
-import { restrictToReading } from './read-only.ts';
+import { isReadPermission } from './read-only.ts';
 
 export interface ExplainQuery {
   identity: string;
   permission: string;
   resource?: string | undefined;
+  workspace_id?: string | undefined;
   api_key_id?: string | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface ExplainQuery {
 export type Place = AccessExplanation['resource'];
 
 /**
- * Explains a permission with the access that checks use (`accessOf`). Administrators ask about everybody, others about
+ * Explains a permission with the access and the policies that checks use (`accessOf`, `permissionsOnDeployments`). Administrators ask about everybody, others about
  * themselves.
  *
  * @throws NotFoundError for what the caller may not see
@@ -40,13 +42,16 @@ export async function explainAccess(
   });
   if (!identity || identity.isRemoved) throw identityNotFound();
   const key = query.api_key_id ? await findKey(queries, identity, query.api_key_id.toLowerCase()) : null;
-  const place = await findPlace(queries, organizationId, permission, query.resource?.toLowerCase());
+  const { place, resource } = await findPlace(queries, organizationId, query);
 
   // For a disabled identity it says what it would have otherwise.
   const workspaceId = place.type === 'workspace' ? place.id : null;
   const full = await accessOf(queries, { organizationId, identityId, workspaceId, includeDisabled: true });
-  const access = key?.readOnly ? restrictToReading(full!) : full!;
-  const permitted = isPermitted(access, place, permission);
+  // Members see no workspaces that they do not reach.
+  if (workspaceId && !full?.workspace && caller.organizationRole !== 'admin') throw resourceNotFound();
+  const explained = await explainPermission(queries, full!, { organizationId, place, resource, permission });
+  const isWithheldByKey = explained.isPermitted && key?.readOnly === true && !isReadPermission(permission);
+  const permitted = explained.isPermitted && !isWithheldByKey;
   const { roleId, via } = roleOf(full!, place);
   const role = roleId ? await queries.role.findUniqueOrThrow({ where: { id: roleId } }) : null;
   const sourced = await explainSource(queries, identity, place, via);
@@ -64,21 +69,20 @@ export async function explainAccess(
     role: role && { id: role.id, name: role.name, display_name: role.displayName },
     via,
     source: sourced?.source ?? null,
+    policy: renderDecision(explained.decision, resource),
+    depends_on_tags: explained.dependsOnTags,
     decided_by: sourced?.decidedBy ?? null,
     changes: await findChanges(queries, {
       identity,
       isPermitted: permitted,
-      isWithheldByKey: !permitted && isPermitted(full!, place, permission),
+      isWithheldByKey,
       permission,
       place,
+      explained,
       via,
       next: sourced?.next ?? null,
     }),
   };
-}
-
-function isPermitted(access: Access, { type }: Place, permission: string): boolean {
-  return (type === 'organization' ? access.organization : (access.workspace ?? [])).includes(permission);
 }
 
 function roleOf(access: Access, { type }: Place): { roleId: string | null; via: AccessExplanation['via'] } {
@@ -90,27 +94,40 @@ function roleOf(access: Access, { type }: Place): { roleId: string | null; via: 
 async function findPlace(
   queries: Queries,
   organizationId: string,
-  permission: string,
-  resource: string | undefined,
-): Promise<Place> {
+  query: Pick<ExplainQuery, 'permission' | 'resource' | 'workspace_id'>,
+): Promise<ExplainedPlace> {
+  const { permission } = query;
+  const named = query.resource?.toLowerCase();
   const isOfWorkspace = Object.hasOwn(WORKSPACE_PERMISSION_MEANINGS, permission);
   if (!isOfWorkspace && !Object.hasOwn(ORGANIZATION_PERMISSION_MEANINGS, permission))
     throw new InvalidFieldError(['query', 'permission'], 'There is no such permission.');
-  const organization = { type: 'organization', id: organizationId } as const;
-  const isOrganization = resource === undefined || resource === organizationId;
+  const organization = { place: { type: 'organization', id: organizationId }, resource: null } as const;
+  const isOrganization = named === undefined || named === organizationId;
   if (isOrganization && isOfWorkspace)
     throw new InvalidFieldError(['query', 'resource'], 'This permission is one of workspaces: name one.');
   if (isOrganization) return organization;
-  const workspaceId = await findWorkspace(queries, organizationId, resource);
-  if (!workspaceId) throw new NotFoundError('Resource not found');
-  return isOfWorkspace ? { type: 'workspace', id: workspaceId } : organization;
+  const found = await findInWorkspace(queries, organizationId, named, query.workspace_id?.toLowerCase());
+  if (!found) throw resourceNotFound();
+  return isOfWorkspace ? found : organization;
 }
 
-async function findWorkspace(queries: Queries, organizationId: string, id: string): Promise<string | undefined> {
-  const workspace = await queries.workspace.findFirst({ where: { organizationId, id, deletedAt: null } });
-  if (workspace) return workspace.id;
-  const tagging = await queries.tagging.findFirst({ where: { organizationId, resourceId: id } });
-  return tagging?.workspaceId;
+/** @param workspaceId of a deployment that has no tags, and which is so not known here */
+async function findInWorkspace(
+  queries: Queries,
+  organizationId: string,
+  id: string,
+  workspaceId: string | undefined,
+): Promise<ExplainedPlace | undefined> {
+  const isLive = (workspace: string) =>
+    queries.workspace.findFirst({ where: { organizationId, id: workspace, deletedAt: null }, select: { id: true } });
+  if (await isLive(id)) return { place: { type: 'workspace', id }, resource: null };
+  const tagging = await queries.tagging.findFirst({
+    where: { organizationId, resourceId: id, ...(workspaceId && { workspaceId }) },
+  });
+  const place = tagging?.workspaceId ?? workspaceId;
+  if (!place || !(await isLive(place))) return undefined;
+  const isDeployment = !tagging || tagging.resourceType === 'deployment';
+  return { place: { type: 'workspace', id: place }, resource: isDeployment ? { type: 'deployment', id } : null };
 }
 
 async function findKey(queries: Queries, identity: Identity, id: string): Promise<ApiKey> {
@@ -121,3 +138,4 @@ async function findKey(queries: Queries, identity: Identity, id: string): Promis
 }
 
 const identityNotFound = () => new NotFoundError('Identity not found');
+const resourceNotFound = () => new NotFoundError('Resource not found');

@@ -3,7 +3,9 @@ import type { Queries } from '../database/database.ts';
 import type { Identity } from '../generated/client.ts';
 import type { Grant } from './effective-roles.ts';
 import type { Place } from './explain-access.ts';
+import type { ExplainedPermission } from './explain-policies.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+import type { PolicyDecision } from './policy-decision.ts';
 
 type Change = AccessExplanation['changes'][number];
 
@@ -17,11 +19,13 @@ interface Explained {
   place: Place;
   via: AccessExplanation['via'];
   next: Grant | null;
+  explained: ExplainedPermission;
 }
 
 /** Returns the changes after which the permission would be there, or would not be. */
 export async function findChanges(queries: Queries, explained: Explained): Promise<Change[]> {
   const { identity, isPermitted, isWithheldByKey } = explained;
+  const { decision } = explained.explained;
   const changes: Change[] = [];
   if (identity.disabledAt)
     changes.push({
@@ -29,10 +33,30 @@ export async function findChanges(queries: Queries, explained: Explained): Promi
       description: `It was disabled${identity.disabledBy ? ` by ${identity.disabledBy}` : ''}: only an enabled identity has permissions.`,
     });
   if (isWithheldByKey) changes.push({ change: 'use_unrestricted_key', description: 'This key only reads.' });
-  if (!isPermitted && !isWithheldByKey) changes.push(await giveRole(queries, explained));
-  if (isPermitted && identity.disabledAt === null && explained.via !== null)
+  if (decision) changes.push(detachPolicies(decision));
+  else if (!isPermitted && !isWithheldByKey)
+    changes.push(await giveRole(queries, explained), ...allowByTags(explained));
+  else if (isPermitted && identity.disabledAt === null && explained.via !== null)
     changes.push(await takeRole(queries, explained));
   return changes;
+}
+
+function detachPolicies({ effect, policies }: PolicyDecision): Change {
+  const names = policies.map(({ name }) => JSON.stringify(name)).join(', ');
+  const then = effect === 'deny' ? 'other policies and the role decide' : 'the role decides';
+  return {
+    change: 'detach_policies',
+    description: `Without the access policies ${names}, or with other tags on the deployment, ${then}.`,
+    policy_ids: policies.map(({ id }) => id),
+  };
+}
+
+function allowByTags({ explained }: Explained): Change[] {
+  const policies = explained.otherwiseAllowing;
+  if (policies.length === 0) return [];
+  const names = policies.map(({ name }) => JSON.stringify(name)).join(', ');
+  const description = `Tags on the deployment that one of the access policies ${names} matches.`;
+  return [{ change: 'change_tags', description, policy_ids: policies.map(({ id }) => id) }];
 }
 
 async function giveRole(queries: Queries, { identity, permission, place, via }: Explained): Promise<Change> {

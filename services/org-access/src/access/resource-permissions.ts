@@ -5,6 +5,8 @@ import { allowablePermissions, concernType, permissionsAfterPolicies } from './p
 import { isReadPermission } from './read-only.ts';
 
 const DEPLOYMENT_AUDIENCE = 'deployment:';
+/** Audiences whose requests are about several deployments. */
+const ASKING: ReadonlySet<string> = new Set(['control-plane', 'org-access']);
 
 interface Scope {
   organizationId: string;
@@ -33,8 +35,7 @@ export async function permissionsForAudience(
   const held = access.workspace ?? [];
   const isOfDeployment = audience.startsWith(DEPLOYMENT_AUDIENCE);
   const isConcerned = access.workspace !== null && concernType(access.policies, 'deployment');
-  if (!workspaceId || !isConcerned || !(isOfDeployment || audience === 'control-plane'))
-    return { workspace: held, claims: {} };
+  if (!workspaceId || !isConcerned || !(isOfDeployment || ASKING.has(audience))) return { workspace: held, claims: {} };
   const usable = (permissions: readonly string[]) =>
     permissions.filter((each) => !isReadOnly || isReadPermission(each));
   if (!isOfDeployment) {
@@ -63,7 +64,8 @@ export async function decideAboutDeployments(
   );
 }
 
-async function permissionsOnDeployments(
+/** Returns the permissions that an identity has on each deployment of a workspace; empty when it does not reach it. */
+export async function permissionsOnDeployments(
   queries: Queries,
   scope: Scope,
   { workspace, policies }: Access,

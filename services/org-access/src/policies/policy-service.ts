@@ -2,6 +2,7 @@ import type { AccessPolicy, AccessPolicyCreate, AccessPolicyUpdate, PolicyCondit
 import { toSqlText, toSqlValue } from '@runyard/database';
 import { ConflictError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { publishPolicyChange } from '../access/policy-changes.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -113,7 +114,13 @@ export class PolicyService {
   ): Promise<Result> {
     requireOrganizationAdministrator(caller, 'change access policies');
     try {
-      return await this.#database.transact(audited(work));
+      return await this.#database.transact(
+        audited(async (transaction, audit) => {
+          const result = await work(transaction, audit);
+          await publishPolicyChange(transaction, caller.organizationId);
+          return result;
+        }),
+      );
     } catch (error) {
       if (isTaken(error)) {
         const detail = `An access policy ${JSON.stringify(name)} already exists`;

@@ -46,16 +46,14 @@ export function tagRoutes(parts: {
       ok(await tags.deleteValue(tenantOf(caller), idOfKey(params), idOfValue(params))),
     ),
     bind(createTagging, async ({ caller, body }) => ok(await taggings.create(tenantOf(caller), body))),
-    bind(listTaggings, async ({ caller, query }) =>
-      ok(await taggings.list(tenantOf(caller), query.tag_value_id.toLowerCase())),
-    ),
+    bind(listTaggings, async ({ caller, query }) => ok(await taggings.list(caller, query.tag_value_id.toLowerCase()))),
     bind(deleteTagging, async ({ caller, params }) =>
       ok(await taggings.delete(tenantOf(caller), params.tagging_id.toLowerCase())),
     ),
     bind(listTags, async ({ caller }) => ok(await tags.listWithValues(tenantOf(caller)))),
     bind(listResourceTags, async ({ caller, query }) =>
       ok(
-        await tags.listOfResource(tenantOf(caller), {
+        await tags.listOfResource(caller, {
           resourceType: query.resource_type,
           resourceId: query.resource_id.toLowerCase(),
         }),

@@ -9,14 +9,16 @@ import type {
   TagValueUpdate,
 } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { ConflictError, NotFoundError, type Tenant } from '@runyard/service-kit';
+import { ConflictError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { publishTagChange } from '../access/policy-changes.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { isParentGone, isTaken } from '../database/is-taken.ts';
 import type { Prisma } from '../generated/client.ts';
 import { renderTagging, renderTagKey, renderTagValue } from './render-tag.ts';
 import { tagStore } from './tag-store.ts';
+import { filterVisible } from './visible-resources.ts';
 
 type Work<Result> = (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<Result>;
 
@@ -37,7 +39,14 @@ export class TagService {
     return rows.map(({ values, ...key }) => ({ ...renderTagKey(key), values: values.map(renderTagValue) }));
   }
 
-  async listOfResource(tenant: Tenant, resource: { resourceType: string; resourceId: string }): Promise<ResourceTag[]> {
+  /** Returns the tags of a resource; none of a deployment that policies hide from the caller. */
+  async listOfResource(
+    caller: Principal,
+    resource: { resourceType: string; resourceId: string },
+  ): Promise<ResourceTag[]> {
+    const tenant = tenantOf(caller);
+    const [visible] = await filterVisible(this.#database.prisma, caller, [resource]);
+    if (!visible) return [];
     const rows = await tagStore.listOfResource(this.#database.prisma, tenant, resource);
     return rows.map(({ values, ...key }) => ({
       ...renderTagKey(key),
@@ -71,6 +80,7 @@ export class TagService {
         data: { key: body.key && toSqlText(body.key), description: textOf(body.description) },
       });
       const after = renderTagKey(row);
+      await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_key.changed', resourceId: id, before: renderTagKey(before), after });
       return after;
     });
@@ -81,6 +91,7 @@ export class TagService {
     return this.#change(undefined, async (transaction, audit) => {
       const before = renderTagKey(requireKey(await tagStore.findKey(transaction, tenant, id)));
       await transaction.tagKey.deleteMany({ where: { ...tenant, id } });
+      await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_key.deleted', resourceId: id, before });
       return before;
     });
@@ -120,6 +131,7 @@ export class TagService {
         data: { value: body.value && toSqlText(body.value), description: textOf(body.description) },
       });
       const after = renderTagValue(row);
+      await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_value.changed', resourceId: id, before: renderTagValue(before), after });
       return after;
     });
@@ -130,6 +142,7 @@ export class TagService {
     return this.#change(undefined, async (transaction, audit) => {
       const before = renderTagValue(requireValue(await tagStore.findValue(transaction, tenant, { id, tagKeyId })));
       await transaction.tagValue.deleteMany({ where: { id, key: tenant } });
+      await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_value.deleted', resourceId: id, before });
       return before;
     });

@@ -1,12 +1,22 @@
 import { conforms, DeploymentDeleted, type Tagging, type TaggingCreate } from '@runyard/contracts';
 import type { EventBus } from '@runyard/event-bus';
-import { ConflictError, type Lifecycle, type Logger, NotFoundError, type Tenant } from '@runyard/service-kit';
+import {
+  ConflictError,
+  type Lifecycle,
+  type Logger,
+  NotFoundError,
+  type Principal,
+  type Tenant,
+  tenantOf,
+} from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { publishTagChange } from '../access/policy-changes.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { isParentGone, isTaken } from '../database/is-taken.ts';
 import { renderTagging } from './render-tag.ts';
 import { tagStore } from './tag-store.ts';
+import { filterVisible } from './visible-resources.ts';
 
 /**
  * Keeps which resource has which tags. Other services own the resources: whether one exists is not asked here, since a
@@ -19,8 +29,10 @@ export class TaggingService {
     this.#database = options.database;
   }
 
-  async list(tenant: Tenant, tagValueId: string): Promise<Tagging[]> {
-    return (await tagStore.listTaggings(this.#database.prisma, tenant, tagValueId)).map(renderTagging);
+  /** Returns the taggings with a value, without those of deployments that policies hide from the caller. */
+  async list(caller: Principal, tagValueId: string): Promise<Tagging[]> {
+    const rows = await tagStore.listTaggings(this.#database.prisma, tenantOf(caller), tagValueId);
+    return (await filterVisible(this.#database.prisma, caller, rows)).map(renderTagging);
   }
 
   /** @throws ConflictError when the resource has the tag */
@@ -39,6 +51,7 @@ export class TaggingService {
               resourceId: body.resource_id.toLowerCase(),
             },
           });
+          await publishTagChange(transaction, tenant.organizationId);
           audit.record(tenant.organizationId, {
             action: 'tagging.created',
             resourceType: 'tagging',
@@ -64,6 +77,7 @@ export class TaggingService {
         const row = await tagStore.findTagging(transaction, tenant, id);
         if (!row) throw new NotFoundError('Tagging not found');
         await transaction.tagging.deleteMany({ where: { ...tenant, id } });
+        await publishTagChange(transaction, tenant.organizationId);
         audit.record(tenant.organizationId, {
           action: 'tagging.deleted',
           resourceType: 'tagging',

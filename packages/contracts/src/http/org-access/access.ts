@@ -43,6 +43,17 @@ export const AccessExplanation = Type.Object(
     ),
     /** The origin of the role. */
     source: Nullable(ExplainedSource),
+    /** What access policies of the roles decide about the resource, in place of the role; null: none of them matches. */
+    policy: Nullable(
+      Type.Object({
+        effect: Type.Union([Type.Literal('allow'), Type.Literal('deny')]),
+        policies: Type.Array(Type.Object({ id: Uuid, name: Type.String() })),
+        /** The resource whose tags they match. */
+        resource: Type.Object({ type: Type.Literal('deployment'), id: Uuid }),
+      }),
+    ),
+    /** True when policies decide about this permission on resources with certain tags: the answer is about the others. */
+    depends_on_tags: Type.Boolean(),
     /** The sign-in or other change that made the person a member with that source, from the audit trail. */
     decided_by: Nullable(
       Type.Object({
@@ -61,10 +72,14 @@ export const AccessExplanation = Type.Object(
           Type.Literal('give_role'),
           Type.Literal('change_source'),
           Type.Literal('remove_source'),
+          Type.Literal('detach_policies'),
+          Type.Literal('change_tags'),
         ]),
         description: Type.String(),
         /** Roles of which each would do. */
         role_ids: Type.Optional(Type.Array(Uuid)),
+        /** The policies to detach from the roles, all of them, or those of which one would match other tags. */
+        policy_ids: Type.Optional(Type.Array(Uuid)),
       }),
     ),
   },
@@ -86,6 +101,8 @@ const example: AccessExplanation = {
   role: { id: '5a7d6f2e-0000-4000-8000-000000000012', name: 'WORKSPACE_EDITOR', display_name: 'Editor' },
   via: 'membership',
   source: { kind: 'manual', id: null, name: null, created_at: '2026-11-20T12:00:00.000Z' },
+  policy: null,
+  depends_on_tags: false,
   decided_by: null,
   changes: [{ change: 'remove_source', description: 'Without it there is no role in the workspace.' }],
 };
@@ -110,8 +127,11 @@ export const explainAccess = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
         Type.String({
           format: 'uuid',
           description:
-            'The organization, a workspace, or a tagged resource of one; for others ask about their workspace. Default: the organization.',
+            'The organization, a workspace, or a tagged deployment of one; one without tags needs `workspace_id`. Default: the organization.',
         }),
+      ),
+      workspace_id: Type.Optional(
+        Type.String({ format: 'uuid', description: 'The workspace of the deployment that `resource` names.' }),
       ),
       api_key_id: Type.Optional(
         Type.String({
