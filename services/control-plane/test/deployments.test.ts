@@ -384,7 +384,7 @@ describe('the list of deployments', () => {
     platform.callers.left.set(existing.id, ['deployments:read']);
     expect([await seen(), (await patch()).status]).toEqual([1, 403]);
     expect((await platform.call('DELETE', `/v2/deployments?deployment_ids=${existing.id}`, { as })).status).toBe(403);
-    // Who may not change a deployment sees no values of secrets.
+    // A caller that may not change a deployment sees no values of secrets.
     for (const target of [path, '/v2/deployments?name=existing']) {
       const { body } = await platform.call<Deployment & DeploymentList>('GET', target, { as });
       expect((body.resources?.[0] ?? body).secrets.map(({ value }) => value)).toEqual(['']);

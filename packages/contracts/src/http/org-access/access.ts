@@ -43,7 +43,7 @@ export const AccessExplanation = Type.Object(
     ),
     /** The origin of the role. */
     source: Nullable(ExplainedSource),
-    /** What access policies of the roles decide about the resource, in place of the role; null: none of them matches. */
+    /** The access policies of the roles that decide about the resource in place of the role; null: none matches. */
     policy: Nullable(
       Type.Object({
         effect: Type.Union([Type.Literal('allow'), Type.Literal('deny')]),
