@@ -152,11 +152,11 @@ it('the error says that LangGraph is not installed, or which version is too old'
   const installed = 'node_modules/@langchain/langgraph';
   const old = {
     ...agent,
-    [`${installed}/package.json`]: '{ "name": "@langchain/langgraph", "version": "0.2.74", "main": "index.js" }',
+    [`${installed}/package.json`]: '{ "name": "@langchain/langgraph", "version": "0.2.56", "main": "index.js" }',
     [`${installed}/index.js`]: '',
   };
   expect((await loadFailure(await temporaryProject(old, false))).message).toMatch(
-    /The project has @langchain\/langgraph 0\.2\.74; the oldest supported version is 1\.0\.0/,
+    /The project has @langchain\/langgraph 0\.2\.56; the oldest supported version is 0\.2\.57/,
   );
 });
 

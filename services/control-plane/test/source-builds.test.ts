@@ -164,9 +164,9 @@ describe('a build that fails', () => {
           'agent.mjs': 'export const graph = {};',
         },
         install_command:
-          'mkdir -p node_modules/@langchain/langgraph/node_modules/@langchain/langgraph-checkpoint && cd node_modules/@langchain/langgraph && echo "{\\"name\\":\\"@langchain/langgraph\\",\\"version\\":\\"1.0.0\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js && cd node_modules/@langchain/langgraph-checkpoint && echo "{\\"name\\":\\"@langchain/langgraph-checkpoint\\",\\"version\\":\\"0.0.17\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js',
+          'mkdir -p node_modules/@langchain/langgraph/node_modules/@langchain/langgraph-checkpoint && cd node_modules/@langchain/langgraph && echo "{\\"name\\":\\"@langchain/langgraph\\",\\"version\\":\\"1.0.0\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js && cd node_modules/@langchain/langgraph-checkpoint && echo "{\\"name\\":\\"@langchain/langgraph-checkpoint\\",\\"version\\":\\"0.0.15\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js',
       },
-      /@langchain\/langgraph-checkpoint 0\.0\.17; the oldest supported version is 1\.0\.0/,
+      /@langchain\/langgraph-checkpoint 0\.0\.15; the oldest supported version is 0\.0\.16/,
     ],
     // This one comes last, because the deployment keeps its build command.
     ['its build command', { build_command: 'exit 5' }, /`exit 5` ended with code 5/],

@@ -27,6 +27,9 @@ export interface SaverOptions {
 
 type SaverClass = new (backend: CheckpointBackend, options: SaverOptions) => BaseCheckpointSaver;
 
+/** The format of checkpoints from which on the sends of a step are a channel like others. */
+const SENDS_ARE_A_CHANNEL = 4;
+
 /** Number of checkpoints per request when a listing has no limit. */
 const PAGE = 50;
 
@@ -58,9 +61,11 @@ function saverClass({
   BaseCheckpointSaver,
   WRITES_IDX_MAP,
   TASKS,
+  emptyCheckpoint,
   getCheckpointId,
   maxChannelVersion,
 }: CheckpointModule): SaverClass {
+  const ownFormat = emptyCheckpoint().v;
   return class RunyardSaver extends BaseCheckpointSaver {
     readonly #backend: CheckpointBackend;
     readonly #known = new KnownVersions();
@@ -206,7 +211,7 @@ function saverClass({
       ]);
       checkpoint.channel_values = Object.fromEntries(values);
       this.#known.remember(key, versionsAsText(checkpoint));
-      if (checkpoint.v < 4 && parentCheckpointId !== undefined)
+      if (checkpoint.v < SENDS_ARE_A_CHANNEL || ownFormat < SENDS_ARE_A_CHANNEL)
         await this.#addPendingSends(checkpoint, key, parentCheckpointId);
       return {
         config: configOf(key.threadId, key.namespace, key.checkpointId),
@@ -220,19 +225,34 @@ function saverClass({
     }
 
     /**
-     * Adds sends of formats before 4, where the sends of a step were not a channel but writes of the parent checkpoint.
+     * Adds the sends of the last step where this LangGraph looks for them. In formats before 4 they are not a channel,
+     * but writes of the parent checkpoint, and LangGraph expects them beside the channels.
      */
     async #addPendingSends(
-      checkpoint: Checkpoint,
-      { threadId, namespace }: StoredCheckpoint['key'],
-      parentCheckpointId: string,
+      checkpoint: Checkpoint & { pending_sends?: unknown[] },
+      key: StoredCheckpoint['key'],
+      parentCheckpointId: string | undefined,
     ): Promise<void> {
-      const parent = await this.#backend.get(threadId, namespace, parentCheckpointId);
-      const sends = (parent?.pendingWrites ?? []).filter(({ channel }) => channel === TASKS);
-      const versions = Object.values(checkpoint.channel_versions);
-      checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ value }) => deserialize(this.serde, value)));
-      checkpoint.channel_versions[TASKS] =
-        versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+      const { channel_values: values, channel_versions: versions } = checkpoint;
+      if (checkpoint.v >= SENDS_ARE_A_CHANNEL) {
+        checkpoint.pending_sends = (values[TASKS] as unknown[] | undefined) ?? [];
+        return;
+      }
+      const sends = await this.#sendsAt(key, parentCheckpointId);
+      if (ownFormat < SENDS_ARE_A_CHANNEL) {
+        checkpoint.pending_sends = sends;
+      } else if (parentCheckpointId !== undefined) {
+        const known = Object.values(versions);
+        values[TASKS] = sends;
+        versions[TASKS] = known.length > 0 ? maxChannelVersion(...known) : this.getNextVersion(undefined);
+      }
+    }
+
+    async #sendsAt({ threadId, namespace }: StoredCheckpoint['key'], checkpointId?: string): Promise<unknown[]> {
+      if (checkpointId === undefined) return [];
+      const stored = await this.#backend.get(threadId, namespace, checkpointId);
+      const sends = (stored?.pendingWrites ?? []).filter(({ channel }) => channel === TASKS);
+      return Promise.all(sends.map(({ value }) => deserialize(this.serde, value)));
     }
   };
 }

@@ -1,5 +1,6 @@
 /** Turns what a graph streams into events of the v1 stream, with one class of events per stream mode. */
 import type { StreamedEvent } from '../langgraph/graph-types.ts';
+import { withId } from '../langgraph/interrupt-id.ts';
 import { flattenChunk, isMessage, isMessageChunk, toWireJson } from '../wire/wire-json.ts';
 import { type Message, MessageEvents } from './message-events.ts';
 import { checkpointEvent, type DebugChunk, debugEvent, isSnapshot, taskEvent } from './step-events.ts';
@@ -176,7 +177,10 @@ export function withInterruptSchema(payload: unknown): unknown {
   if (interrupts === undefined) return payload;
   const filled = interrupts.map((interrupt) =>
     typeof interrupt === 'object' && interrupt !== null
-      ? { ...interrupt, response_schema: (interrupt as { response_schema?: unknown }).response_schema ?? null }
+      ? {
+          ...(withId(interrupt) as object),
+          response_schema: (interrupt as { response_schema?: unknown }).response_schema ?? null,
+        }
       : interrupt,
   );
   return { ...(payload as object), [INTERRUPT]: filled };

@@ -1,4 +1,5 @@
 /** Converts the runtime's reports on steps, tasks and checkpoints into the form that clients know. */
+import { withIds } from '../langgraph/interrupt-id.ts';
 import type { TaskErrors } from './task-errors.ts';
 
 export interface DebugChunk {
@@ -45,12 +46,19 @@ export function checkpointEvent({
 
 /** Moves the checkpoint of a subgraph's task from `state`, where the runtime has it, to `checkpoint`. */
 function checkpointTask({ state, ...task }: Record<string, unknown>): unknown {
-  return { ...task, error: task.error ?? null, checkpoint: checkpointOf(state), state: null };
+  return {
+    ...task,
+    interrupts: withIds(task.interrupts),
+    error: task.error ?? null,
+    checkpoint: checkpointOf(state),
+    state: null,
+  };
 }
 
 export function taskEvent(task: Record<string, unknown>, errors: TaskErrors): unknown {
-  if (!('result' in task)) return { ...task, interrupts: task.interrupts ?? [] };
-  return { ...task, error: task.error ?? errors.of(task.id) };
+  const interrupts = withIds(task.interrupts);
+  if (!('result' in task)) return { ...task, interrupts };
+  return { ...task, interrupts, error: task.error ?? errors.of(task.id) };
 }
 
 function isSnapshotConfig(value: unknown): value is { configurable: Record<string, unknown> } {

@@ -8,11 +8,13 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckpointModule } from '@runyard/checkpointer/graph-process';
 import type { LangGraphModule } from './graph-types.ts';
+import { isBefore, type LangGraphLine, lineOf } from './lines.ts';
 
 export interface ProjectModules {
   langgraph: LangGraphModule;
   checkpoint: CheckpointModule;
   langgraphVersion: string;
+  line: LangGraphLine;
   /** Imports a part of `@langchain/core`, for example `tracers/base`, from the copy that LangGraph uses. */
   importCore(path: string): Promise<unknown>;
   /** Imports a part of `@langchain/langgraph`, for example `zod/schema`. */
@@ -21,7 +23,7 @@ export interface ProjectModules {
 }
 
 /** The oldest releases whose saver and streams this host supports. */
-const OLDEST_SUPPORTED = { '@langchain/langgraph': [1, 0], '@langchain/langgraph-checkpoint': [1, 0] } as const;
+const OLDEST_SUPPORTED = { '@langchain/langgraph': '0.2.57', '@langchain/langgraph-checkpoint': '0.0.16' } as const;
 
 const modulesByEntry = new Map<string, Promise<ProjectModules>>();
 
@@ -50,6 +52,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
       langgraph: require(entry),
       checkpoint: fromLangGraph(checkpointEntry),
       langgraphVersion,
+      line: lineOf(langgraphVersion),
       importCore,
       importLangGraph: async (path) => require(`@langchain/langgraph/${path}`),
       warnings,
@@ -61,6 +64,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
     langgraph: await import(moduleUrl),
     checkpoint: await import(checkpointUrl),
     langgraphVersion,
+    line: lineOf(langgraphVersion),
     importCore: (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
     importLangGraph: (path) =>
       import(import.meta.resolve(`@langchain/langgraph/${path}`, pathToFileURL(graphFile).href)),
@@ -80,11 +84,9 @@ function resolveFrom(require: NodeJS.Require, name: string, from: string): strin
 
 function checkVersion(name: keyof typeof OLDEST_SUPPORTED, entry: string): string {
   const version = packageVersion(name, entry);
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_SUPPORTED[name];
-  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+  if (isBefore(version, OLDEST_SUPPORTED[name])) {
     throw new Error(
-      `The project has ${name} ${version}; the oldest supported version is ${OLDEST_SUPPORTED[name].join('.')}.0. Update it and deploy again.`,
+      `The project has ${name} ${version}; the oldest supported version is ${OLDEST_SUPPORTED[name]}. Update it and deploy again.`,
     );
   }
   return version;

@@ -3,7 +3,13 @@ import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 import type { ExecutionRequest } from '../../types.ts';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
-import { type Deserialize, findUntakenAnswers, keyAnswerByInterrupt } from '../storage/interrupt-answers.ts';
+import {
+  answersByTask,
+  type Deserialize,
+  findUntakenAnswers,
+  keyAnswerByInterrupt,
+  type TaskAnswer,
+} from '../storage/interrupt-answers.ts';
 import { toCommand } from './run-command.ts';
 
 export interface RunStart {
@@ -13,6 +19,8 @@ export interface RunStart {
    * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
    */
   isResuming: boolean;
+  /** Answers that the saver gives to the tasks that wait for them, instead of the input. */
+  answers?: TaskAnswer[];
 }
 
 export interface RunStartDependencies {
@@ -22,7 +30,10 @@ export interface RunStartDependencies {
 }
 
 /** Begins a run without checkpoints, where each attempt starts over. */
-export function startFresh({ command, input = null }: ExecutionRequest, langgraph: LangGraphModule): RunStart {
+export function startFresh(
+  { command, input = null }: Pick<ExecutionRequest, 'command' | 'input'>,
+  langgraph: LangGraphModule,
+): RunStart {
   return { input: command ? toCommand(langgraph, command) : input, isResuming: false };
 }
 
@@ -37,6 +48,8 @@ export async function decideStart(request: ExecutionRequest, options: RunStartDe
   if (attempt > 1 && (await isCheckpointOfRun(request, await checkpoints.readAhead(request.threadId), load))) {
     return { input: null, isResuming: true };
   }
+  const answers = await findAnswersByTask(request, checkpoints, load);
+  if (answers !== undefined) return { ...startFresh(withoutResume(request), langgraph), answers };
   const resume = command || input === null ? await findResume(request, checkpoints, load) : undefined;
   return startFresh(resume === undefined ? request : { ...request, command: { ...command, resume } }, langgraph);
 }
@@ -49,6 +62,23 @@ async function isCheckpointOfRun(
   if (newest === undefined) return false;
   const metadata = (await load(newest.metadata)) as { run_id?: string } | null;
   return metadata?.run_id === request.runId;
+}
+
+async function findAnswersByTask(
+  { command, threadId, config }: ExecutionRequest,
+  checkpoints: RemoteCheckpoints,
+  load: Deserialize,
+): Promise<TaskAnswer[] | undefined> {
+  if (command?.resume === undefined || command.resume === null) return undefined;
+  const stored = await checkpoints.readAhead(threadId, startingCheckpointId(config.configurable));
+  return answersByTask(command.resume, stored, load);
+}
+
+/** Returns the rest of a command, or null to go on: LangGraph refuses a command with nothing in it. */
+function withoutResume({ command }: ExecutionRequest): Pick<ExecutionRequest, 'command' | 'input'> {
+  const { resume: _resume, ...rest } = command ?? {};
+  const hasRest = Object.values(rest).some((part) => part !== undefined && part !== null);
+  return hasRest ? { command: rest } : { input: null };
 }
 
 async function findResume(

@@ -3,11 +3,13 @@ import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-p
 import type { HostConnection } from '../../protocol/connection.ts';
 import type { ExecutionRequest } from '../../types.ts';
 import { EventRenderer, withInterruptSchema } from '../events/event-renderer.ts';
+import { laterChunks, requestedModes, type StreamChunk } from '../events/older-streams.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
 import { errorBody } from '../wire/error-body.ts';
 import { EventBuffer } from './event-buffer.ts';
+import { giveAnswers } from './give-answers.ts';
 import { newestStateConfig, toGraphConfig } from './run-config.ts';
 import { createRunSaver, type RunSaver, skipEarlierAttempts } from './run-saver.ts';
 import { decideStart, type RunStart, startFresh } from './run-start.ts';
@@ -126,12 +128,14 @@ export class GraphRun {
     const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
     const start = await decideStart(request, { langgraph, checkpoints, load });
     if (!start.isResuming && request.durability === 'exit') skipEarlierAttempts(saver, request);
+    if (start.answers) giveAnswers(saver, start.answers);
     return { ...start, saver };
   }
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {
     const { request } = this.#options;
-    const options = { ...config, streamMode: this.#renderer.graphModes, subgraphs: request.streamSubgraphs };
+    const streamMode = requestedModes(this.#renderer.graphModes, this.#options.graph.modules.line);
+    const options = { ...config, streamMode, subgraphs: request.streamSubgraphs };
     if (!request.streamModes.includes('events')) {
       for await (const chunk of await graph.stream(input, options)) this.#render(chunk as unknown[]);
       return;
@@ -145,8 +149,10 @@ export class GraphRun {
   }
 
   #render(chunk: unknown[]): void {
-    const [namespace, mode, payload] = this.#options.request.streamSubgraphs ? chunk : [[], ...chunk];
-    this.#renderer.render((namespace as string[] | null) ?? [], mode as string, payload);
+    const { request, graph } = this.#options;
+    const [namespace, mode, payload] = request.streamSubgraphs ? chunk : [[], ...chunk];
+    const streamed: StreamChunk = [(namespace as string[] | null) ?? [], mode as string, payload];
+    for (const later of laterChunks(streamed, graph.modules.line)) this.#renderer.render(...later);
   }
 
   async #done(graph: CompiledGraph, config: GraphConfig): Promise<Settlement> {

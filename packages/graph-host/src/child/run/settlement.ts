@@ -2,6 +2,7 @@
 import type { HostConnection } from '../../protocol/connection.ts';
 import type { ErrorBody } from '../../protocol/messages.ts';
 import type { StateSnapshot } from '../langgraph/graph-types.ts';
+import { withIds } from '../langgraph/interrupt-id.ts';
 import { errorBody } from '../wire/error-body.ts';
 import { toWireJson } from '../wire/wire-json.ts';
 
@@ -47,5 +48,5 @@ export function sendSettlement(
 export function interruptsByTask(tasks: StateSnapshot['tasks']): Record<string, unknown[]> | undefined {
   const waiting = tasks.filter((task) => (task.interrupts?.length ?? 0) > 0);
   if (waiting.length === 0) return undefined;
-  return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts as unknown[]]));
+  return Object.fromEntries(waiting.map((task) => [task.id, withIds(task.interrupts)]));
 }

@@ -2,6 +2,7 @@
 
 import { checkpointOf } from '../events/step-events.ts';
 import type { GraphConfig, StateSnapshot, StateTask } from '../langgraph/graph-types.ts';
+import { withIds } from '../langgraph/interrupt-id.ts';
 
 export interface ThreadStateOptions {
   graphId: string;
@@ -21,7 +22,7 @@ export function threadState(snapshot: StateSnapshot, options: ThreadStateOptions
     created_at: snapshot.createdAt ?? null,
     checkpoint,
     parent_checkpoint: parentCheckpoint,
-    interrupts: snapshot.tasks.flatMap((task) => task.interrupts ?? []),
+    interrupts: snapshot.tasks.flatMap((task) => withIds(task.interrupts)),
     checkpoint_id: checkpoint?.checkpoint_id ?? null,
     parent_checkpoint_id: parentCheckpoint?.checkpoint_id ?? null,
   };
@@ -53,7 +54,7 @@ function taskState(task: StateTask, options: ThreadStateOptions): Record<string,
     name: task.name,
     path: task.path ?? null,
     error: taskError(task.error),
-    interrupts: task.interrupts ?? [],
+    interrupts: withIds(task.interrupts),
     checkpoint: isSnapshot ? null : checkpointOf(nested),
     state: isSnapshot ? threadState(nested as StateSnapshot, { ...options, writes: {} }) : null,
     result: task.result ?? null,

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { PendingWrite, SerializedValue, StoredCheckpoint } from '@runyard/checkpointer/graph-process';
+import { idOfInterrupt, isWithoutId } from '../langgraph/interrupt-id.ts';
 
 /** Deserializes a stored value with the project's own serializer. */
 export type Deserialize = (value: SerializedValue) => Promise<unknown>;
@@ -15,6 +16,16 @@ const RESUME = '__resume__';
 const FORMER_MARKER = '__runyard_resume__';
 /** The task id that LangGraph stores an answer under when it names no interrupt. */
 const NO_TASK = '00000000-0000-0000-0000-000000000000';
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+/** The answers in a map of a line before 0.4 are named by their tasks. */
+const TASK_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** An answer that is given to the task that asked, in the namespace of the graph that the task belongs to. */
+export interface TaskAnswer {
+  namespace: string;
+  taskId: string;
+  value: unknown;
+}
 
 /**
  * Removes the answers that must not reach the graph. The next interrupt would take an answer that LangGraph stored
@@ -40,6 +51,34 @@ export async function keyAnswerByInterrupt(
   if (resume === null || isResumeMap(resume)) return resume;
   const waiting = await interruptsAt(stored, load);
   return waiting.length === 0 ? resume : Object.fromEntries(waiting.map(({ id }) => [id, resume]));
+}
+
+/**
+ * Returns the answers for the tasks that asked; undefined when an interrupt that waits has an id of LangGraph's own, or
+ * none waits. Lines before 0.4 take no answers by the ids of interrupts, and would give a plain one to whichever task asks
+ * first: in a repeated attempt, to another than it was meant for.
+ */
+export async function answersByTask(
+  resume: unknown,
+  stored: StoredCheckpoint | undefined,
+  load: Deserialize,
+): Promise<TaskAnswer[] | undefined> {
+  const waiting: { id: string; taskId: string; namespace: string; askedBy: string }[] = [];
+  for (const { taskId, value } of stored ? interruptWrites(stored, INTERRUPT) : []) {
+    for (const interrupt of [await load(value)].flat()) {
+      if (!isWithoutId(interrupt)) return undefined;
+      const askedBy = interrupt.ns.at(-1)?.split(':').at(-1) ?? '';
+      const namespace = interrupt.ns.slice(0, -1).join('|');
+      waiting.push({ id: idOfInterrupt(interrupt), taskId, namespace, askedBy });
+    }
+  }
+  if (waiting.length === 0) return undefined;
+  const named = isResumeMap(resume) || isMapOf(resume, TASK_ID) ? (resume as Record<string, unknown>) : undefined;
+  return waiting.flatMap(({ id, taskId, namespace, askedBy }) => {
+    if (named === undefined) return { namespace, taskId: askedBy, value: resume };
+    const name = [id, askedBy, taskId].find((each) => each in named);
+    return name === undefined ? [] : { namespace, taskId: askedBy, value: named[name] };
+  });
 }
 
 /**
@@ -90,11 +129,15 @@ function isGiven({ taskId }: PendingWrite): boolean {
 
 /** Returns whether the resume value is a map, by LangGraph's own test: every key is the id of an interrupt. */
 function isResumeMap(resume: unknown): boolean {
-  if (typeof resume !== 'object' || resume === null) return false;
-  const keys = Object.keys(resume);
-  return keys.length > 0 && keys.every(isInterruptId);
+  return isMapOf(resume, INTERRUPT_ID);
+}
+
+function isMapOf(value: unknown, form: RegExp): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => form.test(key));
 }
 
 function isInterruptId(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text);
+  return INTERRUPT_ID.test(text);
 }

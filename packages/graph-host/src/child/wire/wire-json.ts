@@ -21,7 +21,9 @@ interface MessageLike {
   lc_kwargs: Record<string, unknown>;
   id?: string;
   name?: string;
-  getType(): string;
+  getType?(): string;
+  /** The only name of it in older releases of `@langchain/core`. */
+  _getType(): string;
   constructor: { lc_name?: () => string };
   [key: string]: unknown;
 }
@@ -40,7 +42,11 @@ export function toWireJson(value: unknown, form: WireForm = 'event'): string {
 export function isMessage(value: unknown): value is MessageLike {
   if (typeof value !== 'object' || value === null) return false;
   const message = value as Partial<MessageLike>;
-  return typeof message.getType === 'function' && typeof message.lc_kwargs === 'object' && 'content' in message;
+  return (
+    typeof (message.getType ?? message._getType) === 'function' &&
+    typeof message.lc_kwargs === 'object' &&
+    'content' in message
+  );
 }
 
 export function isMessageChunk(value: unknown): value is MessageLike & { concat(next: unknown): MessageLike } {
@@ -53,7 +59,7 @@ export function flattenMessage(message: MessageLike, form: WireForm): Record<str
   for (const key of Object.keys(message.lc_kwargs)) {
     if (key !== 'contentBlocks' && key !== 'tool_call_chunks') flat[key] = fieldOf(message, key);
   }
-  const type = message.getType();
+  const type = message.getType?.() ?? message._getType();
   flat.type = type;
   if (message.name !== undefined) flat.name = message.name;
   if (message.id !== undefined) flat.id = message.id;

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectSameWhenLost, QUESTIONS } from '../test/conversations.ts';
+import {
+  executionRequest,
+  type HostUnderTest,
+  memoryBackends,
+  runToEnd,
+  startHost,
+  type TestBackends,
+} from '../test/host-under-test.ts';
+import { LINES, startLine } from '../test/line-project.ts';
+
+type State = { [key: string]: unknown; metadata: Record<string, unknown>; tasks: Record<string, unknown>[] };
+const id = expect.stringMatching(/^[0-9a-f]{32}$/);
+const hi = { messages: [{ role: 'user', content: 'hi' }] };
+
+describe.each(LINES)('with LangGraph %s', (version) => {
+  let host: HostUnderTest;
+  beforeAll(async () => {
+    host = await startLine(version);
+  });
+  afterAll(() => host.close());
+  const stateOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
+    (await host.getState({ graphId, threadId, ...more }, backends)) as State;
+
+  describe('a run whose worker is lost at any moment ends as if it had not been', () => {
+    // The line with the answers of its own is tried everywhere, the others where they differ from it.
+    const tried =
+      version === LINES[0] ? QUESTIONS : QUESTIONS.filter(([what]) => /one by one|one node|by id/.test(what));
+    it.each(tried)('%s', async (...questions) => {
+      await expectSameWhenLost(host, questions, 'async');
+    });
+  });
+
+  it('a graph has its store, sends, commands and messages, and streams them in every mode', async () => {
+    const backends = memoryBackends();
+    const modes = [
+      'values',
+      'updates',
+      'messages-tuple',
+      'messages',
+      'custom',
+      'tasks',
+      'checkpoints',
+      'debug',
+      'events',
+    ];
+    const first = executionRequest('everything', { input: hi });
+    expect((await runToEnd(host, first, backends)).values?.parts).toEqual(['1 at visit 1', 'a', 'b', 'decided']);
+    const second = executionRequest('everything', { threadId: first.threadId, input: hi, streamModes: modes });
+    const { events, outcome, values } = await runToEnd(host, second, backends);
+    expect(outcome.kind).toBe('done');
+    expect(values?.parts).toEqual(['1 at visit 1', 'a', 'b', 'decided', '3 at visit 2', 'a', 'b', 'decided']);
+    const named = (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data as never);
+    expect(named('custom')).toEqual([{ visits: 2 }]);
+    expect(named('updates')).toContainEqual({ decide: expect.objectContaining({ parts: ['decided'] }) });
+    const chunks = named('messages') as [{ content: string; type: string }, { langgraph_node: string }][];
+    expect(chunks.map(([{ content }]) => content).join('')).toContain('Hello');
+    expect(named('messages/complete').length).toBeGreaterThan(0);
+    const tasks = named('tasks') as { name: string; result?: unknown }[];
+    expect(tasks.filter((task) => 'result' in task).map(({ name }) => name)).toEqual([
+      'remember',
+      'part',
+      'part',
+      'decide',
+      'talk',
+    ]);
+    expect(tasks.filter((task) => !('result' in task))).toHaveLength(5);
+    const checkpoints = named('checkpoints') as { next: string[]; config: { configurable: object } }[];
+    expect(checkpoints.map(({ next }) => next)).toEqual([
+      ['__start__'],
+      ['remember'],
+      ['part', 'part'],
+      ['decide'],
+      ['talk'],
+      [],
+    ]);
+    expect(Object.keys(Object.assign({}, ...checkpoints.map(({ config }) => config.configurable)))).not.toContainEqual(
+      expect.stringMatching(/^__/),
+    );
+    expect(named('debug').length).toBe(tasks.length + checkpoints.length);
+    expect(named('events').length).toBeGreaterThan(10);
+  });
+
+  it('interrupts have an id everywhere, and a subgraph that waits is shown in the state', async () => {
+    const backends = memoryBackends();
+    const modes = ['values', 'updates', 'tasks', 'checkpoints'];
+    const request = executionRequest('sub', {
+      input: { text: 'hi', asks: true },
+      streamModes: modes,
+      streamSubgraphs: true,
+    });
+    const { events, outcome, values } = await runToEnd(host, request, backends);
+    const asked = [expect.objectContaining({ id, value: 'go on?', response_schema: null })];
+    expect(values).toEqual({ text: 'hi', asks: true, __interrupt__: asked });
+    expect(outcome).toMatchObject({ kind: 'done', next: ['child'], interrupts: expect.any(Object) });
+    expect(events.filter(({ event }) => event === 'updates').at(-1)?.data).toEqual({ __interrupt__: asked });
+    expect(events.filter(({ event }) => event === 'values').at(-1)?.data).toMatchObject({
+      text: 'hi',
+      __interrupt__: asked,
+    });
+    const state = await stateOf('sub', request.threadId, backends, { subgraphs: true });
+    expect(state).toMatchObject({ next: ['child'], interrupts: [{ id, value: 'go on?' }] });
+    expect(state.tasks).toMatchObject([{ interrupts: [{ id }], state: { next: ['inner'], values: { text: 'hi' } } }]);
+    const answer = executionRequest('sub', {
+      threadId: request.threadId,
+      command: { resume: 'yes' },
+      streamModes: modes,
+      streamSubgraphs: true,
+    });
+    const answered = await runToEnd(host, answer, backends);
+    expect(answered.values).toEqual({ text: 'hi yes', asks: true });
+    expect(answered.events.some(({ event }) => event.startsWith('updates|child:'))).toBe(true);
+  });
+
+  it('a run stops before a node, goes on, and starts again from an older checkpoint', async () => {
+    const backends = memoryBackends();
+    const first = executionRequest('steps', { input: { until: 2 }, interruptBefore: ['step'] });
+    const { threadId } = first;
+    const stopped = await runToEnd(host, first, backends);
+    expect(stopped.outcome).toMatchObject({ kind: 'done', next: ['step'] });
+    expect(stopped.values).toEqual({ until: 2, __interrupt__: [] });
+    expect((await runToEnd(host, executionRequest('steps', { threadId }), backends)).values).toEqual({
+      count: 2,
+      until: 2,
+    });
+    const history = (await host.getHistory({ graphId: 'steps', threadId, limit: 10 }, backends)) as State[];
+    expect(history.map(({ metadata }) => [metadata.source, metadata.step, metadata.writes])).toEqual([
+      ['loop', 2, { step: { count: 2 } }],
+      ['loop', 1, { step: { count: 1 } }],
+      ['loop', 0, {}],
+      ['input', -1, { __start__: { until: 2 } }],
+    ]);
+    const older = { configurable: { checkpoint_id: history[1]!.checkpoint_id } };
+    const again = await runToEnd(host, executionRequest('steps', { threadId, config: older as never }), backends);
+    expect(again.values).toEqual({ count: 2, until: 2 });
+    await host.updateState({ graphId: 'steps', threadId, values: { until: 4 }, asNode: 'step' }, backends);
+    expect((await stateOf('steps', threadId, backends)).next).toEqual(['step']);
+    expect((await runToEnd(host, executionRequest('steps', { threadId }), backends)).values).toEqual({
+      count: 4,
+      until: 4,
+    });
+  });
+
+  it('supersteps make a history, and a graph can be drawn', async () => {
+    const backends = memoryBackends();
+    const supersteps = [
+      { updates: [{ values: { topic: 'tea' }, as_node: '__input__' }] },
+      { updates: [{ values: { topic: 'tea' }, as_node: '__start__' }] },
+      { updates: [{ values: { answers: ['x', 'y'] }, as_node: 'ask' }] },
+    ];
+    await host.updateState({ graphId: 'hitl', threadId: 'T', supersteps }, backends);
+    expect(await stateOf('hitl', 'T', backends)).toMatchObject({
+      next: ['finish'],
+      values: { topic: 'tea', answers: ['x', 'y'] },
+    });
+    const drawing = await host.drawGraph({ graphId: 'hitl', config: {}, xray: false } as never);
+    expect(JSON.stringify(drawing)).toContain('"finish"');
+  });
+});
+
+it('a thread goes on with a newer LangGraph, and back', async () => {
+  const hosts = { old: await startLine('0.2.57'), current: await startHost('lines') };
+  try {
+    const backends = memoryBackends();
+    const { threadId } = executionRequest('everything');
+    const ends = [];
+    for (const host of [hosts.old, hosts.current, hosts.old]) {
+      ends.push(await runToEnd(host, executionRequest('everything', { threadId, input: hi }), backends));
+    }
+    const parts = [1, 2, 3].flatMap((visit) => [`${2 * visit - 1} at visit ${visit}`, 'a', 'b', 'decided']);
+    expect(ends.map(({ values }) => values?.parts)).toEqual([4, 8, 12].map((count) => parts.slice(0, count)));
+    const history = await hosts.old.getHistory({ graphId: 'everything', threadId, limit: 30 }, backends);
+    expect(history).toHaveLength(18);
+  } finally {
+    await hosts.old.close();
+    await hosts.current.close();
+  }
+});
