@@ -221,6 +221,7 @@ const ORG_ACCESS = {
   // An account without a list of workspaces is good in all of them.
   ...rows('signed-in person', ['listSessions', 'endSession', 'endSessions', 'signOut', 'refreshSession']),
   ...rows('signed-in person', ['issueAccessToken', 'chooseOrganization', 'whoAmI', 'signOutAtProvider']),
+  ...rows('signed-in person', ['listPasskeys', 'beginPasskey', 'addPasskey', 'renamePasskey', 'removePasskey']),
   ...rows('organization administrator', ['createServiceAccount']),
   ...rows(provenOtherwise('the SCIM token of an organization'), [
     ...['listScimUsers', 'searchScimUsers', 'createScimUser', 'getScimUser', 'replaceScimUser', 'patchScimUser'],
@@ -247,7 +248,10 @@ const SIGN_IN_PAGES = {
     ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
     ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
     ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator', 'showDevice', 'answerDevice'],
+    ...['showPasskeySignIn', 'signInByPasskey'],
+    ...['showPasskeys', 'beginPasskeyByForm', 'addPasskeyByForm', 'renamePasskeyByForm', 'removePasskeyByForm'],
   ]),
+  ...rows(answeredToAll('pages for people who have not signed in load it'), ['getPasskeyScript']),
   ...rows(provenOtherwise('a password comes with it'), ['signInByBasicAuth']),
   ...rows(provenOtherwise('a code that a person allowed, or a refresh token'), ['issueOAuthTokens']),
   ...rows(answeredToAll('programs ask before a person signs in'), ['getOAuthMetadata', 'authorizeDevice']),

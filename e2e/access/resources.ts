@@ -203,6 +203,7 @@ async function makeKeys(platform: PlatformUnderTest, workspaceId: string, suffix
     service_account_id: account.id,
     scim_token_id: scimToken.id,
     session_id: randomUUID(),
+    passkey_id: randomUUID(),
     workspace_id: workspace.id,
     sso_provider_id: provider.id,
     custom_role_id: role.id,

@@ -7,7 +7,13 @@ import { FirstAdministrator } from './accounts/first-administrator.ts';
 import { InviteAcceptance } from './accounts/invite-acceptance.ts';
 import { memberAccountRoutes } from './accounts/member-account-routes.ts';
 import { MemberAccounts } from './accounts/member-accounts.ts';
+import { PasskeyProofs } from './accounts/passkey-proofs.ts';
+import { passkeyRoutes } from './accounts/passkey-routes.ts';
+import { PasskeyService } from './accounts/passkey-service.ts';
+import { PasskeySignIn } from './accounts/passkey-sign-in.ts';
+import { RelyingParty } from './accounts/relying-party.ts';
 import { SecondFactors } from './accounts/second-factors.ts';
+import { SignInOutcomes } from './accounts/sign-in-outcomes.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
 import { oauthRoutes } from './oauth/oauth-routes.ts';
@@ -19,6 +25,9 @@ import { basicLoginRoutes } from './pages/basic-login.ts';
 import { devicePageRoutes } from './pages/device-pages.ts';
 import { linkPageRoutes } from './pages/link-pages.ts';
 import { PageVisitors } from './pages/page-visitors.ts';
+import { passkeyAccountRoutes } from './pages/passkey-account-pages.ts';
+import { passkeySignInRoutes } from './pages/passkey-sign-in-pages.ts';
+import { secondFactorRoutes } from './pages/second-factor-pages.ts';
 import { signInPageRoutes } from './pages/sign-in-pages.ts';
 import { SsoLookupService } from './sso/lookup-service.ts';
 import type { SsoLogout } from './sso/sso-logout.ts';
@@ -38,12 +47,25 @@ export function openAccounts(
   const limit = new AttemptLimit({ prisma });
   const factors = new SecondFactors({ cipher });
   const sessionMaxSeconds = config.SESSION_MAX_SECONDS;
-  const signIn = new AccountSignIn({ database, limit, factors, logger, sessionMaxSeconds });
+  const outcomes = new SignInOutcomes({ database, factors, sessionMaxSeconds });
+  const signIn = new AccountSignIn({ database, limit, factors, logger, outcomes });
   const accounts = new AccountService({ database, limit, factors, emails, publicUrl: config.PUBLIC_URL });
+  const party = new RelyingParty({ publicUrl: config.PUBLIC_URL });
+  const proofs = new PasskeyProofs({ database, party });
+  const passkeySignIn = new PasskeySignIn({ database, limit, proofs, outcomes, logger });
+  const passkeys = new PasskeyService({ database, accounts, factors, party });
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });
   const visitors = new PageVisitors({ sessions, lastSeen });
-  const pages = { database, visitors, signIn, accounts, logout, providers: new SsoLookupService({ database }) };
+  const pages = {
+    database,
+    visitors,
+    signIn,
+    passkeySignIn,
+    accounts,
+    logout,
+    providers: new SsoLookupService({ database }),
+  };
   const oauth = new OAuthService({
     ...{ database, sessions, lastSeen, accessTokens, limit },
     refreshTokens: new RefreshTokens({ cipher }),
@@ -53,8 +75,12 @@ export function openAccounts(
   });
   const routes = [
     ...signInPageRoutes(pages),
+    ...secondFactorRoutes(pages),
+    ...passkeySignInRoutes(pages),
     ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
     ...accountPageRoutes({ ...pages, sessions }),
+    ...passkeyAccountRoutes(passkeys, visitors),
+    ...passkeyRoutes(passkeys, sessions),
     ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
     ...devicePageRoutes({ database, visitors, limit }),

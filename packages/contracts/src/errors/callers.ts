@@ -165,6 +165,38 @@ export const CALLER_ERRORS = {
     meaning: 'The account has an authenticator app.',
     remedy: 'Remove it first.',
   },
+  passkey_refused: {
+    status: 401,
+    meaning:
+      'The passkey is unknown here, or its proof is not good: of another site, without the check of the person that it needs, or copied.',
+    remedy: 'Try again, or sign in with the password. A passkey that was copied has to be replaced.',
+  },
+  passkey_invalid: {
+    status: 400,
+    meaning: 'What the browser made is no passkey for this site.',
+    remedy: "Open the page at the platform's own address, and begin again.",
+  },
+  passkey_exists: {
+    status: 409,
+    meaning: 'The passkey is registered already, or the account has as many as it may have.',
+    remedy: 'Remove one that is not used any more, or use another authenticator.',
+  },
+  passkey_not_found: {
+    status: 404,
+    meaning: 'The person has no passkey with this id.',
+    remedy: 'List the passkeys.',
+  },
+  passkeys_unavailable: {
+    status: 409,
+    meaning:
+      'Browsers make no passkeys for the address of this installation, or the account has no password: passkeys are for accounts that sign in here.',
+    remedy: 'Give PUBLIC_URL a host name and HTTPS, or set a password first.',
+  },
+  challenge_expired: {
+    status: 400,
+    meaning: 'The challenge for a passkey has expired, was used, or is of another browser.',
+    remedy: 'Begin again: a challenge works once, for ten minutes.',
+  },
   link_expired: {
     status: 400,
     meaning: 'A link that works once has been used or withdrawn, or has expired.',

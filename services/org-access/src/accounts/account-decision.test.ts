@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { type AccountFacts, decideAccountSignIn } from './account-decision.ts';
 
 const both = [true, false];
-const ALL: AccountFacts[] = both.flatMap((isPasswordRight) =>
+const ALL: AccountFacts[] = both.flatMap((isFirstFactorRight) =>
   (['none', 'some active', 'all disabled'] as const).flatMap((identities) =>
     both.flatMap((hasSecondFactor) =>
-      both.map((isSecondFactorProven) => ({ isPasswordRight, identities, hasSecondFactor, isSecondFactorProven })),
+      both.map((isSecondFactorProven) => ({ isFirstFactorRight, identities, hasSecondFactor, isSecondFactorProven })),
     ),
   ),
 );
@@ -14,7 +14,7 @@ it('of all 24 combinations a session opens only with the password, an identity t
   expect(ALL).toHaveLength(24);
   for (const facts of ALL) {
     const isLetIn =
-      facts.isPasswordRight &&
+      facts.isFirstFactorRight &&
       facts.identities !== 'all disabled' &&
       (!facts.hasSecondFactor || facts.isSecondFactorProven);
     expect(decideAccountSignIn(facts).outcome === 'signed_in').toBe(isLetIn);
@@ -22,6 +22,6 @@ it('of all 24 combinations a session opens only with the password, an identity t
 });
 
 it('a wrong password is all that is said, whatever else is true of the account', () => {
-  for (const facts of ALL.filter(({ isPasswordRight }) => !isPasswordRight))
+  for (const facts of ALL.filter(({ isFirstFactorRight }) => !isFirstFactorRight))
     expect(decideAccountSignIn(facts)).toEqual({ step: 1, outcome: 'denied', reason: 'credentials_wrong' });
 });

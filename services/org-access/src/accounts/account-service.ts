@@ -62,7 +62,7 @@ export class AccountService {
    */
   async changePassword(owner: AccountOwner, passwords: { current: string; next: string }): Promise<void> {
     const { personId } = owner;
-    const person = await this.#requirePassword(personId, passwords.current);
+    const person = await this.requirePassword(personId, passwords.current);
     const hash = await hashNewPassword(passwords.next, person.email);
     await this.#change(personId, async (transaction, audit) => {
       await setPassword(transaction, { personId, hash, keptSessionId: owner.sessionId });
@@ -85,8 +85,8 @@ export class AccountService {
     return this.#factors.findBegun(this.#database.prisma, person);
   }
 
-  hasSecondFactor(personId: string): Promise<boolean> {
-    return this.#factors.isRequired(this.#database.prisma, personId);
+  hasAuthenticatorApp(personId: string): Promise<boolean> {
+    return this.#factors.hasApp(this.#database.prisma, personId);
   }
 
   /**
@@ -105,13 +105,13 @@ export class AccountService {
       return made;
     });
     if (codes === null) throw wrongCode();
-    await this.#limit.forget('secondStep', personId);
+    await this.#limit.forget('secondStep', personId, changeOrigin().address);
     return codes;
   }
 
   /** Removes the app, for which the password is asked again. @throws UnauthorizedError, TooManyRequestsError */
   async removeTotp(personId: string, password: string): Promise<void> {
-    await this.#requirePassword(personId, password);
+    await this.requirePassword(personId, password);
     await this.#change(personId, async (transaction, audit) => {
       if (!(await this.#factors.remove(transaction, personId))) return;
       const details = { kind: 'totp' };
@@ -201,7 +201,8 @@ export class AccountService {
     );
   }
 
-  async #requirePassword(personId: string, password: string) {
+  /** Asks for the password again. @throws UnauthorizedError when it is wrong, TooManyRequestsError */
+  async requirePassword(personId: string, password: string) {
     await this.#limit.take('secondStep', personId, changeOrigin().address);
     const person = await this.#database.prisma.person.findUniqueOrThrow({
       where: { id: personId },
@@ -209,7 +210,7 @@ export class AccountService {
     });
     if (!(await verifyPassword(person.password?.hash ?? null, password)))
       throw new UnauthorizedError('The password is wrong', { code: 'sign_in_refused' });
-    await this.#limit.forget('secondStep', personId);
+    await this.#limit.forget('secondStep', personId, changeOrigin().address);
     return person;
   }
 

@@ -1,30 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BadRequestError, ForbiddenError, type Logger, UnauthorizedError } from '@runyard/service-kit';
-import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
-import { actAs, changeOrigin } from '../audit/change-origin.ts';
+import { BadRequestError, type Logger, UnauthorizedError } from '@runyard/service-kit';
+import type { AuditRecorder } from '../audit/audit-trail.ts';
+import { changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
-import { openSession } from '../sessions/open-session.ts';
-import { type AccountDecision, decideAccountSignIn } from './account-decision.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
-import { recordForPerson } from './audit-person.ts';
-import { ensureEmailLogin } from './email-login.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
 import type { SecondFactors } from './second-factors.ts';
+import { denySignIn, type OpenedSession, recordDecision, type SignInOutcomes } from './sign-in-outcomes.ts';
 
-/** A denial takes at least this long, so that its time tells nothing about the account. */
-const DENIAL_MS_MIN = 250;
-
-export interface OpenedSession {
-  kind: 'signed_in';
-  id: string;
-  personId: string;
-  /** Stored nowhere. */
-  token: string;
-  expiresAt: Date;
-}
+const method = 'password';
 
 /** The password was right. The token stands for it while the person proves the second factor. */
 export interface PendingSecondFactor {
@@ -39,21 +25,20 @@ export class AccountSignIn {
   readonly #limit: AttemptLimit;
   readonly #factors: SecondFactors;
   readonly #logger: Pick<Logger, 'info'>;
-  readonly #maxSeconds: number;
+  readonly #outcomes: SignInOutcomes;
 
-  /** @param options.sessionMaxSeconds life of a session */
   constructor(options: {
     database: Database;
     limit: AttemptLimit;
     factors: SecondFactors;
     logger: Pick<Logger, 'info'>;
-    sessionMaxSeconds: number;
+    outcomes: SignInOutcomes;
   }) {
     this.#database = options.database;
     this.#limit = options.limit;
     this.#factors = options.factors;
     this.#logger = options.logger;
-    this.#maxSeconds = options.sessionMaxSeconds;
+    this.#outcomes = options.outcomes;
   }
 
   /**
@@ -73,30 +58,32 @@ export class AccountSignIn {
     const isPasswordRight = await verifyPassword(person?.password?.hash ?? null, request.password);
     if (!person) {
       this.#logger.info('sign-in denied', { reason: 'account_unknown', address: changeOrigin().address });
-      return this.#deny(begun, { step: 1, outcome: 'denied', reason: 'credentials_wrong' });
+      return denySignIn(begun, null, credentialsWrong());
     }
     const { id: personId } = person;
-    if (isPasswordRight) await this.#limit.forget('account', email);
+    if (isPasswordRight) await this.#limit.forget('account', email, changeOrigin().address);
     if (isPasswordRight && code !== undefined) await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const result = await this.#change(isPasswordRight ? personId : null, async (transaction, audit) => {
+    const result = await this.#outcomes.change(isPasswordRight ? personId : null, async (transaction, audit) => {
       // The password may have been changed since it was read.
       const current = await transaction.passwordCredential.findUnique({ where: { personId } });
       const isRight = isPasswordRight && current?.hash === person.password?.hash;
       const factor = isRight && code !== undefined ? await this.#factors.use(transaction, personId, code) : null;
-      const decision = await this.#decide(transaction, personId, isRight, factor !== null);
+      const proven = { isFirstFactorRight: isRight, isSecondFactorProven: factor !== null };
+      const decision = await this.#outcomes.decide(transaction, personId, proven);
       if (code !== undefined && decision.outcome === 'second_factor_required') {
-        await recordDecision(transaction, audit, personId, { ...decision, reason: 'code_wrong' });
+        await recordDecision(transaction, audit, personId, { method, ...decision, reason: 'code_wrong' });
         return { decision: null };
       }
-      await recordDecision(transaction, audit, personId, { ...decision, ...(factor && { factor }) });
+      await recordDecision(transaction, audit, personId, { method, ...decision, ...(factor && { factor }) });
       if (decision.outcome === 'denied') return { decision };
       if (decision.outcome === 'signed_in')
-        return { opened: await this.#open(transaction, personId, request.userAgent) };
+        return { opened: await this.#outcomes.open(transaction, personId, request.userAgent) };
       const token = await createToken(transaction, { purpose: 'second_factor', personId });
       return { opened: { kind: decision.outcome, ...token } };
     });
-    if (result.opened?.kind === 'signed_in') await this.#limit.forget('secondStep', personId);
-    return result.opened ?? this.#deny(begun, result.decision);
+    if (result.opened?.kind === 'signed_in' && code !== undefined)
+      await this.#limit.forget('secondStep', personId, changeOrigin().address);
+    return result.opened ?? denySignIn(begun, result.decision, result.decision ? credentialsWrong() : codeWrong());
   }
 
   /**
@@ -115,24 +102,24 @@ export class AccountSignIn {
     if (!personId) throw tooLate();
     const begun = performance.now();
     await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const opened = await this.#change(personId, async (transaction, audit) => {
+    const opened = await this.#outcomes.change(personId, async (transaction, audit) => {
       const factor = await this.#factors.use(transaction, personId, request.code);
       if (factor === null) {
-        await recordDecision(transaction, audit, personId, {
-          step: 3,
-          outcome: 'denied',
-          reason: 'code_wrong',
-        });
+        const denial = { method, step: 3, outcome: 'denied', reason: 'code_wrong' } as const;
+        await recordDecision(transaction, audit, personId, denial);
         return null;
       }
       if (!(await useToken(transaction, 'second_factor', request.token))) throw tooLate();
-      const decision = await this.#decide(transaction, personId, true, true);
-      await recordDecision(transaction, audit, personId, { ...decision, factor });
-      return decision.outcome === 'signed_in' ? this.#open(transaction, personId, request.userAgent) : decision;
+      const proven = { isFirstFactorRight: true, isSecondFactorProven: true };
+      const decision = await this.#outcomes.decide(transaction, personId, proven);
+      await recordDecision(transaction, audit, personId, { method, ...decision, factor });
+      return decision.outcome === 'signed_in'
+        ? this.#outcomes.open(transaction, personId, request.userAgent)
+        : decision;
     });
-    if (opened === null) return this.#deny(begun, null);
-    if ('step' in opened) return this.#deny(begun, opened);
-    await this.#limit.forget('secondStep', personId);
+    if (opened === null) return denySignIn(begun, null, codeWrong());
+    if ('step' in opened) return denySignIn(begun, opened, credentialsWrong());
+    await this.#limit.forget('secondStep', personId, changeOrigin().address);
     return opened;
   }
 
@@ -142,78 +129,20 @@ export class AccountSignIn {
     audit: AuditRecorder,
     { personId, userAgent, by }: { personId: string; userAgent: string | null; by: 'invite' | 'first_administrator' },
   ): Promise<OpenedSession> {
-    await recordDecision(transaction, audit, personId, { step: 4, outcome: 'signed_in', by });
-    return this.#open(transaction, personId, userAgent);
-  }
-
-  async #open(
-    transaction: Prisma.TransactionClient,
-    personId: string,
-    userAgent: string | null,
-  ): Promise<OpenedSession> {
-    const person = await transaction.person.findUniqueOrThrow({ where: { id: personId } });
-    const login = await ensureEmailLogin(transaction, person);
-    await transaction.login.update({ where: { id: login.id }, data: { lastUsedAt: new Date() } });
-    const expiresAt = new Date(Date.now() + this.#maxSeconds * 1000);
-    const { address } = changeOrigin();
-    const session = { personId, loginId: login.id, expiresAt, address, userAgent: userAgent?.slice(0, 500) ?? null };
-    return { kind: 'signed_in', personId, expiresAt, ...(await openSession(transaction, session)) };
-  }
-
-  async #decide(
-    transaction: Prisma.TransactionClient,
-    personId: string,
-    isPasswordRight: boolean,
-    isSecondFactorProven: boolean,
-  ): Promise<AccountDecision> {
-    const identities = await transaction.identity.findMany({
-      where: { personId, isRemoved: false },
-      select: { disabledAt: true },
-    });
-    const areDisabled = identities.length > 0 && identities.every(({ disabledAt }) => disabledAt !== null);
-    return decideAccountSignIn({
-      isPasswordRight,
-      identities: areDisabled ? 'all disabled' : identities.length > 0 ? 'some active' : 'none',
-      hasSecondFactor: await this.#factors.isRequired(transaction, personId),
-      isSecondFactorProven,
-    });
-  }
-
-  /** @param actorId the person who is known to act; null while that is not proven */
-  #change<T>(
-    actorId: string | null,
-    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<T>,
-  ): Promise<T> {
-    const change = () => this.#database.transact(audited(work));
-    return actorId === null ? change() : actAs({ actorKind: 'person', actorId, credentialId: null }, change);
-  }
-
-  /** @param decision null: the code of the second factor was wrong */
-  async #deny(begun: number, decision: AccountDecision | null): Promise<never> {
-    await sleep(Math.max(0, DENIAL_MS_MIN - (performance.now() - begun)));
-    if (decision?.step === 2)
-      throw new ForbiddenError('This account is disabled: ask an administrator', { code: 'account_disabled' });
-    if (decision)
-      throw new UnauthorizedError('The email address or the password is wrong', { code: 'sign_in_refused' });
-    throw new UnauthorizedError('The code is wrong, or was used already', { code: 'second_factor_refused' });
+    await recordDecision(transaction, audit, personId, { method, step: 4, outcome: 'signed_in', by });
+    return this.#outcomes.open(transaction, personId, userAgent);
   }
 }
 
-function recordDecision(
-  transaction: Prisma.TransactionClient,
-  audit: AuditRecorder,
-  personId: string,
-  details: { step: number; outcome: string } & Record<string, unknown>,
-): Promise<void> {
-  const action =
-    details.outcome === 'signed_in'
-      ? 'sign_in.allowed'
-      : details.outcome === 'denied' || details.reason !== undefined
-        ? 'sign_in.denied'
-        : 'sign_in.continued';
-  return recordForPerson(transaction, audit, personId, { action, details: { method: 'password', ...details } });
-}
-
-function tooLate(): BadRequestError {
+/** Refuses a second step whose first one is too long ago, or was completed. */
+export function tooLate(): BadRequestError {
   return new BadRequestError('This sign-in has expired: begin again', { code: 'link_expired' });
+}
+
+function credentialsWrong(): UnauthorizedError {
+  return new UnauthorizedError('The email address or the password is wrong', { code: 'sign_in_refused' });
+}
+
+function codeWrong(): UnauthorizedError {
+  return new UnauthorizedError('The code is wrong, or was used already', { code: 'second_factor_refused' });
 }

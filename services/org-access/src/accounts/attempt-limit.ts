@@ -17,6 +17,10 @@ interface Limit {
 const LIMITS = {
   account: { free: 5, maxSeconds: 30 },
   secondStep: { free: 5, maxSeconds: 300 },
+  /** Proofs of one passkey, which nobody guesses: a fault of the authenticator should not cost more. */
+  passkey: { free: 5, maxSeconds: 30 },
+  /** Questions for a passkey, which anybody may have asked by opening a page. */
+  challenge: { free: 100, maxSeconds: 60 },
   address: { free: 20, maxSeconds: 900 },
   /** Emails that somebody else may have asked for. */
   reset: { free: 3, maxSeconds: 3_600 },
@@ -40,7 +44,7 @@ export class AttemptLimit {
   }
 
   /** Counts what an address asks for. @throws TooManyRequestsError during a pause */
-  async takeForAddress(kind: 'device', address: string | null): Promise<void> {
+  async takeForAddress(kind: 'device' | 'challenge', address: string | null): Promise<void> {
     await this.#count([kind, address === null ? '' : networkOf(address)]);
   }
 
@@ -50,7 +54,7 @@ export class AttemptLimit {
    * @throws TooManyRequestsError during a pause
    */
   async take(
-    kind: Exclude<keyof typeof LIMITS, 'address' | 'device'>,
+    kind: Exclude<keyof typeof LIMITS, 'address' | 'device' | 'challenge'>,
     name: string,
     address: string | null,
   ): Promise<void> {
@@ -58,8 +62,21 @@ export class AttemptLimit {
     await this.#count([kind, name]);
   }
 
-  async forget(kind: 'account' | 'secondStep' | 'userCode', name: string): Promise<void> {
+  /**
+   * Forgets the attempts of an account after one that succeeded, and that one of its address: many people may sign in from
+   * one. The other attempts of the address stay, so that nobody covers guesses with an account of their own.
+   */
+  async forget(
+    kind: 'account' | 'secondStep' | 'passkey' | 'userCode',
+    name: string,
+    address: string | null,
+  ): Promise<void> {
     await this.#prisma.signInThrottle.deleteMany({ where: { subject: digest([kind, name]) } });
+    if (address === null) return;
+    await this.#prisma.signInThrottle.updateMany({
+      where: { subject: digest(['address', networkOf(address)]), failures: { gt: 0 } },
+      data: { failures: { decrement: 1 }, blockedUntil: null },
+    });
   }
 
   async #count(subject: Subject): Promise<void> {

@@ -6,9 +6,10 @@ import { actAs } from '../audit/change-origin.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { provisionMember } from '../members/provision-member.ts';
 import { hashNewPassword } from '../people/set-password.ts';
-import type { AccountSignIn, OpenedSession } from './account-sign-in.ts';
+import type { AccountSignIn } from './account-sign-in.ts';
 import { makeAccount } from './new-account.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
+import type { OpenedSession } from './sign-in-outcomes.ts';
 
 /** The first person who administers the default organization, who comes by a link that only the operator sees. */
 export class FirstAdministrator {

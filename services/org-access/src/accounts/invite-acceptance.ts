@@ -7,8 +7,9 @@ import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma } from '../generated/client.ts';
 import { claimInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { hashNewPassword } from '../people/set-password.ts';
-import type { AccountSignIn, OpenedSession } from './account-sign-in.ts';
+import type { AccountSignIn } from './account-sign-in.ts';
 import { makeAccount, mayMakeAccount } from './new-account.ts';
+import type { OpenedSession } from './sign-in-outcomes.ts';
 
 /** An invite as its page shows it. */
 export interface ShownInvite {

@@ -15,7 +15,7 @@ export interface TotpSetup {
   uri: string;
 }
 
-/** Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app is lost. */
+/** Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app or the passkey is lost. */
 export class SecondFactors {
   readonly #cipher: Cipher;
 
@@ -25,6 +25,11 @@ export class SecondFactors {
 
   /** Returns whether a person has to prove more than a password. */
   async isRequired(queries: Queries, personId: string): Promise<boolean> {
+    return (await this.hasApp(queries, personId)) || (await queries.passkey.count({ where: { personId } })) > 0;
+  }
+
+  /** Returns whether a person has an authenticator app. */
+  async hasApp(queries: Queries, personId: string): Promise<boolean> {
     const totp = await queries.totpCredential.findUnique({ where: { personId } });
     return totp?.confirmedAt != null;
   }
@@ -57,12 +62,23 @@ export class SecondFactors {
     const totp = await transaction.totpCredential.findUnique({ where: { personId } });
     if (!totp || totp.confirmedAt || !(await this.#useTotp(transaction, totp, code))) return null;
     await transaction.totpCredential.update({ where: { personId }, data: { confirmedAt: new Date() } });
+    return this.makeRecoveryCodes(transaction, personId);
+  }
+
+  /** Replaces the recovery codes of a person. */
+  async makeRecoveryCodes(transaction: Prisma.TransactionClient, personId: string): Promise<string[]> {
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
     await transaction.recoveryCode.deleteMany({ where: { personId } });
     await transaction.recoveryCode.createMany({
       data: codes.map((each) => ({ personId, codeSha256: hashCode(each) })),
     });
     return codes;
+  }
+
+  /** Deletes the recovery codes of a person who has no second factor any more. */
+  async dropUnneededCodes(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
+    if (await this.isRequired(transaction, personId)) return;
+    await transaction.recoveryCode.deleteMany({ where: { personId } });
   }
 
   /** Checks a code of the app, or a recovery code, and uses it up. @returns which it was; null for a wrong one */
@@ -72,8 +88,7 @@ export class SecondFactors {
     code: string,
   ): Promise<'totp' | 'recovery_code' | null> {
     const totp = await transaction.totpCredential.findUnique({ where: { personId } });
-    if (!totp?.confirmedAt) return null;
-    if (await this.#useTotp(transaction, totp, code)) return 'totp';
+    if (totp?.confirmedAt && (await this.#useTotp(transaction, totp, code))) return 'totp';
     const { count } = await transaction.recoveryCode.updateMany({
       where: { personId, codeSha256: hashCode(code), usedAt: null },
       data: { usedAt: new Date() },
@@ -82,8 +97,9 @@ export class SecondFactors {
   }
 
   async remove(transaction: Prisma.TransactionClient, personId: string): Promise<boolean> {
+    await lockPerson(transaction, personId);
     const { count } = await transaction.totpCredential.deleteMany({ where: { personId } });
-    await transaction.recoveryCode.deleteMany({ where: { personId } });
+    await this.dropUnneededCodes(transaction, personId);
     return count > 0;
   }
 
@@ -107,6 +123,11 @@ export class SecondFactors {
     const totp = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret), period: PERIOD_SECONDS });
     return { secret, uri: totp.toString() };
   }
+}
+
+/** Lets the changes of a person's second factors happen one after the other. */
+export async function lockPerson(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
+  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
 }
 
 const placeOf = (personId: string) => `totp_credential/${personId}/encrypted_secret`;

@@ -60,7 +60,8 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
     bindPage(accountPages.confirmAuthenticator, async ({ body, headers }) =>
       visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
-          async () => showRecoveryCodes(await accounts.confirmTotp(owner(visitor), body.code ?? '')),
+          async () =>
+            showRecoveryCodes(await accounts.confirmTotp(owner(visitor), body.code ?? ''), 'The app is set up.'),
           (fault) => showAuthenticator(parts, visitor, fault),
         ),
       ),
@@ -130,7 +131,7 @@ async function authenticatorSection(
   visitor: Visitor,
   csrf: Html | null,
 ): Promise<Html> {
-  const form = (await accounts.hasSecondFactor(visitor.personId))
+  const form = (await accounts.hasAuthenticatorApp(visitor.personId))
     ? html`<p>An authenticator app is set up: sign-in asks for its code.</p>
 <form method="post" action="/auth/account/authenticator/remove">${csrf}
 <label for="remove-password">Current password</label>
@@ -138,7 +139,7 @@ async function authenticatorSection(
 ${submit('Remove the app', { isSecond: true })}</form>`
     : html`<p>With an authenticator app, your password alone signs nobody in.</p>
 <form method="post" action="/auth/account/authenticator">${csrf}${submit('Set up an app')}</form>`;
-  return html`<h2>Second factor</h2>${form}`;
+  return html`<h2>Second factor</h2>${form}<p><a href="/auth/account/passkeys">Passkeys</a></p>`;
 }
 
 function sessionList(sessions: Session[], visitor: Visitor): Html {
@@ -169,10 +170,11 @@ ${submit('Confirm')}</form>
   });
 }
 
-function showRecoveryCodes(codes: string[]): Reply {
+/** @param done what is set up now, in a sentence */
+export function showRecoveryCodes(codes: readonly string[], done: string): Reply {
   return showPage({
     title: 'Keep your recovery codes',
-    body: html`<p>The app is set up. If you lose it, each of these codes signs you in once. They are not shown again.</p>
+    body: html`<p>${done} If you lose it, each of these codes signs you in once. They are not shown again.</p>
 <ul>${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
 <p><a href="${HOME}">Go to your account</a></p>`,
   });

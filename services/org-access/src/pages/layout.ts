@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { PASSKEY_SCRIPT_PATH } from '@runyard/contracts';
 import { page, type Reply } from '@runyard/service-kit';
 import { Html, html } from './html.ts';
 
@@ -31,17 +33,22 @@ export interface PageContent {
   body: Html;
   /** A sentence about what was wrong with the form. */
   fault?: string | undefined;
+  /** True for a page that asks for a passkey. Any other runs no script. */
+  hasPasskeyScript?: boolean;
 }
 
 /** Answers with a page of sign-in. */
-export function showPage({ title, body, fault }: PageContent, reply: Partial<Reply> = {}): Reply {
+export function showPage({ title, body, fault, ...content }: PageContent, reply: Partial<Reply> = {}): Reply {
+  const scriptNonce = content.hasPasskeyScript ? randomBytes(16).toString('base64') : undefined;
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${fault === undefined ? '' : 'Error: '}${title} – Runyard</title>
-<style>${new Html(STYLE)}</style>
+<style>${new Html(STYLE)}</style>${
+    scriptNonce !== undefined && html`\n<script src="${PASSKEY_SCRIPT_PATH}" nonce="${scriptNonce}" defer></script>`
+  }
 </head>
 <body>
 <main>
@@ -52,7 +59,7 @@ ${body}
 </body>
 </html>
 `;
-  return page({ html: document.text, style: STYLE }, reply);
+  return page({ html: document.text, style: STYLE, ...(scriptNonce !== undefined && { scriptNonce }) }, reply);
 }
 
 interface FieldOptions {

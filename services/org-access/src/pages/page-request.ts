@@ -39,25 +39,42 @@ function isFromHere({ origin, 'sec-fetch-site': site, ...headers }: IncomingHttp
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
-const PREFIXED = '__Host-runyard_second_factor';
-const LOOPBACK = 'runyard_second_factor';
+/** A cookie of the sign-in pages. Deployments neither see nor set cookies of the platform. */
+export class PageCookie {
+  readonly #name: string;
 
-/** Returns the value of `Set-Cookie` that holds the token of a sign-in which waits for its second factor. */
-export function pendingCookie(headers: IncomingHttpHeaders, token: string, maxAgeSeconds: number): string {
-  const name = pendingCookieName(headers);
-  const secure = name === PREFIXED ? '; Secure' : '';
-  return `${name}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(maxAgeSeconds)}${secure}`;
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Returns the value of `Set-Cookie`. */
+  set(headers: IncomingHttpHeaders, value: string, maxAgeSeconds: number): string {
+    const name = this.#nameAt(headers);
+    const secure = name === this.#name ? '' : '; Secure';
+    return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}${secure}`;
+  }
+
+  /** Returns the value of `Set-Cookie` that makes a browser forget the cookie. */
+  clear(headers: IncomingHttpHeaders): string {
+    return this.set(headers, '', 0);
+  }
+
+  find(headers: IncomingHttpHeaders): string | undefined {
+    return readCookie(headers.cookie, this.#nameAt(headers)) || undefined;
+  }
+
+  /** Returns the name at the address that the browser asked: the prefix needs HTTPS. */
+  #nameAt(headers: IncomingHttpHeaders): string {
+    const host = [headers['x-forwarded-host'] ?? headers.host].flat()[0] ?? '';
+    const protocol = [headers['x-forwarded-proto'] ?? 'http'].flat()[0]!;
+    return isPlainLoopback({ protocol, host }) ? this.#name : `__Host-${this.#name}`;
+  }
 }
 
-export function pendingTokenIn(headers: IncomingHttpHeaders): string | undefined {
-  return readCookie(headers.cookie, pendingCookieName(headers));
-}
-
-function pendingCookieName(headers: IncomingHttpHeaders): string {
-  const host = [headers['x-forwarded-host'] ?? headers.host].flat()[0] ?? '';
-  const protocol = [headers['x-forwarded-proto'] ?? 'http'].flat()[0]!;
-  return isPlainLoopback({ protocol, host }) ? LOOPBACK : PREFIXED;
-}
+/** The token of a sign-in that waits for its second factor. */
+export const secondFactorCookie = new PageCookie('runyard_second_factor');
+/** The challenge for the passkey that the browser was asked for. */
+export const passkeyCookie = new PageCookie('runyard_passkey');
 
 /** Returns what to say about an error on a page; undefined when it is none of the caller's. */
 export function faultOf(error: unknown): { text: string; status: number; headers: Record<string, string> } | undefined {

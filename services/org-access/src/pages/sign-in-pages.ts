@@ -1,7 +1,9 @@
 import { type SsoProviderSlim, signInPages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type HandlerRequest, type Reply, redirect } from '@runyard/service-kit';
 import type { AccountService } from '../accounts/account-service.ts';
-import type { AccountSignIn, OpenedSession } from '../accounts/account-sign-in.ts';
+import type { AccountSignIn } from '../accounts/account-sign-in.ts';
+import type { PasskeySignIn } from '../accounts/passkey-sign-in.ts';
+import type { OpenedSession } from '../accounts/sign-in-outcomes.ts';
 import type { Database } from '../database/database.ts';
 import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
 import type { SsoLookupService } from '../sso/lookup-service.ts';
@@ -10,13 +12,14 @@ import { bindPage, orShowAgain } from './bind-page.ts';
 import { enterOrganization } from './enter-organization.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
-import { localPath, pendingCookie, pendingTokenIn } from './page-request.ts';
+import { localPath, passkeyCookie, secondFactorCookie } from './page-request.ts';
 import type { PageVisitors } from './page-visitors.ts';
 
 export interface PageParts {
   database: Database;
   visitors: PageVisitors;
   signIn: AccountSignIn;
+  passkeySignIn: PasskeySignIn;
   accounts: AccountService;
   providers: SsoLookupService;
   logout: SsoLogout;
@@ -25,24 +28,20 @@ export interface PageParts {
 type Request = Pick<HandlerRequest, 'headers'>;
 
 /** Pages on which people sign in, choose their organization, and sign out. */
-export function signInPageRoutes({
-  database,
-  visitors,
-  signIn,
-  accounts,
-  providers,
-  logout,
-}: PageParts): BoundOperation[] {
+export function signInPageRoutes(parts: PageParts): BoundOperation[] {
+  const { database, visitors, signIn, accounts, providers, logout } = parts;
+  const mayUsePasskey = parts.passkeySignIn.isAvailable;
   return [
     bindPage(signInPages.show, async ({ query, headers }) => {
       const returnTo = localPath(query.return_to);
       if (await visitors.find(headers)) return redirect(returnTo ?? HOME);
-      return showEmailForm({ email: query.email, returnTo });
+      return showEmailForm({ email: query.email, returnTo, mayUsePasskey });
     }),
     bindPage(signInPages.begin, async ({ body }) => {
       const returnTo = localPath(body.return_to);
       const email = body.email?.trim() ?? '';
-      if (!email.includes('@')) return showEmailForm({ email, returnTo, fault: 'Enter your email address.' });
+      if (!email.includes('@'))
+        return showEmailForm({ email, returnTo, mayUsePasskey, fault: 'Enter your email address.' });
       const found = body.method === 'password' ? [] : await providers.byEmail(email);
       if (found.length > 0) return showProviders({ email, returnTo, providers: found });
       return showPasswordForm({ email, returnTo, canReset: accounts.sendsEmail });
@@ -60,26 +59,10 @@ export function signInPageRoutes({
           if (opened.kind === 'signed_in') return letIn(opened, { headers }, returnTo);
           const maxAge = (opened.expiresAt.getTime() - Date.now()) / 1000;
           return redirect(withReturnTo('/auth/second-factor', returnTo), {
-            'set-cookie': pendingCookie(headers, opened.token, maxAge),
+            'set-cookie': secondFactorCookie.set(headers, opened.token, maxAge),
           });
         },
         async (fault) => showPasswordForm({ email, returnTo, fault, canReset: accounts.sendsEmail }),
-      );
-    }),
-    bindPage(signInPages.showSecondFactor, async ({ query, headers }) =>
-      pendingTokenIn(headers) === undefined
-        ? redirect('/login')
-        : showCodeForm({ returnTo: localPath(query.return_to) }),
-    ),
-    bindPage(signInPages.secondFactor, async ({ body, headers }) => {
-      const returnTo = localPath(body.return_to);
-      const token = pendingTokenIn(headers) ?? '';
-      return orShowAgain(
-        async () => {
-          const request = { token, code: body.code ?? '', userAgent: headers['user-agent'] ?? null };
-          return letIn(await signIn.confirmSecondFactor(request), { headers }, returnTo);
-        },
-        async (fault) => showCodeForm({ returnTo, fault }),
       );
     }),
     bindPage(signInPages.signOut, async ({ body, headers }) =>
@@ -122,7 +105,11 @@ export const HOME = '/auth/account';
 export function letIn({ token, expiresAt }: OpenedSession, { headers }: Request, returnTo: string | undefined): Reply {
   const maxAge = (expiresAt.getTime() - Date.now()) / 1000;
   return redirect(`/auth/organizations?return_to=${encodeURIComponent(returnTo ?? HOME)}`, {
-    'set-cookie': [sessionCookie(token, { headers }, maxAge), pendingCookie(headers, '', 0)],
+    'set-cookie': [
+      sessionCookie(token, { headers }, maxAge),
+      secondFactorCookie.clear(headers),
+      passkeyCookie.clear(headers),
+    ],
   });
 }
 
@@ -154,7 +141,12 @@ function showSignedOut(logoutUrl: string, headers: Record<string, string>): Repl
   );
 }
 
-function showEmailForm(form: { email: string | undefined; returnTo: string | undefined; fault?: string }): Reply {
+function showEmailForm(form: {
+  email: string | undefined;
+  returnTo: string | undefined;
+  mayUsePasskey: boolean;
+  fault?: string;
+}): Reply {
   const reply = form.fault === undefined ? {} : { status: 422 };
   return showPage(
     {
@@ -162,13 +154,16 @@ function showEmailForm(form: { email: string | undefined; returnTo: string | und
       fault: form.fault,
       body: html`<form method="post" action="/login">${hidden('return_to', form.returnTo)}
 ${field({ name: 'email', label: 'Email address', type: 'email', autocomplete: 'username', value: form.email ?? '' })}
-${submit('Continue')}</form>`,
+${submit('Continue')}</form>${
+        form.mayUsePasskey &&
+        html`\n<p><a href="${withReturnTo('/auth/passkey', form.returnTo)}">Sign in with a passkey</a></p>`
+      }`,
     },
     reply,
   );
 }
 
-function withReturnTo(path: string, returnTo: string | undefined): string {
+export function withReturnTo(path: string, returnTo: string | undefined): string {
   return returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo)}`;
 }
 
@@ -205,17 +200,5 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 ${submit('Sign in')}</form>
 <p>${forgotten}</p>
 <p><a href="/login">Use another address</a></p>`,
-  });
-}
-
-function showCodeForm({ returnTo, fault }: { returnTo: string | undefined; fault?: string }): Reply {
-  const hint = 'The six digits that your authenticator app shows now, or one of your recovery codes.';
-  return showPage({
-    title: 'Enter your code',
-    fault,
-    body: html`<form method="post" action="/auth/second-factor">${hidden('return_to', returnTo)}
-${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', hint })}
-${submit('Sign in')}</form>
-<p><a href="/login">Begin again</a></p>`,
   });
 }

@@ -20,7 +20,8 @@ export function hashNewPassword(
   return hashPassword(password);
 }
 
-/** Gives a person a password. Ends all sessions but one, and the tokens with which another password could be set. */
+/** Gives a person a password. Ends all sessions but one, and the tokens with which another password or a passkey
+ * could be set. */
 export async function setPassword(
   transaction: Prisma.TransactionClient,
   { personId, hash, keptSessionId }: { personId: string; hash: string; keptSessionId?: string | undefined },
@@ -32,7 +33,7 @@ export async function setPassword(
     update: { hash, changedAt },
   });
   await transaction.oneTimeToken.updateMany({
-    where: { personId, purpose: { in: ['reset_password', 'second_factor'] }, usedAt: null },
+    where: { personId, purpose: { in: ['reset_password', 'second_factor', 'passkey'] }, usedAt: null },
     data: { usedAt: changedAt },
   });
   const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };

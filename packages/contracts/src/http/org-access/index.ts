@@ -33,6 +33,7 @@ import {
   updateOrganizationInfo,
 } from './organizations.ts';
 import { pageOperations } from './pages.ts';
+import { passkeyOperations } from './passkeys.ts';
 import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimOperations } from './scim.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
@@ -110,6 +111,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...Object.values(sessionOperations),
   ...programOperations,
   ...pageOperations,
+  ...Object.values(passkeyOperations),
   getPlatformInfo,
   ...[...accessPolicyOperations, ...accessPolicyAttachments].flatMap((operations) => Object.values(operations)),
   verifyKey,
@@ -139,6 +141,8 @@ export * from './oauth.ts';
 export * from './ocsf.ts';
 export * from './organizations.ts';
 export * from './pages.ts';
+export * from './passkey-pages.ts';
+export * from './passkeys.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim.ts';

@@ -1,7 +1,21 @@
-import Type, { type Static, type TObject } from 'typebox';
-import { defineOperation, type Operation, type OperationResponse } from '../../operation.ts';
-import { ErrorResponse, ValidationErrorResponse } from '../common.ts';
+import Type from 'typebox';
+import { defineOperation, type Operation } from '../../operation.ts';
+import { ErrorResponse } from '../common.ts';
 import { DEVICE_PAGE_PATH } from './oauth.ts';
+import {
+  Code,
+  Credential,
+  Csrf,
+  Email,
+  formOf,
+  NoQuery,
+  Password,
+  pageOf,
+  ReturnTo,
+  Text,
+  Token,
+} from './page-operations.ts';
+import { passkeyPages } from './passkey-pages.ts';
 import { UnauthorizedResponse } from './responses.ts';
 
 /** The page where people sign in. */
@@ -14,92 +28,6 @@ export function setupPath(token: string): string {
   return `${ACCOUNT_PAGES_PATH}/setup?token=${encodeURIComponent(token)}`;
 }
 
-const Html = Type.String({ description: 'A page.' });
-const htmlPage = (description: string): OperationResponse => ({ description, contentType: 'text/html', schema: Html });
-
-const RESPONSES: Record<number, OperationResponse> = {
-  200: htmlPage('The page.'),
-  303: { description: 'The browser goes on elsewhere.', headers: { Location: 'A path of this host.' } },
-  400: htmlPage('The link does not work any more.'),
-  401: htmlPage('The page again, with what was wrong.'),
-  403: htmlPage('The person may not do this, or the form is not from this page.'),
-  409: htmlPage('The page again: there is something of the kind already.'),
-  422: {
-    ...htmlPage('A field is missing or refused.'),
-    otherContentTypes: { 'application/json': ValidationErrorResponse },
-  },
-  429: htmlPage('There were too many attempts.'),
-};
-
-/** Fields of forms. What is missing is said on the page. */
-const Text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
-const Token = Text(200);
-const ReturnTo = Text(2048);
-const Email = Text(320);
-const Password = Text(1024);
-const Code = Text(64);
-/** Proves that the form is from a page of the session. */
-const Csrf = Text(200);
-
-/** A page of its own, as a browser shows it: HTML without a script. */
-function pageOf<const Query extends TObject>(page: {
-  operationId: string;
-  path: string;
-  summary: string;
-  query: Query;
-}): Operation<TObject, Query, TObject> {
-  return defineOperation<TObject, Query, TObject>({
-    ...page,
-    method: 'get',
-    tags: ['sign-in pages'],
-    access: 'public',
-    responses: RESPONSES,
-  });
-}
-
-/** The end of a form of such a page. */
-function formOf<const Body extends TObject>(form: {
-  operationId: string;
-  path: string;
-  summary: string;
-  body: Body;
-}): Operation<TObject, TObject, Body> {
-  return defineOperation<TObject, TObject, Body>({
-    ...form,
-    method: 'post',
-    tags: ['sign-in pages'],
-    access: 'public',
-    bodyType: 'application/x-www-form-urlencoded',
-    bodyLimitBytes: 65_536,
-    responses: RESPONSES,
-    examples: { body: exampleOf(form.body) },
-  });
-}
-
-/** Example values of fields, by their names. */
-const EXAMPLES: Record<string, string> = {
-  email: 'ada@example.com',
-  full_name: 'Ada Lovelace',
-  password: 'seven grey herons asleep',
-  current_password: 'a lighthouse keeps no diary',
-  code: '123456',
-  user_code: 'BCDF-GHJK',
-  return_to: '/auth/account',
-  answer: 'accept',
-  method: 'password',
-  organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
-  session_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
-};
-
-/** A secret of a link or of a session has no example value that could be one. */
-const SECRET_EXAMPLE = 'from the page';
-
-function exampleOf<Body extends TObject>(body: Body): Static<Body> {
-  const values = Object.keys(body.properties).map((name) => [name, EXAMPLES[name] ?? SECRET_EXAMPLE]);
-  return Object.fromEntries(values) as Static<Body>;
-}
-
-const NoQuery = Type.Object({});
 const TokenQuery = Type.Object({ token: Token });
 
 export const signInPages = {
@@ -133,14 +61,14 @@ export const signInPages = {
   showSecondFactor: pageOf({
     operationId: 'showSecondFactor',
     path: '/auth/second-factor',
-    summary: 'Ask for the code of the second factor.',
+    summary: 'Ask for the code of the second factor, or for a passkey.',
     query: Type.Object({ return_to: ReturnTo }),
   }),
   secondFactor: formOf({
     operationId: 'confirmSecondFactor',
     path: '/auth/second-factor',
-    summary: 'Sign in with the code of the second factor.',
-    body: Type.Object({ code: Code, return_to: ReturnTo }),
+    summary: 'Sign in with the code of the second factor, or with a passkey after the password.',
+    body: Type.Object({ code: Code, credential: Credential, return_to: ReturnTo }),
   }),
   signOut: formOf({
     operationId: 'signOutByForm',
@@ -319,7 +247,7 @@ export const signInByBasicAuth = defineOperation({
 });
 
 export const pageOperations: readonly Operation[] = [
-  ...[signInPages, linkPages, accountPages, devicePages].flatMap(
+  ...[signInPages, linkPages, accountPages, devicePages, passkeyPages].flatMap(
     (group) => Object.values(group) as unknown as Operation[],
   ),
   signInByBasicAuth,
