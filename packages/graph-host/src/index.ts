@@ -1,3 +1,4 @@
+export * from './auth.ts';
 export * from './errors.ts';
 export { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './loopback-http.ts';
 export { LineSplitter } from './output-lines.ts';

@@ -1,5 +1,6 @@
 /** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
+import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from './auth.ts';
 import type { Loopback } from './loopback-http.ts';
 import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
@@ -32,6 +33,8 @@ export interface GraphHostOptions {
     eventBytes?: number;
     /** Bytes of console output per second that are passed on; the rest is counted and dropped. */
     logBytesPerSecond?: number;
+    /** Milliseconds that a handler of the project's auth object may take. */
+    authMs?: number;
   };
   onLog: (line: HostLog) => void;
   /** Is called when the child exits without having been asked to. Every open run has been settled as `lost` by then. */
@@ -264,6 +267,12 @@ export interface GraphHost {
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
   /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
   serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
+  /** Loads the project's auth object. @throws GraphLoadError */
+  loadAuth(source: ProjectExport): Promise<LoadedAuth>;
+  /** Asks the project who calls. @throws AuthHandlerError */
+  authenticate(request: AuthenticateRequest): Promise<Authentication>;
+  /** Asks the project whether a user may do something, and on what. @throws AuthHandlerError */
+  authorize(request: AuthorizeRequest): Promise<Authorization>;
   /** Returns the vectors of the texts, in their order. @throws GraphLoadError, BackendError */
   embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */

@@ -1,5 +1,6 @@
 /** Handles each message of the parent. */
 import { BackendError } from '@runyard/checkpointer/graph-process';
+import type { AuthUser } from '../auth.ts';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
 import type { HostConnection, Incoming } from '../protocol/connection.ts';
@@ -17,6 +18,7 @@ import type {
 import { serveProjectApp } from './app/app-server.ts';
 import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
 import { loadProjectApp } from './app/project-app.ts';
+import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
@@ -63,7 +65,7 @@ export class Host {
     for (const run of this.#runs.values()) if (run.runId === runId) run.fail(error);
   }
 
-  receive({ header }: Incoming): void {
+  receive({ header, raw }: Incoming): void {
     const message = header as unknown as ToHost[keyof ToHost];
     switch (message.t) {
       case 'init':
@@ -74,6 +76,21 @@ export class Host {
         break;
       case 'app.serve':
         void this.#answer(0, message.id, () => this.#serveApp(message));
+        break;
+      case 'auth.load':
+        void this.#answer(0, message.id, async () => {
+          const { events } = await openAuth(message.source, this.#directory);
+          return { events };
+        });
+        break;
+      case 'auth.authenticate':
+        void this.#answer(0, message.id, async () => {
+          const auth = await openAuth(message.source, this.#directory);
+          return auth.authenticate(message.request);
+        });
+        break;
+      case 'auth.authorize':
+        void this.#authorize(message, raw);
         break;
       case 'embed.texts':
         void this.#embed(message);
@@ -135,6 +152,22 @@ export class Host {
     });
     await serveProjectApp(app, socketPath, loopback);
     return { paths: app.paths, openApi: app.openApi };
+  }
+
+  async #authorize({ id, source, request }: ToHost['auth.authorize'], raw: Buffer): Promise<void> {
+    try {
+      const auth = await openAuth(source, this.#directory);
+      const { resource, action, user } = request;
+      const value = JSON.parse(raw.toString('utf8')) as Record<string, unknown>;
+      const answer = await auth.authorize({ resource, action, user: user as AuthUser, value });
+      if (answer.kind !== 'allowed') this.#connection.answer(0, id, answer);
+      else {
+        const { value: changed, ...allowed } = answer;
+        this.#connection.answer(0, id, allowed, [Buffer.from(JSON.stringify(changed))]);
+      }
+    } catch (error) {
+      this.#connection.answerError(0, id, describeError(error));
+    }
   }
 
   async #embed({ id, source, texts, as }: ToHost['embed.texts']): Promise<void> {

@@ -1,4 +1,5 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
+import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
 import { withoutEncryptionKey } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
@@ -24,6 +25,7 @@ import type {
   SubgraphsRequest,
   ThreadStateJson,
 } from '../types.ts';
+import { AuthRequests } from './ask-auth.ts';
 import { BackendUses } from './backend-uses.ts';
 import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
@@ -47,6 +49,7 @@ class ChildGraphHost implements GraphHost {
   readonly #connection: HostConnection;
   readonly #runs = new Map<number, ParentRun>();
   readonly #uses: BackendUses;
+  readonly #auth: AuthRequests;
   #graphs: GraphDescription[] = [];
   #isClosing = false;
   #isUnresponsive = false;
@@ -76,6 +79,7 @@ class ChildGraphHost implements GraphHost {
       onClose: () => this.#child.process.kill('SIGKILL'),
     });
     this.#uses = new BackendUses(this.#connection);
+    this.#auth = new AuthRequests(this.#connection, options.limits?.authMs);
     void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
@@ -120,6 +124,18 @@ class ChildGraphHost implements GraphHost {
     } catch (error) {
       throw loadError(error);
     }
+  }
+
+  loadAuth(source: ProjectExport): Promise<LoadedAuth> {
+    return this.#auth.load(source);
+  }
+
+  authenticate(request: AuthenticateRequest): Promise<Authentication> {
+    return this.#auth.authenticate(request);
+  }
+
+  authorize(request: AuthorizeRequest): Promise<Authorization> {
+    return this.#auth.authorize(request);
   }
 
   startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {

@@ -48,6 +48,8 @@ const Answer = Type.Object({
   error: Type.Optional(ErrorBody),
 });
 
+const ExportSource = Type.Object({ file: Type.String(), symbol: Type.String() });
+
 const ExecutionRequestBody = Type.Object({
   runId: Type.String(),
   threadId: Type.String(),
@@ -92,8 +94,22 @@ export const toHost = {
   }),
   ping: request('ping', {}),
   'app.serve': request('app.serve', {
-    app: Type.Object({ file: Type.String(), symbol: Type.String() }),
+    app: ExportSource,
     socketPath: Type.String(),
+  }),
+  'auth.load': request('auth.load', { source: ExportSource }),
+  'auth.authenticate': request('auth.authenticate', {
+    source: ExportSource,
+    request: Type.Object({
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+    }),
+  }),
+  /** Raw bytes, here and in the answer: JSON text of the value. */
+  'auth.authorize': request('auth.authorize', {
+    source: ExportSource,
+    request: Type.Object({ resource: Type.String(), action: Type.String(), user: JsonObject }),
   }),
   'graph.draw': request('graph.draw', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),

@@ -1,0 +1,64 @@
+import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
+import { AuthHandlerError } from '../errors.ts';
+import type { ProjectExport } from '../project/read-project.ts';
+import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
+import { loadError } from './remote-errors.ts';
+
+/** Milliseconds. A caller waits for a handler; one that takes longer denies. */
+const TIMEOUT_MS = 15_000;
+
+/** Asks the project's auth object. Whatever is not a clear answer is an error, so that it cannot allow anything. */
+export class AuthRequests {
+  readonly #connection: HostConnection;
+  readonly #timeoutMs: number;
+
+  constructor(connection: HostConnection, timeoutMs = TIMEOUT_MS) {
+    this.#connection = connection;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @throws GraphLoadError */
+  async load({ file, symbol }: ProjectExport): Promise<LoadedAuth> {
+    try {
+      return (await this.#connection.request(0, { t: 'auth.load', source: { file, symbol } })).ok as LoadedAuth;
+    } catch (error) {
+      throw loadError(error);
+    }
+  }
+
+  /** @throws AuthHandlerError */
+  async authenticate({ source: { file, symbol }, ...request }: AuthenticateRequest): Promise<Authentication> {
+    const { ok } = await this.#ask('authenticate', { t: 'auth.authenticate', source: { file, symbol }, request });
+    return ok as Authentication;
+  }
+
+  /** @throws AuthHandlerError */
+  async authorize({ source: { file, symbol }, value, ...request }: AuthorizeRequest): Promise<Authorization> {
+    const raw = [Buffer.from(JSON.stringify(value))];
+    const header = { t: 'auth.authorize', source: { file, symbol }, request };
+    const answer = await this.#ask(`${request.resource}:${request.action}`, header, raw);
+    const authorization = answer.ok as Authorization;
+    if (authorization.kind !== 'allowed') return authorization;
+    return { ...authorization, value: JSON.parse(answer.raw.toString('utf8')) };
+  }
+
+  async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+    const seconds = this.#timeoutMs / 1000;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new AuthHandlerError('late', handler, `no answer in ${seconds} s`)),
+        this.#timeoutMs,
+      );
+    });
+    try {
+      return await Promise.race([this.#connection.request(0, header, raw), late]);
+    } catch (cause) {
+      if (!(cause instanceof RemoteError)) throw cause;
+      const reason = cause.kind === 'gone' ? 'gone' : 'failed';
+      throw new AuthHandlerError(reason, handler, `${cause.name}: ${cause.message}`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
