@@ -104,9 +104,9 @@ export interface CheckpointBackend {
   channelHistories?(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]>;
 }
 
-/** The items that an operation may touch: those whose value has all these fields. Default: every item. */
 interface ScopedOperation {
-  scope?: Readonly<Record<string, unknown>>;
+  /** The items that an operation may touch: those whose value contains one of these objects. Default: every item. */
+  scope?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** One operation of LangGraph's `BaseStore.batch`, as plain JSON. */

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 describe('a scope', () => {
-  const mine = { scope: { owner: 'ada' } };
+  const mine = { scope: [{ owner: 'nobody' }, { owner: 'ada' }] };
   const at = { namespace: ['shared'], key: 'k' };
 
   it('hides the items of others from every read', async () => {

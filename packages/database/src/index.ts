@@ -6,11 +6,13 @@
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
+ * - `containsAny`: the condition that a document contains one of several objects.
  * - `openServiceDatabase`, `takeAdvisoryLock`: a service's own database, migrated, with its Prisma client and beside it.
  * - `mapDatabaseOutages`: an unavailable database as a 503 that a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`, `isConnectionLost`,
  * `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
+export { containsAny } from './contains-any.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { mapDatabaseOutages, toUnavailableError } from './outages.ts';

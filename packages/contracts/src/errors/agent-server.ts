@@ -42,6 +42,26 @@ export const AGENT_SERVER_ERRORS = {
     meaning: 'The namespace is outside of what the caller may use in the store.',
     remedy: 'Use a namespace of the caller.',
   },
+  user_unauthenticated: {
+    status: 401,
+    meaning: "The project's own authentication does not know the caller.",
+    remedy: 'Send the credentials that the project asks for.',
+  },
+  refused_by_project: {
+    status: 403,
+    meaning: "A handler of the project's `Auth` object refused, with a status and message of its own.",
+    remedy: 'The message is of the project.',
+  },
+  denied_by_project: {
+    status: 403,
+    meaning: "The project's authorization does not let the user do this.",
+    remedy: 'Ask the author of the project.',
+  },
+  metadata_out_of_scope: {
+    status: 403,
+    meaning: 'With these metadata the caller could not see what it creates or changes.',
+    remedy: "Send metadata that fit the filter of the project's authorization handler.",
+  },
   assistant_exists: {
     status: 409,
     meaning: 'There is an assistant with this id.',

@@ -1,4 +1,4 @@
-import { toSqlJson } from '@runyard/database';
+import { containsAny, toSqlJson } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
@@ -100,7 +100,7 @@ async function findThreadsInFlight(
     text: `SELECT DISTINCT r.thread_id FROM run r
            WHERE r.status = ANY($1::text[]) AND r.status IN ('pending', 'running')
              AND (r.status = 'pending' OR r.cancel_action IS NULL OR (r.cancel_action = 'interrupt' AND $3 = 'rollback'))
-             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${VISIBLE_METADATA} @> $4)
+             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$4::jsonb')})
              AND ($5::bigint IS NULL OR r.seq <= $5) LIMIT 500`,
     values: [
       statuses,
@@ -159,7 +159,7 @@ export async function cancelRunsOfThreads(
                updated_at = now()
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
-             AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${VISIBLE_METADATA} @> $7)
+             AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$7::jsonb')})
              AND ($8::bigint IS NULL OR r.seq <= $8)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
                      r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,

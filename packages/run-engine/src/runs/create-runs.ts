@@ -1,4 +1,4 @@
-import { toSqlJson, toSqlText } from '@runyard/database';
+import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -155,7 +155,7 @@ async function findThreadsOutOfScope(client: pg.ClientBase, items: EncodedRun[])
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_threads_out_of_scope',
     text: `SELECT t.thread_id FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, scope)
-           JOIN thread t ON t.thread_id = i.thread_id AND NOT (t.metadata @> i.scope)`,
+           JOIN thread t ON t.thread_id = i.thread_id AND NOT ${containsAny('t.metadata', 'i.scope')}`,
     values: [scoped.map((item) => item.threadId), scoped.map((item) => toSqlJson(item.threadScope))],
   });
   return rows.map((row) => row.thread_id);

@@ -1,5 +1,5 @@
 import type { RunConfig } from '@runyard/contracts';
-import { GroupCommitter, toSqlJson } from '@runyard/database';
+import { containsAny, GroupCommitter, toSqlJson } from '@runyard/database';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
@@ -70,7 +70,7 @@ export class AssistantLookup {
       name: 'agent_api_find_assistants',
       text: `SELECT i.position, a.assistant_id, a.graph_id, a.config, a.context, a.metadata, a.is_system
              FROM unnest($1::uuid[], $2::jsonb[]) WITH ORDINALITY AS i (assistant_id, scope, position)
-             JOIN assistant a ON a.assistant_id = i.assistant_id AND (a.is_system OR a.metadata @> i.scope)`,
+             JOIN assistant a ON a.assistant_id = i.assistant_id AND (a.is_system OR ${containsAny('a.metadata', 'i.scope')})`,
       values: [requests.map(({ assistantId }) => assistantId), requests.map(({ scope }) => toSqlJson(scope))],
     });
     const answers: (RunAssistant | undefined)[] = requests.map(() => undefined);

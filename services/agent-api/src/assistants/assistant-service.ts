@@ -11,7 +11,7 @@ import {
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
 import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
-import type { Scope } from '../access/scope.ts';
+import { type Scope, withinScope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';
 import { configurationOf, mergeConfiguration } from './assistant-configuration.ts';
 import type { AssistantIds } from './assistant-ids.ts';
@@ -54,7 +54,7 @@ export class AssistantService {
       name: request.name ?? 'Untitled',
       description: request.description ?? null,
       ...configurationOf(request),
-      metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
+      metadata: withinScope(withoutReservedMetadata(request.metadata ?? {}), scope),
     };
     const answerOf = ({ assistant, isNew }: InsertedAssistant): Assistant => {
       // The id is taken, perhaps by an assistant that this caller may not see.
@@ -136,7 +136,7 @@ function patchContent(current: AssistantRecord, request: AssistantPatch, scope: 
     name: request.name ?? current.name,
     description: request.description === undefined ? current.description : request.description,
     ...mergeConfiguration(current, request),
-    metadata: { ...current.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
+    metadata: withinScope({ ...current.metadata, ...withoutReservedMetadata(request.metadata ?? {}) }, scope),
   };
 }
 

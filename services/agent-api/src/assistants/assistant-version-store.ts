@@ -1,5 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import type { Scope } from '../access/scope.ts';
+import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
 import { ASSISTANT_COLUMNS } from './assistant-store.ts';
@@ -77,7 +78,7 @@ async function makeLatest(
   version: number,
 ): Promise<AssistantRecord | undefined> {
   const ofVersion = Prisma.sql`FROM assistant_version
-    WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND metadata @> ${toSqlJson(scope)}::jsonb`;
+    WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND ${whereInScope(scope, Prisma.raw('metadata'))}`;
   const rows = await tx.$queryRaw<AssistantRecord[]>`
     UPDATE assistant
     SET (version, graph_id, name, description, config, context, metadata) =

@@ -1,6 +1,8 @@
-import { toSqlJson } from '@runyard/database';
 import type { Scope } from '../access/scope.ts';
+import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma } from '../connections/prisma.ts';
+
+const METADATA = Prisma.raw('metadata');
 
 /**
  * Decides which assistants a caller may read and change. A graph's own (system) assistant is visible to everybody as
@@ -16,10 +18,10 @@ export class AssistantVisibility {
 
   whereVisible(scope: Scope): Prisma.Sql {
     return Prisma.sql`CASE WHEN is_system THEN graph_id = ANY(${this.#graphIds})
-                           ELSE metadata @> ${toSqlJson(scope)}::jsonb END`;
+                           ELSE ${whereInScope(scope, METADATA)} END`;
   }
 
   whereChangeable(scope: Scope): Prisma.Sql {
-    return Prisma.sql`${this.whereVisible(scope)} AND metadata @> ${toSqlJson(scope)}::jsonb`;
+    return Prisma.sql`${this.whereVisible(scope)} AND ${whereInScope(scope, METADATA)}`;
   }
 }

@@ -71,7 +71,7 @@ describe('the default assistant of a graph', () => {
 });
 
 describe('a caller who is restricted to assistants of their own', () => {
-  const mine = { owner: 'ada' };
+  const mine = [{ owner: 'ada' }];
   const change = (assistantId: string) =>
     stores.versions.change(mine, assistantId, (current) => ({ content: { ...current, name: 'mine now' } }));
 
@@ -91,6 +91,6 @@ describe('a caller who is restricted to assistants of their own', () => {
     expect(await stores.store.find(mine, assistantId)).toBeUndefined();
     expect(await change(assistantId)).toBeUndefined();
     expect(await stores.store.delete(mine, assistantId)).toBe(false);
-    expect(await stores.store.find({ owner: 'bob' }, assistantId)).toMatchObject({ name: 'theirs', version: 1 });
+    expect(await stores.store.find([{ owner: 'bob' }], assistantId)).toMatchObject({ name: 'theirs', version: 1 });
   });
 });

@@ -10,7 +10,7 @@ import type { KeyedRequest } from '@runyard/idempotency';
 import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '../access/scope.ts';
+import { type Scope, withinScope } from '../access/scope.ts';
 import type { AssistantLookup, RunAssistant } from '../assistants/assistant-lookup.ts';
 import type { Page } from '../http/pagination.ts';
 import { requireOneConfiguration } from '../runs/run-arguments.ts';
@@ -54,7 +54,7 @@ export class CronService {
       enabled: isEnabled(request) ?? true,
       onRunCompleted: origin.threadId === undefined ? (request.on_run_completed ?? 'delete') : null,
       payload: payloadOf(request),
-      metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
+      metadata: withinScope(withoutReservedMetadata(request.metadata ?? {}), origin.scope),
     };
     requireValidSettings(settings);
     await this.#options.webhooks.accept(request.webhook);
@@ -92,7 +92,7 @@ export class CronService {
         enabled: enabled ?? cron.enabled,
         onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
         payload: mergePayload(cron.payload as CronPayload, request),
-        metadata: { ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
+        metadata: withinScope({ ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}) }, scope),
       };
       requireValidSettings(settings);
       return settings;

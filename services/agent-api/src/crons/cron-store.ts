@@ -11,7 +11,8 @@ import {
   slotAfter,
 } from '@runyard/run-engine';
 import { NotFoundError } from '@runyard/service-kit';
-import { isRestricted, type Scope } from '../access/scope.ts';
+import type { Scope } from '../access/scope.ts';
+import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 
@@ -150,7 +151,7 @@ async function databaseNow(tx: Transaction): Promise<Date> {
 }
 
 function whereVisible(scope: Scope): Prisma.Sql {
-  return isRestricted(scope) ? Prisma.sql`metadata @> ${toSqlJson(scope)}::jsonb` : Prisma.sql`TRUE`;
+  return whereInScope(scope, Prisma.raw('metadata'));
 }
 
 function whereMatching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {

@@ -1,7 +1,7 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
 import type { AcceptedRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
-import { isRestricted, type Scope } from '../access/scope.ts';
+import { fieldsOf, isInScope, isRestricted, outOfScope, type Scope, withoutScopeFields } from '../access/scope.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
 import { buildRunMetadata, type RunRequest, toRunArguments } from './run-arguments.ts';
 
@@ -19,25 +19,39 @@ export interface RunOrigin {
 }
 
 /**
- * Returns what is accepted of a request, as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are
- * given
+ * Returns what is accepted of a request, as the engine takes it.
+ *
+ * @throws BadRequestError when both `config.configurable` and `context` are given; ForbiddenError for a stateless run
+ *   that its creator could not see
  */
 export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): AcceptedRun {
+  const { scope, threadId } = origin;
   const runId = uuidv7();
-  const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
+  const { graphId, assistantId } = assistant;
+  const threadMetadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...fieldsOf(scope) };
+  const isVisible = isInScope({ ...threadMetadata, graph_id: graphId, assistant_id: assistantId }, scope);
+  if (threadId === undefined && !isVisible) throw outOfScope();
+  const mayCreate = [request.if_not_exists, request.on_not_exist].includes('create');
+  const isTemporary = threadId === undefined && request.on_completion !== 'keep';
   return {
     runId,
-    ...(origin.threadId !== undefined && { threadId: origin.threadId }),
+    ...(threadId !== undefined && { threadId }),
     keepsThread: !isTemporary,
-    ...(origin.threadId !== undefined && isRestricted(origin.scope) && { threadScope: origin.scope }),
-    ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
-    assistantId: assistant.assistantId,
-    graphId: assistant.graphId,
-    // The scope finds runs whose thread is not kept.
-    metadata: { ...buildRunMetadata(request, assistant), ...origin.scope },
+    ...(threadId !== undefined && isRestricted(scope) && { threadScope: scope }),
+    // A thread that its creator could not see is not created.
+    ifThreadMissing: mayCreate && isVisible ? 'create' : 'reject',
+    assistantId,
+    graphId,
+    metadata: runMetadataOf(request, assistant, scope),
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
-    threadMetadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
+    threadMetadata,
   };
+}
+
+/** Returns metadata that find a run whose thread is not kept: the assistant's do not decide who sees it. */
+function runMetadataOf(request: RunRequest, assistant: RunAssistant, scope: Scope): Record<string, unknown> {
+  const own = { ...assistant, metadata: withoutScopeFields(assistant.metadata, scope) };
+  return { ...buildRunMetadata(request, own), ...fieldsOf(scope) };
 }

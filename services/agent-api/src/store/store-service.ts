@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { StoreBackend, StoredItem, StoreOperation } from '@runyard/checkpointer';
 import type {
   Item,
@@ -8,7 +7,7 @@ import type {
   StoreSearchRequest,
 } from '@runyard/contracts';
 import { BadRequestError, ForbiddenError, UnprocessableError } from '@runyard/service-kit';
-import type { Scope } from '../access/scope.ts';
+import { isInScope, type Scope } from '../access/scope.ts';
 import { toWireTime } from '../http/wire-time.ts';
 import { checkFilter } from './filter.ts';
 import { checkLabels, requireItemNamespace } from './namespace.ts';
@@ -29,8 +28,7 @@ export class StoreService {
 
   /** @throws BadRequestError, UnprocessableError, ForbiddenError, NotFoundError, BadGatewayError */
   async put(scope: Scope, { namespace, key, value, index, ttl }: StorePutRequest): Promise<void> {
-    const isInScope = Object.entries(scope).every(([name, wanted]) => isDeepStrictEqual(value[name], wanted));
-    if (!isInScope) throw new ForbiddenError('Not authorized', { code: 'store_namespace_forbidden' });
+    if (!isInScope(value, scope)) throw new ForbiddenError('Not authorized', { code: 'store_namespace_forbidden' });
     await this.#runOne({
       kind: 'put',
       scope,

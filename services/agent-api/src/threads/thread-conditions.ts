@@ -1,6 +1,7 @@
 import type { ThreadCountRequest, ThreadSearchRequest } from '@runyard/contracts';
 import { toSqlJson } from '@runyard/database';
-import type { Scope } from '../access/scope.ts';
+import { isRestricted, type Scope } from '../access/scope.ts';
+import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma } from '../connections/prisma.ts';
 
 export type ThreadFilters = ThreadCountRequest & Pick<ThreadSearchRequest, 'ids'>;
@@ -33,7 +34,10 @@ export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadCondit
   if (filters.state_updated_before) {
     byColumn.push(Prisma.sql`t.state_updated_at < ${filters.state_updated_before}::timestamptz`);
   }
-  const byMetadata = [scope, filters.metadata ?? {}].filter(isFilled).map(hasMetadata);
+  const byMetadata = [
+    ...(isRestricted(scope) ? [whereVisible(scope)] : []),
+    ...[filters.metadata ?? {}].filter(isFilled).map(hasMetadata),
+  ];
   const byValues = isFilled(filters.values ?? {})
     ? [Prisma.sql`${VALUES_JSON} @> ${toSqlJson(filters.values)}::jsonb`]
     : [];
@@ -42,7 +46,7 @@ export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadCondit
 
 /** Returns the condition on threads `t` that the caller may see. */
 export function whereVisible(scope: Scope): Prisma.Sql {
-  return isFilled(scope) ? hasMetadata(scope) : Prisma.sql`TRUE`;
+  return whereInScope(scope, Prisma.raw('t.metadata'));
 }
 
 export function joinConditions(conditions: Prisma.Sql[]): Prisma.Sql {

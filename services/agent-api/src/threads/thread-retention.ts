@@ -4,7 +4,7 @@ import type { DeletedThread, RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
-import type { Scope } from '../access/scope.ts';
+import { fieldsOf, type Scope } from '../access/scope.ts';
 import type { StateService } from './state-service.ts';
 import { toWireThread } from './stored-thread.ts';
 import { requireThread, threadNotFound } from './thread-service.ts';
@@ -36,7 +36,7 @@ export class ThreadRetention {
     const bound = keyed && { request: keyed, answerOf };
     // The state is read too: an undecryptable one is not copied.
     const source = await store.find(scope, sourceId);
-    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
+    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: fieldsOf(scope) }, bound));
     if (!copied)
       throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`, {
         code: 'thread_copy_source_missing',

@@ -10,7 +10,7 @@ import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard
 import type { DeletedRun, DeletedThread, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '../access/scope.ts';
+import { fieldsOf, type Scope, withinScope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
@@ -57,11 +57,11 @@ export class ThreadService {
   /** Creates a thread; with supersteps all or nothing. @throws ConflictError */
   async create(scope: Scope, request: ThreadCreate, keyed?: KeyedRequest): Promise<Thread> {
     const threadId = request.thread_id ?? uuidv7();
-    const metadata = {
+    const requested = {
       ...withoutReservedMetadata(request.metadata ?? {}),
       ...(request.graph_id !== undefined && { graph_id: request.graph_id }),
-      ...scope,
     };
+    const metadata = withinScope(requested, scope);
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     const thread = { threadId, metadata, ...(ttl && { ttl }) };
     const acceptsExisting = request.if_exists === 'do_nothing';
@@ -116,7 +116,7 @@ export class ThreadService {
   /** @throws NotFoundError */
   async patch(scope: Scope, threadId: string, request: ThreadPatch): Promise<void> {
     // The caller can neither give the thread away nor put it upon others.
-    const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...scope };
+    const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...fieldsOf(scope) };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw threadNotFound(threadId);
   }

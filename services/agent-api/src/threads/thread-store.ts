@@ -4,6 +4,7 @@ import type { ThreadTtl } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
+import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import type { Page } from '../http/pagination.ts';
 import type { StoredThread } from './stored-thread.ts';
@@ -46,7 +47,7 @@ export class ThreadStore {
   async isRunVisible(scope: Scope, runId: string): Promise<boolean> {
     const rows = await this.#prisma.$queryRaw<unknown[]>`
       SELECT 1 AS shown FROM run r LEFT JOIN thread t ON t.thread_id = r.thread_id
-      WHERE r.run_id = ${runId}::uuid AND coalesce(t.metadata, r.metadata) @> ${toSqlJson(scope)}::jsonb`;
+      WHERE r.run_id = ${runId}::uuid AND ${whereInScope(scope, Prisma.raw('coalesce(t.metadata, r.metadata)'))}`;
     return rows.length > 0;
   }
 
@@ -59,7 +60,7 @@ export class ThreadStore {
 
   /**
    * Merges metadata key by key; a null stays as null. A new ttl counts from now. Returns false when there is no such
-   * thread.
+   * thread, or the change would take it out of the scope.
    */
   async change(scope: Scope, threadId: string, { metadata, ttl }: ThreadChange): Promise<boolean> {
     const expiry = ttl
@@ -68,7 +69,8 @@ export class ThreadStore {
       : Prisma.empty;
     const changed = await this.#prisma.$executeRaw`
       UPDATE thread t SET metadata = t.metadata || ${toSqlJson(metadata)}::jsonb, updated_at = now() ${expiry}
-      WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
+      WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}
+        AND ${whereInScope(scope, Prisma.sql`(t.metadata || ${toSqlJson(metadata)}::jsonb)`)}`;
     return changed > 0;
   }
 

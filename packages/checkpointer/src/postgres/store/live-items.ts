@@ -1,4 +1,4 @@
-import { toSqlJson } from '@runyard/database';
+import { containsAny, toSqlJson } from '@runyard/database';
 import type { StoreOperation } from '../../backend.ts';
 import type { Parameters } from '../parameters.ts';
 
@@ -6,9 +6,14 @@ import type { Parameters } from '../parameters.ts';
 export const IS_LIVE = '(i.expires_at IS NULL OR i.expires_at > now())';
 
 /** Returns the conditions on `store_item i` that every read begins with. */
-export function isVisible({ scope = {} }: Pick<StoreOperation, 'scope'>, parameters: Parameters): string[] {
-  if (Object.keys(scope).length === 0) return [IS_LIVE];
-  return [IS_LIVE, `i.value @> ${parameters.add(toSqlJson(scope))}::jsonb`];
+export function isVisible({ scope }: Pick<StoreOperation, 'scope'>, parameters: Parameters): string[] {
+  if (scope === undefined) return [IS_LIVE];
+  return [IS_LIVE, containsAny('i.value', `${parameters.add(toSqlJson(scope))}::jsonb`)];
+}
+
+/** Returns the scope of an operation, in a list with those of others. */
+export function scopeJson({ scope = [{}] }: Pick<StoreOperation, 'scope'>): string {
+  return toSqlJson(scope);
 }
 
 export interface ItemRow {

@@ -1,9 +1,10 @@
-import { isRetryable, toSqlJson, toSqlText } from '@runyard/database';
+import { containsAny, isRetryable, toSqlJson, toSqlText } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
 import { HELD_FENCES } from '../held-fences.ts';
 import type { ItemVectors } from './item-vectors.ts';
+import { scopeJson } from './live-items.ts';
 import { NEVER_EXPIRES, type OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
 
@@ -23,7 +24,7 @@ const changes = (first: number, allowed: string) => `
   ),
   deleted AS (
     DELETE FROM store_item i USING given g
-    WHERE g.value IS NULL AND i.namespace = g.namespace AND i.key = g.key AND i.value @> g.scope
+    WHERE g.value IS NULL AND i.namespace = g.namespace AND i.key = g.key AND ${containsAny('i.value', 'g.scope')}
   ),
   stored AS (
     INSERT INTO store_item AS i (namespace, key, value, ttl_minutes, expires_at, embedding_id)
@@ -34,7 +35,7 @@ const changes = (first: number, allowed: string) => `
       embedding_id = excluded.embedding_id, updated_at = now(),
       created_at = CASE WHEN i.expires_at <= now() THEN now() ELSE i.created_at END
     WHERE i.expires_at <= now()
-       OR i.value @> (SELECT g.scope FROM given g WHERE g.namespace = i.namespace AND g.key = i.key)
+       OR ${containsAny('i.value', '(SELECT g.scope FROM given g WHERE g.namespace = i.namespace AND g.key = i.key)')}
     RETURNING i.embedding_id
   ),
   embedded AS (
@@ -78,7 +79,7 @@ export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: P
     puts.map(({ namespace }) => textArray(namespace)),
     puts.map(({ key }) => toSqlText(key)),
     puts.map(({ value }) => (value === null ? null : toSqlJson(value))),
-    puts.map(({ scope = {} }) => toSqlJson(scope)),
+    puts.map(scopeJson),
     puts.map(({ ttlMinutes = NEVER_EXPIRES }) => (ttlMinutes === NEVER_EXPIRES ? null : ttlMinutes)),
     puts.map((put) => vectors.get(put)?.embeddingId ?? null),
     rows.map(({ embeddingId }) => embeddingId),
