@@ -1,0 +1,45 @@
+import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
+import type { AuthUser } from '@runyard/graph-host';
+import type { Principal } from '@runyard/service-kit';
+
+/** A caller for whom the project's own code decides: what it may do, its handlers say. */
+export interface UserCaller extends Principal {
+  user: AuthUser;
+}
+
+/** The user that Studio acts as. Handlers know it by `isStudioUser` of the SDK. */
+const STUDIO_USER: AuthUser = {
+  identity: 'langgraph-studio-user',
+  display_name: 'langgraph-studio-user',
+  is_authenticated: true,
+  permissions: [],
+  kind: 'StudioUser',
+};
+
+/** Returns the project's user behind a caller; undefined for callers that the project does not decide about. */
+export function userOf(caller: Principal): AuthUser | undefined {
+  return (caller as Partial<UserCaller>).user;
+}
+
+/** A user whom the project's handler has let in. The platform knows nothing about it. */
+export function projectUser(user: AuthUser): UserCaller {
+  return {
+    kind: 'project_user',
+    identity: user.identity,
+    organizationId: '',
+    permissions: WORKSPACE_PERMISSIONS,
+    user,
+  };
+}
+
+/** Somebody of the platform who uses Studio: the permissions of its key bound it further. */
+export function studioUser(caller: Principal): UserCaller {
+  return { ...caller, user: STUDIO_USER };
+}
+
+/** Somebody of the platform with a key, where the project lets keys in. */
+export function keyUser(caller: Principal): UserCaller {
+  const { identity } = caller;
+  const user = { identity, display_name: identity, is_authenticated: true, permissions: ['authenticated'] };
+  return { ...caller, user };
+}

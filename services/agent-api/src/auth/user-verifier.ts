@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { HANDOFF_HEADER, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { EXCHANGE_HEADER, type GraphHost, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
+import type { PrincipalVerifier } from '@runyard/service-kit';
+import { requestBaseUrl } from '../http/base-url.ts';
+import { askProject, ProjectRefusalError } from './auth-answers.ts';
+import { AuthCache, type AuthCacheSettings } from './auth-cache.ts';
+import { keyUser, projectUser, studioUser, type UserCaller } from './user-caller.ts';
+
+/** `auth` of `langgraph.json`, without the handler. */
+export interface AuthSettings {
+  cache?: AuthCacheSettings;
+  disable_studio_auth?: boolean;
+  allow_langsmith_api_keys?: boolean;
+}
+
+export interface UserVerifierOptions {
+  source: ProjectExport;
+  settings: AuthSettings;
+  host: { requireRunning(): Promise<Pick<GraphHost, 'authenticate'>> };
+  /** Verifies callers of the platform. */
+  platform: PrincipalVerifier;
+}
+
+/** Headers between parts of the platform, which the project's code does not see. */
+const PLATFORM_HEADERS: ReadonlySet<string> = new Set([
+  PRINCIPAL_HEADER,
+  LOOPBACK_HEADER,
+  EXCHANGE_HEADER,
+  HANDOFF_HEADER,
+]);
+
+/**
+ * Asks the project's handler who calls. Only where the project allows it do callers count whom the platform knows: in
+ * Studio, or with a key. What a request says of itself is never enough: the platform's credential is verified then.
+ */
+export class UserVerifier implements PrincipalVerifier {
+  readonly #options: UserVerifierOptions;
+  readonly #cache: AuthCache;
+
+  constructor(options: UserVerifierOptions) {
+    this.#options = options;
+    this.#cache = new AuthCache(options.settings.cache);
+  }
+
+  /** @throws ProjectRefusalError, UnauthorizedError, UnavailableError, AuthHandlerError */
+  async authenticate(req: IncomingMessage): Promise<UserCaller> {
+    const { platform, settings } = this.#options;
+    if (!settings.disable_studio_auth && req.headers['x-auth-scheme'] === 'langsmith') {
+      return studioUser(await platform.authenticate(req));
+    }
+    if (settings.allow_langsmith_api_keys && hasKeyAlone(req)) return keyUser(await platform.authenticate(req));
+    return projectUser(await this.#cache.userOf(req, () => this.#ask(req)));
+  }
+
+  async #ask(req: IncomingMessage) {
+    const { source, host } = this.#options;
+    const running = await host.requireRunning();
+    const question = { source, method: req.method ?? 'GET', url: urlOf(req), headers: headersOf(req) };
+    const answer = await askProject(() => running.authenticate(question));
+    if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
+    return answer.user;
+  }
+}
+
+/** Returns whether a platform key came, as the gateway reports it or as sent, and nothing else. */
+function hasKeyAlone({ headers }: IncomingMessage): boolean {
+  return headers.authorization === undefined && (headers['x-api-key'] ?? headers[PRINCIPAL_HEADER]) !== undefined;
+}
+
+/** Returns the URL by which the client reached the server. The path stays as it was sent. */
+function urlOf({ headers, url = '/' }: IncomingMessage): string {
+  const base = requestBaseUrl(headers);
+  return `${URL.canParse(base) ? base : 'http://localhost'}${url.startsWith('/') ? url : `/${url}`}`;
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
+  const pairs = rawHeaders.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] as string]] : [],
+  );
+  return pairs.filter(([name]) => !PLATFORM_HEADERS.has(name.toLowerCase()));
+}
