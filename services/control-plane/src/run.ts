@@ -10,6 +10,7 @@ import {
   createPrincipalVerifier,
   openEarlyListener,
   type ServiceContext,
+  type Tenant,
   toEventBusConfig,
   withMiddleware,
 } from '@runyard/service-kit';
@@ -66,6 +67,7 @@ import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
 import { DeletedWorkspaces } from './workspaces/deleted-workspaces.ts';
+import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -198,7 +200,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
-  new DeletedWorkspaces({ database, orgAccess, rollouts, logger }).start(bus, lifecycle);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
   startImageGarbageCollection({ database, removals, revisionsKept, leaseOwner: leaseOwner.id, lifecycle, logger });
   const uploads = openUploads({ config, database, storage, removals, quota, logger, leaseOwner: leaseOwner.id });
@@ -221,6 +222,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   const policies = new DeploymentPolicies(orgAccess);
   const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, lifecycle, logger });
+  const removeParts = [
+    (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
+    (tenant: Tenant) => integrations.deleteAll(tenant),
+    oauth.removeWorkspace,
+    listeners.removeWorkspace,
+  ];
+  new DeletedWorkspaces({ database, orgAccess, removeParts, logger }).start(bus, lifecycle);
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -242,7 +250,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
         ...listeners.routes(keys),
-        ...oauth,
+        ...oauth.routes,
         ...routeRoutes(prisma, hosts),
         ...uploadRoutes(uploads, keys),
         ...pushTokenRoutes(database, registry, keys),

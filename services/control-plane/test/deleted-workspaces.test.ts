@@ -1,20 +1,24 @@
-import { WorkspaceDeleted } from '@runyard/contracts';
+import { randomUUID } from 'node:crypto';
+import { type Deployment, type Listener, WorkspaceDeleted } from '@runyard/contracts';
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { waitFor } from '@runyard/test-kit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TestBroker } from './oauth/broker.ts';
 import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
-import { TestPlatform } from './support/platform.ts';
+import type { TestPlatform } from './support/platform.ts';
 
+let broker: TestBroker;
 let platform: TestPlatform;
 let bus: EventBus;
 beforeAll(async () => {
-  platform = await TestPlatform.start();
+  broker = await TestBroker.start(['crm']);
+  platform = broker.platform;
   bus = createEventBus(platform.bus, { logger: silentLogger });
 });
 afterAll(async () => {
   await bus?.close();
-  await platform.close();
+  await broker.close();
 });
 
 const publish = (workspaceId: string) =>
@@ -33,6 +37,31 @@ const isGone = async (id: string, workspace = WORKSPACE) => {
   return (await platform.call('GET', `/v2/deployments/${id}`, { headers })).status === 404;
 };
 
+/** Makes org-access say that a workspace was deleted, until the test ends. */
+function deleteWorkspace(id: string): void {
+  platform.callers.deletedWorkspaces.add(id);
+  onTestFinished(() => platform.callers.deletedWorkspaces.clear());
+}
+
+/** Counts the rows that name a workspace, in every table that can. */
+const countRows = (workspaceId: string): Promise<Record<string, number>> =>
+  withDatabaseClient(platform.database.url, async (client) => {
+    const { rows: tables } = await client.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'workspace_id'",
+    );
+    const counts = tables.map(
+      ({ name }) => `SELECT '${name}' AS name, count(*)::int FROM "${name}" WHERE workspace_id = $1`,
+    );
+    const { rows } = await client.query<{ name: string; count: number }>(counts.join(' UNION ALL '), [workspaceId]);
+    return Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ name, count }) => [name, count]));
+  });
+
+const countTokens = (): Promise<number> =>
+  withDatabaseClient(platform.database.url, async (client) => {
+    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int FROM oauth_token');
+    return rows[0]!.count;
+  });
+
 describe('the deployments of a workspace', () => {
   it('are deleted with it, when an event tells so and org-access confirms it', async () => {
     const { id } = (await platform.create()).body;
@@ -40,17 +69,16 @@ describe('the deployments of a workspace', () => {
     await publish(OTHER_WORKSPACE);
     const barrier = (await platform.create()).body;
     expect(await isGone(barrier.id)).toBe(false);
-    platform.callers.deletedWorkspaces.add(WORKSPACE);
+    deleteWorkspace(WORKSPACE);
     await publish(WORKSPACE);
     await waitFor(async () => (await isGone(id)) && (await isGone(barrier.id)), { what: 'the end of the deployments' });
-    platform.callers.deletedWorkspaces.clear();
   });
 
   it('are deleted when the event was lost, as soon as the service asks by itself', async () => {
     const { id } = (await platform.create()).body;
-    const headers = await platform.callers.headers({ workspace_id: OTHER_WORKSPACE });
-    const other = await platform.call<{ id: string }>('POST', '/v2/deployments', {
-      headers,
+    const as = { workspace_id: OTHER_WORKSPACE };
+    const other = await platform.call<Deployment>('POST', '/v2/deployments', {
+      as,
       body: {
         name: 'of another workspace',
         source: 'local_directory',
@@ -59,9 +87,109 @@ describe('the deployments of a workspace', () => {
       },
     });
     await platform.stopService();
-    platform.callers.deletedWorkspaces.add(OTHER_WORKSPACE);
+    deleteWorkspace(OTHER_WORKSPACE);
     await platform.startService();
     await waitFor(() => isGone(other.body.id, OTHER_WORKSPACE), { what: 'the end of the deployment' });
     expect(await isGone(id)).toBe(false);
   });
 });
+
+describe('a deleted workspace', () => {
+  it('leaves nothing: integrations, connections, tokens and listeners go, and those of another one stay', async () => {
+    await broker.provider('crm');
+    const body = { name: 'git', url: 'http://127.0.0.1:9', token: 'x' };
+    const [workspace, stays] = [randomUUID(), randomUUID()];
+    for (const workspace_id of [workspace, stays]) {
+      const as = { workspace_id };
+      expect((await platform.call('POST', '/v1/integrations/github/install', { body, as })).status).toBe(201);
+      for (const agent of ['agent', 'bot']) {
+        const token = { access_token: 'a', refresh_token: 'b' };
+        expect((await broker.call('POST', `/agents/${agent}/providers/crm/tokens`, token, as)).status).toBe(201);
+      }
+      await broker.authenticate('crm', {}, as);
+      await listen(workspace_id);
+    }
+    // Flows of Slack give a workspace a token like this one.
+    await withDatabaseClient(platform.database.url, (client) =>
+      client.query(
+        `UPDATE oauth_token SET workspace_id = connection.workspace_id, owner = $1
+         FROM oauth_agent_connection connection WHERE token_id = oauth_token.id AND agent_id = 'bot'`,
+        [randomUUID()],
+      ),
+    );
+    const kept = await countRows(stays);
+    expect(kept).toEqual({
+      github_integration: 1,
+      listener: 1,
+      oauth_agent_connection: 2,
+      oauth_flow: 1,
+      oauth_token: 1,
+    });
+    deleteWorkspace(workspace);
+    await publish(workspace);
+    await waitFor(async () => (await countRows(workspace)).listener === undefined, { what: 'the end of the listener' });
+    expect(await countRows(workspace)).toEqual({});
+    expect(await countRows(stays)).toEqual(kept);
+    // Tokens of agents name no workspace.
+    expect(await countTokens()).toBe(2);
+  });
+
+  it('keeps a listener until its data plane has removed its deployments, at most for an hour', async () => {
+    const workspace = randomUUID();
+    const as = { workspace_id: workspace };
+    const [there, silent] = [await listen(workspace), await listen(workspace)];
+    const [removed, left] = [await deployOn(there, as), await deployOn(silent, as)];
+    const lease = `/v2/listeners/${there.id}`;
+    const { body } = await platform.call<{ epoch: number }>('POST', `${lease}/lease`, {
+      as,
+      body: { instance_id: randomUUID(), version: '1.2.3' },
+    });
+    deleteWorkspace(workspace);
+    await publish(workspace);
+    for (const { id } of [removed, left]) {
+      const isDeleting = async () =>
+        (await platform.call<Deployment>('GET', `/v2/deployments/${id}`, { as })).body.status === 'AWAITING_DELETE';
+      await waitFor(isDeleting, { what: 'the deletion of the deployments' });
+    }
+    expect(await countRows(workspace)).toEqual({ deployment: 2, listener: 2 });
+
+    await platform.call('POST', `${lease}/deployments/${removed.id}/status`, {
+      as,
+      body: { epoch: body.epoch, status: 'DELETED' },
+    });
+    await publish(workspace);
+    await waitFor(async () => (await countRows(workspace)).listener === 1, { what: 'the end of the first listener' });
+    expect(await countRows(workspace)).toEqual({ deployment: 1, listener: 1 });
+    await withDatabaseClient(platform.database.url, (client) =>
+      client.query("UPDATE deployment SET delete_requested_at = now() - interval '61 minutes' WHERE id = $1", [
+        left.id,
+      ]),
+    );
+    await publish(workspace);
+    await waitFor(async () => (await countRows(workspace)).listener === undefined, { what: 'the end of the second' });
+    expect(await countRows(workspace)).toEqual({});
+  });
+});
+
+async function listen(workspace_id: string): Promise<Listener> {
+  const answer = await platform.call<Listener>('POST', '/v2/listeners', {
+    as: { workspace_id },
+    body: { compute_type: 'process', compute_id: randomUUID(), compute_config: {} },
+  });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+async function deployOn(listener: Listener, as: { workspace_id: string }): Promise<Deployment> {
+  const answer = await platform.call<Deployment>('POST', '/v2/deployments', {
+    as,
+    body: {
+      name: listener.compute_id,
+      source: 'local_directory',
+      source_config: { project_path: '/srv/there', listener_id: listener.id },
+      source_revision_config: {},
+    },
+  });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}

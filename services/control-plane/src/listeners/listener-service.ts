@@ -23,6 +23,9 @@ import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import { listenerStore } from './listener-store.ts';
 
+/** How long a data plane may take to remove the deployments of a deleted workspace. */
+const DATA_PLANE_MS = 3_600_000;
+
 /** Manages listeners for the people who set up data planes. */
 export class ListenerService {
   readonly #database: Database;
@@ -94,7 +97,30 @@ export class ListenerService {
 
   /** @throws ConflictError while the listener has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
-    const tenant = tenantOf(caller);
+    await this.#delete(tenantOf(caller), id);
+  }
+
+  /**
+   * Deletes the listeners of a deleted workspace, whose deployments are being deleted. Data planes have an hour to remove
+   * them; a listener whose data plane did not stays until then.
+   */
+  async deleteAll(tenant: Tenant): Promise<void> {
+    const listeners = await this.#database.prisma.listener.findMany({
+      where: {
+        ...tenant,
+        deployments: { none: { deleteRequestedAt: { gt: new Date(Date.now() - DATA_PLANE_MS) } } },
+      },
+      select: { id: true },
+    });
+    for (const { id } of listeners) {
+      await this.#delete(tenant, id).catch((error: unknown) => {
+        // Another process was faster.
+        if (!(error instanceof NotFoundError)) throw error;
+      });
+    }
+  }
+
+  async #delete(tenant: Tenant, id: string): Promise<void> {
     const deleted = await this.#database.transact((transaction) => this.#lockForDeletion(transaction, tenant, id));
     // The removal may be slow, so no lock is held meanwhile.
     for (const deploymentId of deleted) await this.#removeContent(deploymentId);

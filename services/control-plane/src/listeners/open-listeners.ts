@@ -1,5 +1,5 @@
 import type { IdempotencyKeys } from '@runyard/idempotency';
-import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier } from '@runyard/service-kit';
+import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -29,6 +29,8 @@ export interface Listeners {
   /** Notifies the process that runs a deployment, local or remote. */
   rollouts: Rollouts;
   routes(keys: IdempotencyKeys): BoundOperation[];
+  /** Deletes the listeners of a deleted workspace, after its deployments. */
+  removeWorkspace(tenant: Tenant): Promise<void>;
   /** Authenticates listener keys, and other callers with `others`. */
   acceptKeys(others: PrincipalVerifier): PrincipalVerifier;
 }
@@ -87,6 +89,7 @@ export function openListeners(
   return {
     rollouts,
     routes: (keys) => listenerRoutes(services, keys),
+    removeWorkspace: (tenant) => services.listeners.deleteAll(tenant),
     acceptKeys: (others) => acceptListenerKeys(listenerKeys, others),
   };
 }

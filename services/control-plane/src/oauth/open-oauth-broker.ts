@@ -2,7 +2,7 @@ import type { Cipher } from '@runyard/encryption';
 import type { EventBus } from '@runyard/event-bus';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
-import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
+import { type BoundOperation, ConfigError, type Lifecycle, type Logger, type Tenant } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { OrgAccessClient } from '../org-access/org-access-client.ts';
@@ -20,12 +20,19 @@ import { ProviderService } from './providers/provider-service.ts';
 import { Authentication } from './tokens/authentication.ts';
 import { GrantedTokens } from './tokens/granted-tokens.ts';
 import { RemovedIdentities } from './tokens/removed-identities.ts';
+import { removeWorkspace } from './tokens/removed-workspaces.ts';
 import { Revocations } from './tokens/revocations.ts';
 import { TokenRefresh } from './tokens/token-refresh.ts';
 import { TokenService } from './tokens/token-service.ts';
 import { TokenVault } from './tokens/token-vault.ts';
 
-/** Opens the OAuth broker: returns its operations and registers what has to be closed. */
+export interface OAuthBroker {
+  routes: BoundOperation[];
+  /** Ends what a deleted workspace has of the broker. */
+  removeWorkspace(tenant: Tenant): Promise<void>;
+}
+
+/** Opens the OAuth broker and registers what has to be closed. */
 export function openOAuthBroker(
   config: Config,
   dependencies: {
@@ -37,7 +44,7 @@ export function openOAuthBroker(
     lifecycle: Lifecycle;
     logger: Logger;
   },
-): BoundOperation[] {
+): OAuthBroker {
   const { database, bus, orgAccess, cipher, keys, lifecycle, logger } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
@@ -82,7 +89,10 @@ export function openOAuthBroker(
     tokens: new TokenService({ database, providers, vault, revocations }),
     connections: new ConnectionService({ database, providers, vault }),
   };
-  return [...oauthRoutes(services, keys), ...callbackRoutes(flows, { finishedUrl: config.OAUTH_FINISHED_URL })];
+  return {
+    routes: [...oauthRoutes(services, keys), ...callbackRoutes(flows, { finishedUrl: config.OAUTH_FINISHED_URL })],
+    removeWorkspace: (tenant) => removeWorkspace({ database, revocations, logger }, tenant),
+  };
 }
 
 /** Plain `http:` is allowed only if the operator allows requests to private networks. */

@@ -1,10 +1,9 @@
 import { conforms, DeletedWorkspacesResponse, WorkspaceDeleted } from '@runyard/contracts';
 import type { EventBus } from '@runyard/event-bus';
-import { type Lifecycle, type Logger, NotFoundError, PeriodicTask, type Tenant } from '@runyard/service-kit';
+import { type Lifecycle, type Logger, PeriodicTask, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import type { Rollouts } from '../deployments/desired-state.ts';
-import { requestDeletion } from '../deployments/request-deletion.ts';
 import type { OrgAccessClient } from '../org-access/org-access-client.ts';
+import { listWorkspacesInUse } from './workspaces-in-use.ts';
 
 const EVERY_MS = 300_000;
 /** Workspaces of one question. */
@@ -13,14 +12,18 @@ const QUESTION_MAX = 1000;
 interface Dependencies {
   database: Database;
   orgAccess: Pick<OrgAccessClient, 'ask'>;
-  rollouts: Pick<Rollouts, 'wake'>;
+  /**
+   * Remove, in this order, what the service keeps for a workspace. Each may be repeated, and may leave something for the
+   * next round.
+   */
+  removeParts: ((tenant: Tenant) => Promise<void>)[];
   logger: Logger;
 }
 
 /**
- * Deletes the deployments of workspaces that were deleted. An event is only a hint: org-access is asked, so that nobody
- * can delete deployments by writing to the bus. A periodic round asks about all workspaces with deployments, for events
- * that were lost, and for deployments that were made while their workspace was being deleted.
+ * Removes what belongs to workspaces that were deleted. An event is only a hint: org-access is asked, so that nobody can
+ * delete anything by writing to the bus. A periodic round asks about all workspaces that something is kept for, because
+ * events may be lost, data planes take their time, and something may be made while its workspace is being deleted.
  */
 export class DeletedWorkspaces {
   readonly #dependencies: Dependencies;
@@ -29,7 +32,7 @@ export class DeletedWorkspaces {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#rounds = new PeriodicTask({
-      name: 'deployments of deleted workspaces',
+      name: 'removal of deleted workspaces',
       everyMs: EVERY_MS,
       atStart: true,
       run: (task) => this.#checkAll(task),
@@ -39,7 +42,7 @@ export class DeletedWorkspaces {
 
   start(bus: EventBus, lifecycle: Lifecycle): void {
     this.#rounds.start();
-    lifecycle.onStop('deployments of deleted workspaces', () => this.#rounds.stop());
+    lifecycle.onStop('removal of deleted workspaces', () => this.#rounds.stop());
     bus
       .subscribe({
         topics: ['organizations'],
@@ -57,43 +60,29 @@ export class DeletedWorkspaces {
   }
 
   async #checkAll(task: PeriodicTask): Promise<void> {
-    const tenants = await this.#dependencies.database.prisma.deployment.findMany({
-      where: { deleteRequestedAt: null },
-      distinct: ['workspaceId'],
-      select: { organizationId: true, workspaceId: true },
-    });
+    const tenants = await listWorkspacesInUse(this.#dependencies.database.prisma);
     for (let at = 0; at < tenants.length && !task.isStopped; at += QUESTION_MAX) {
       await this.#check(tenants.slice(at, at + QUESTION_MAX));
     }
   }
 
-  /** @throws Error when org-access cannot be reached: then nothing is deleted */
+  /** @throws Error when org-access cannot be reached: then nothing is removed */
   async #check(tenants: readonly Tenant[]): Promise<void> {
-    const { database, orgAccess } = this.#dependencies;
+    const { orgAccess, removeParts } = this.#dependencies;
     const workspaces = tenants.map(({ organizationId, workspaceId }) => ({
       organization_id: organizationId,
       workspace_id: workspaceId,
     }));
     const { deleted } = await orgAccess.ask('/internal/workspaces/deleted', { workspaces }, DeletedWorkspacesResponse);
+    const errors: unknown[] = [];
     for (const { organization_id: organizationId, workspace_id: workspaceId } of deleted) {
-      const left = await database.prisma.deployment.findMany({
-        where: { organizationId, workspaceId, deleteRequestedAt: null },
-        select: { id: true },
-      });
-      for (const { id } of left) await this.#delete({ organizationId, workspaceId }, id);
+      try {
+        for (const remove of removeParts) await remove({ organizationId, workspaceId });
+      } catch (error) {
+        // The other workspaces do not wait for this one.
+        errors.push(error);
+      }
     }
-  }
-
-  async #delete(tenant: Tenant, id: string): Promise<void> {
-    const { database, rollouts, logger } = this.#dependencies;
-    try {
-      await requestDeletion(database, tenant, id);
-    } catch (error) {
-      // Another process was faster.
-      if (error instanceof NotFoundError) return;
-      throw error;
-    }
-    logger.info('deployment deleted with its workspace', { deploymentId: id, workspaceId: tenant.workspaceId });
-    rollouts.wake(id);
+    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} deleted workspaces still have something`);
   }
 }

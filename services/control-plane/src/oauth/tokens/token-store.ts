@@ -1,4 +1,5 @@
 import { toSqlText } from '@runyard/database';
+import type { Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
@@ -92,6 +93,15 @@ export const tokenStore = {
       where: { ...workspace, ...(providerUuid === undefined ? {} : { providerUuid }) },
       include: { provider: true },
       orderBy: [...newestFirst],
+    });
+  },
+
+  /** Returns the tokens that only a workspace can use: those that represent it, and those of its agents alone. */
+  listForWorkspaceAlone(queries: Queries, workspace: Tenant): Promise<TokenWithProvider[]> {
+    const { organizationId } = workspace;
+    return queries.oAuthToken.findMany({
+      where: { OR: [workspace, { organizationId, owner: null, connections: { some: workspace } }] },
+      include: { provider: true },
     });
   },
 

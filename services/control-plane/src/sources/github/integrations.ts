@@ -70,6 +70,11 @@ export class GithubIntegrations {
     if (count === 0) throw missing(id);
   }
 
+  /** Deletes the integrations of a deleted workspace. */
+  async deleteAll(tenant: Tenant): Promise<void> {
+    await this.#database.prisma.githubIntegration.deleteMany({ where: tenant });
+  }
+
   /**
    * Lists the repositories of an integration.
    *
