@@ -6,6 +6,7 @@ import {
   memoryBackends,
   runToEnd,
   startHost,
+  startRun,
   type TestBackends,
 } from '../test/host-under-test.ts';
 import { LINES, startLine } from '../test/line-project.ts';
@@ -140,6 +141,37 @@ describe.each(LINES)('with LangGraph %s', (version) => {
       count: 4,
       until: 4,
     });
+  });
+
+  it('tasks of the functional API are not repeated with the answer to its question', async () => {
+    const backends = memoryBackends();
+    const first = executionRequest('functional', { input: { number: 1 } });
+    const asked = await runToEnd(host, first, backends);
+    expect(asked.values).toMatchObject({ __interrupt__: [{ id, value: 'keep 6?' }] });
+    const answer = executionRequest('functional', { threadId: first.threadId, command: { resume: false } });
+    expect((await runToEnd(host, answer, backends)).values).toEqual({ sum: 6, answer: false });
+    const doubled = host.logs.filter(({ message }) => message.startsWith('doubling')).map(({ message }) => message);
+    expect(doubled.sort()).toEqual(['doubling 1', 'doubling 2']);
+  });
+
+  it('a run that is drained goes on from its last checkpoint, and its code sees an abort', async () => {
+    const backends = memoryBackends();
+    const request = executionRequest('slow', { input: {} });
+    const logged = (text: string) => host.nextLog(({ message }) => message === text);
+    let waits = logged('tool waits');
+    const drained = startRun(host, request, backends);
+    await waits;
+    drained.drain();
+    expect(await drained.settled).toEqual({ kind: 'drained' });
+    waits = logged('tool waits');
+    const saw = logged('tool saw the abort');
+    const aborted = startRun(host, { ...request, attempt: 2 }, backends);
+    await waits;
+    aborted.abort('enough');
+    expect(await aborted.settled).toMatchObject({ kind: 'aborted' });
+    await saw;
+    const state = await stateOf('slow', request.threadId, backends);
+    expect([state.values, state.next]).toEqual([{ seen: ['first'] }, ['wait']]);
   });
 
   it('supersteps make a history, and a graph can be drawn', async () => {

@@ -7,7 +7,15 @@ import { fixtures, type HostUnderTest, startHost } from './host-under-test.ts';
 /** A release of each line before 1.0 that is supported: the oldest one, and the last ones that differ from others. */
 export const LINES = ['0.2.57', '0.3.12', '0.4.10'] as const;
 
-const GRAPHS = ['basic/questions.ts', 'basic/sub.ts', 'basic/hitl.ts', 'basic/steps.ts', 'lines/everything.ts'];
+const GRAPHS = [
+  'basic/slow.ts',
+  'lines/functional.ts',
+  'basic/questions.ts',
+  'basic/sub.ts',
+  'basic/hitl.ts',
+  'basic/steps.ts',
+  'lines/everything.ts',
+];
 
 export async function startLine(version: (typeof LINES)[number]): Promise<HostUnderTest> {
   const projectDir = await mkdtemp(join(tmpdir(), 'line-'));
