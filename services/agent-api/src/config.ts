@@ -56,6 +56,12 @@ export const configSchema = Type.Object({
       description: 'Path that everything is served under; `http.mount_prefix` of the project wins.',
     }),
   ),
+  UI_BASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description: 'Address under which pages load the files of components, if not the one they were asked for at.',
+    }),
+  ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
   HTTP_MAX_OPEN_STREAMS: Type.Integer({
     default: 5000,

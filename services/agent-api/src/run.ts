@@ -53,7 +53,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, cipher, loopback, host } = served;
-  const ui = openUi(served, context);
+  const ui = openUi(served, config, context);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
   const tracingProject = tracingProjectOf(environment);

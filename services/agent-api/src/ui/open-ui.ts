@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import * as contracts from '@runyard/contracts';
 import { bundleUi, type UiFile } from '@runyard/graph-host';
 import { type BoundOperation, bind, NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
 import { baseUrlForPages } from '../http/base-url.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { logOfProject } from '../project/supervised-graph-host.ts';
@@ -24,8 +25,10 @@ const CONTENT_TYPES: Record<string, string> = {
  */
 export function openUi(
   { project, environment, user }: Pick<ServedProject, 'project' | 'environment' | 'user'>,
+  config: Pick<Config, 'UI_BASE_URL'>,
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
 ): Ui {
+  const ownAddress = config.UI_BASE_URL?.replace(/\/+$/, '');
   const bundles = new Map<string, UiFile[]>();
   const bundled = bundle();
   bundled.catch(() => undefined); // The service awaits it when it is about to open.
@@ -36,7 +39,8 @@ export function openUi(
         const files = bundles.get(agent);
         if (!files) throw new NotFoundError(`There are no components of "${agent}"`);
         const basenames = files.map(({ basename }) => basename);
-        const html = uiElements(agent, body.name, { address: baseUrlForPages(headers), basenames });
+        const address = ownAddress ?? baseUrlForPages(headers);
+        const html = uiElements(agent, body.name, { address, basenames });
         return ok(html, { 'content-type': 'text/html' });
       }),
       bind(contracts.getUiFile, async ({ params: { agent, basename } }) => {
