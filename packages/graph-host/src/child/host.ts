@@ -24,6 +24,7 @@ import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
 import { type LoadedGraph, loadGraphs } from './loading/load-graphs.ts';
+import { registerTextModules } from './loading/register-text-modules.ts';
 import { captureConsole, printAs } from './process/console.ts';
 import { registerSdkLogger } from './process/sdk-logger.ts';
 import { GraphRun } from './run/run.ts';
@@ -135,6 +136,7 @@ export class Host {
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
     await preloadLangGraph(project.graphs);
     await import(import.meta.resolve('tsx'));
+    registerTextModules();
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
     return [...this.#graphs.values()].map(({ graphId, description, isFactory }) => ({
       graphId,

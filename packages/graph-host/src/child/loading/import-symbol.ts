@@ -24,11 +24,13 @@ export async function importSymbol(source: ProjectExport, directory: string): Pr
 
 /**
  * Returns the export. The exports of a CommonJS file are on `default` of its namespace, its own default one level
- * deeper.
+ * deeper. Node finds names for some of them, by reading the file; without any, it is a file that computes its exports.
  */
 function pick(namespace: Record<string, unknown>, symbol: string): unknown {
   const inner = namespace.default as Record<string, unknown> | undefined;
-  const isCommonJs = typeof inner === 'object' && inner !== null && '__esModule' in inner;
-  if (symbol === 'default' && isCommonJs) return inner.default;
-  return namespace[symbol] ?? (isCommonJs ? inner[symbol] : undefined);
+  const isObject = typeof inner === 'object' && inner !== null;
+  const isTranspiled = isObject && '__esModule' in inner;
+  if (symbol === 'default' && isTranspiled) return inner.default;
+  const hasNoNames = Object.keys(namespace).every((name) => name === 'default' || name === 'module.exports');
+  return namespace[symbol] ?? (isTranspiled || (isObject && hasNoNames) ? inner[symbol] : undefined);
 }
