@@ -170,7 +170,7 @@ const ORG_ACCESS = {
   ...rows('workspaces:read', ['listWorkspaceSecrets', 'listWorkspaceMembers']),
   ...rows('workspaces:read', ['listActiveWorkspaceMembers', 'listPendingWorkspaceMembers']),
   ...rows('workspaces:manage-members', ['addWorkspaceMember', 'updateWorkspaceMember', 'removeWorkspaceMember']),
-  ...rows('workspaces:manage-members', ['addWorkspaceMembers', 'withdrawWorkspaceInvite']),
+  ...rows('workspaces:manage-members', ['addWorkspaceMembers', 'withdrawWorkspaceInvite', 'updateWorkspaceInvite']),
   ...rows('organization administrator', ['deleteWorkspace']),
   ...bothPaths('organization administrator', ['createRole', 'updateRole']),
   ...rows('organization administrator', ['deleteRole', 'deleteRoleAlias']),

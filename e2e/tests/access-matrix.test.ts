@@ -260,6 +260,7 @@ describe('a change in an organization', () => {
     setDefaultSsoProvision: 'the organization is the default one already',
     addWorkspaceMember: 'the member of its example does not exist',
     withdrawWorkspaceInvite: 'nobody is invited to the workspace',
+    updateWorkspaceInvite: 'nobody is invited to the workspace',
   };
   /** Bodies that change something, where the example of the contract does not. */
   const CHANGES: Record<string, (suffix: string) => object> = {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type PermissionMeaning, type Role, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestMembers } from './support/members.ts';
-import { TestOrgAccess } from './support/platform.ts';
+import { type Answer, TestOrgAccess } from './support/platform.ts';
 
 const ROLES = '/api/v1/orgs/current/roles';
+const EDITOR = PLATFORM_ROLES.workspaceEditor;
 
 let platform: TestOrgAccess;
 let people: TestMembers;
@@ -28,6 +29,22 @@ const make = async (body: Record<string, unknown> = {}) => {
   return answer.body;
 };
 const remove = (id: string) => platform.asAdmin<Role & { detail: string }>('DELETE', `${ROLES}/${id}`);
+/** Sends a request that waits for a role, which is gone when it goes on. */
+async function whileDeleted<Body>(roleId: string, request: () => Promise<Answer<Body>>): Promise<Answer<Body>> {
+  const { database } = people;
+  const answer = await database.transact(async (transaction) => {
+    await transaction.$queryRaw`SELECT 1 FROM role WHERE id = ${roleId}::uuid FOR UPDATE`;
+    const sent = request();
+    await vi.waitFor(async () => {
+      const waiting = await database.prisma.$queryRaw<unknown[]>`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect(waiting).toHaveLength(1);
+    }, 10_000);
+    await transaction.role.delete({ where: { id: roleId } });
+    return { sent };
+  });
+  return answer.sent;
+}
 const permissionsOf = async (key: string) => (await platform.verify(key, { workspace_id: workspaceId })).body.claims;
 
 describe('a custom role', () => {
@@ -129,6 +146,56 @@ describe('a custom role', () => {
       data: { isRemoved: true, disabledAt: new Date() },
     });
     expect((await remove(role.id)).status).toBe(200);
+  });
+
+  it('that is deleted while it is being given is refused by every operation that gives roles', async () => {
+    const { prisma } = people.database;
+    const [ada, grace] = [await people.add(), await people.add({ workspaces: { [workspaceId]: EDITOR } })];
+    const key = await platform.issue({ role_id: EDITOR });
+    const orgs = '/api/v1/orgs/current';
+    const inWorkspace = '/api/v1/workspaces/current/members';
+    const invited = await platform.asAdmin('POST', `${orgs}/members`, {
+      ...{ email: 'pending@example.com', workspace_ids: [workspaceId], workspace_role_id: EDITOR },
+    });
+    expect(invited.status).toBe(200);
+    const pending = await prisma.inviteWorkspace.findFirstOrThrow({
+      where: { invite: { email: 'pending@example.com' } },
+    });
+    const newcomer = (more: object = {}) => ({ email: `${randomUUID()}@example.com`, ...more });
+    const sso = { issuer_url: 'https://id.example.com', client_id: 'runyard', client_secret: 'secret' };
+    const ways: [method: string, path: string, body: (roleId: string) => unknown][] = [
+      ['POST', inWorkspace, (role_id) => ({ org_identity_id: ada.identityId, role_id })],
+      ['PATCH', `${inWorkspace}/${grace.identityId}`, (role_id) => ({ role_id })],
+      ['PATCH', `${inWorkspace}/${pending.id}/pending`, (role_id) => ({ role_id })],
+      ['POST', `${inWorkspace}/batch`, (workspace_role_id) => [newcomer({ workspace_role_id })]],
+      ['POST', `${orgs}/members`, (workspace_role_id) => newcomer({ workspace_role_id, workspace_ids: [workspaceId] })],
+      [
+        'POST',
+        `${orgs}/members`,
+        (workspace_role_id) => newcomer({ workspace_role_id, workspace_ids: [workspaceId], direct: true }),
+      ],
+      ['POST', `${orgs}/service-keys`, (role_id) => ({ role_id })],
+      ['PATCH', `${orgs}/service-keys/${key.id}`, (role_id) => ({ role_id })],
+      [
+        'POST',
+        '/api/v1/service-accounts',
+        (role_id) => ({ name: 'A', workspaces: [{ workspace_id: workspaceId, role_id }] }),
+      ],
+      [
+        'POST',
+        `${orgs}/sso-settings`,
+        (id) => ({ ...sso, default_workspace_role_id: id, default_workspace_ids: [workspaceId] }),
+      ],
+    ];
+    const answers = [];
+    for (const [method, path, body] of ways) {
+      const role = await make();
+      const answer = await whileDeleted(role.id, () =>
+        platform.call(platform.bootstrap.api_key, method, path, body(role.id), workspaceId),
+      );
+      answers.push([method, path, answer.status]);
+    }
+    expect(answers).toEqual(ways.map(([method, path]) => [method, path, 422]));
   });
 
   it('is written by administrators of its own organization alone', async () => {

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
 import { TestOrgAccess } from './support/platform.ts';
 import { ENTERPRISE, GROUP, PATCH, ScimClient, USER } from './support/scim-client.ts';
@@ -569,6 +570,35 @@ describe('the last administrator', () => {
     }
     expect((await scim.get(`/Users/${id}`)).body.active).toBe(true);
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toHaveLength(1);
+  });
+
+  it('stays when users, groups and members lose the role at once, whichever goes first', async () => {
+    const [ada, bob, eve] = [await createUser('race-a'), await createUser('race-b'), await createUser('race-c')];
+    const { body: group } = await scim.createGroup('Racing Organization Admin', [ada, bob]);
+    const { id: manual } = await identityOf(eve);
+    const member = `/api/v1/orgs/current/members/${manual}`;
+    const role_id = PLATFORM_ROLES.organizationAdmin;
+    expect((await platform.asAdmin('PATCH', member, { role_id })).status).toBe(200);
+    const last = await database.prisma.scimGroup.findFirstOrThrow({
+      where: { displayName: 'Last Organization Admin' },
+    });
+    const answers = await Promise.all([
+      scim.patch(`/Users/${ada}`, { op: 'replace', path: 'active', value: false }),
+      scim.send('DELETE', `/Groups/${group.id}`),
+      platform.asAdmin('PATCH', member, { role_id: PLATFORM_ROLES.organizationUser }),
+      scim.patch(`/Groups/${last.id}`, { op: 'remove', path: 'members' }),
+      scim.send('DELETE', `/Users/${bob}`),
+    ]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status >= 300)).toEqual(expect.arrayContaining([409]));
+    expect(
+      statuses.every((status) => [200, 204, 409].includes(status)),
+      statuses.join(),
+    ).toBe(true);
+    const left = await database.prisma.identity.count({
+      where: { organizationId, kind: 'person', disabledAt: null, isRemoved: false, organizationRoleId: role_id },
+    });
+    expect(left).toBeGreaterThan(0);
   });
 });
 

@@ -79,6 +79,22 @@ describe('settings of single sign-on', () => {
     for (const action of ['created', 'updated', 'deleted']) expect(dump).toContain(`sso_provider.${action}`);
   });
 
+  it('that two administrators change at once keep both changes', async () => {
+    const made = await create(oidc());
+    const patch = (body: object) => platform.asAdmin('PATCH', `${PATH}/${made.id}`, body);
+    const changes = [
+      { scopes: 'openid email' },
+      { client_id: 'another' },
+      { logout_at_provider: true },
+      { display_name: 'Company' },
+      { sso_groups_claim_field: 'teams' },
+    ];
+    for (const { status } of await Promise.all(changes.map(patch))) expect(status).toBe(200);
+    const { body } = await platform.asAdmin<SsoSettings[]>('GET', PATH);
+    expect(body.find(({ id }) => id === made.id)).toMatchObject(Object.assign({}, ...changes));
+    await platform.asAdmin('DELETE', `${PATH}/${made.id}`);
+  });
+
   it('of SAML are read from metadata given as text or fetched from an address', async () => {
     const xml = samlMetadataOf({
       entityId: 'https://text.example.com',

@@ -185,7 +185,13 @@ it('members are filtered, sorted and paged, and all are listed with the pending 
   expect(all.body.pending).toEqual(pending.body);
   expect(all.body.members.map(({ email }) => email)).toEqual(expect.arrayContaining(added.map(({ email }) => email)));
   const { id } = pending.body[0]!;
-  expect((await call('DELETE', `/${id}/pending`)).body).toEqual(pending.body[0]);
+  const changed = await call('PATCH', `/${id}/pending`, { role_id: EDITOR });
+  expect(changed).toEqual({ status: 200, body: { ...pending.body[0], role_id: EDITOR, role_name: 'Editor' } });
+  expect(await people.actions(id)).toEqual(['invite.workspace_role_changed']);
+  expect((await call('PATCH', `/${id}/pending`, { role_id: PLATFORM_ROLES.organizationUser })).status).toBe(422);
+  expect((await call('PATCH', `/${randomUUID()}/pending`, { role_id: EDITOR })).status).toBe(404);
+  expect((await call('DELETE', `/${id}/pending`)).body).toEqual(changed.body);
+  expect((await call('PATCH', `/${id}/pending`, { role_id: EDITOR })).status).toBe(404);
   expect((await call('DELETE', `/${id}/pending`)).status).toBe(404);
   const left = await platform.asAdmin<unknown[]>('GET', '/api/v1/orgs/current/members/pending?emails=new@example.com');
   expect(left.body).toMatchObject([{ workspace_ids: [] }]);

@@ -1,8 +1,9 @@
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { lockAdministrators } from './administrators.ts';
+import { keepAdministrator } from './administrators.ts';
 import { type GroupNameContext, type GroupRole, rolesOfGroup } from './group-names.ts';
-import { applyGrants } from './role-grants.ts';
+import { lockGrantableRoles } from './role-authority.ts';
+import { applyGrantsOnly } from './role-grants.ts';
 
 /** The things that names of groups may refer to in an organization. */
 export interface StoredGroupNameContext extends GroupNameContext {
@@ -50,7 +51,16 @@ export async function applyGroupGrants(
   organizationId: string,
   scope: GroupGrantScope = {},
 ): Promise<void> {
-  await lockAdministrators(transaction, organizationId);
+  await keepAdministrator(transaction, organizationId, () => applyLocked(transaction, organizationId, scope));
+}
+
+async function applyLocked(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  scope: GroupGrantScope,
+): Promise<void> {
+  // Names of groups are read against roles that stay until the transaction ends.
+  await lockGrantableRoles(transaction, organizationId);
   const wanted = await readMeanings(transaction, organizationId, scope.groupIds);
   const groupIds = scope.groupIds ? [...scope.groupIds] : null;
   const userIds = scope.userIds ? [...scope.userIds] : null;
@@ -92,7 +102,7 @@ export async function applyGroupGrants(
     SELECT identity_id::text FROM removed UNION SELECT identity_id::text FROM added`;
   for (let start = 0; start < rows.length; start += BATCH) {
     const batch = rows.slice(start, start + BATCH).map(({ identity_id }) => identity_id);
-    await applyGrants(transaction, organizationId, batch);
+    await applyGrantsOnly(transaction, organizationId, batch);
   }
 }
 

@@ -1,6 +1,6 @@
 import { ForbiddenError, InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { Role } from '../generated/client.ts';
+import type { Prisma, Role } from '../generated/client.ts';
 import { PLATFORM_ROLES, rankOfOrganizationRole } from './platform-roles.ts';
 import { accessOfCaller } from './read-only.ts';
 
@@ -10,6 +10,19 @@ export type GrantableRoles = ReadonlyMap<string, Role>;
 export async function readGrantableRoles(queries: Queries, organizationId: string): Promise<GrantableRoles> {
   const roles = await queries.role.findMany({ where: { OR: [{ organizationId: null }, { organizationId }] } });
   return new Map(roles.map((role) => [role.id, role]));
+}
+
+/**
+ * Reads the roles that can be given, and keeps custom ones from being deleted until the transaction ends: a deletion waits,
+ * and then finds them in use.
+ */
+export async function lockGrantableRoles(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+): Promise<GrantableRoles> {
+  await transaction.$queryRaw`
+    SELECT 1 FROM role WHERE organization_id = ${organizationId}::uuid ORDER BY id FOR KEY SHARE`;
+  return readGrantableRoles(transaction, organizationId);
 }
 
 /** @param loc of the role's id in the request @throws InvalidFieldError when there is no such role */

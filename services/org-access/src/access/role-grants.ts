@@ -67,14 +67,27 @@ export async function applyGrants(
   { areNew = false }: { areNew?: boolean } = {},
 ): Promise<string[]> {
   if (identityIds.length === 0) return [];
-  return keepAdministrator(transaction, organizationId, async () => {
-    const { reassigned, widened } = await setRoles(transaction, organizationId, identityIds);
-    if (!areNew && reassigned.length > 0)
-      await publishAccessChange(transaction, organizationId, reassigned, 'role_changed');
-    if (!areNew && widened.length > 0)
-      await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds: widened });
-    return [...reassigned, ...widened];
-  });
+  return keepAdministrator(transaction, organizationId, () =>
+    applyGrantsOnly(transaction, organizationId, identityIds, { areNew }),
+  );
+}
+
+/**
+ * Like `applyGrants`, for one of several steps within one `keepAdministrator`: between two steps nobody may administer the
+ * organization, after the last one somebody has to.
+ */
+export async function applyGrantsOnly(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  identityIds: readonly string[],
+  { areNew = false }: { areNew?: boolean } = {},
+): Promise<string[]> {
+  const { reassigned, widened } = await setRoles(transaction, organizationId, identityIds);
+  if (!areNew && reassigned.length > 0)
+    await publishAccessChange(transaction, organizationId, reassigned, 'role_changed');
+  if (!areNew && widened.length > 0)
+    await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds: widened });
+  return [...reassigned, ...widened];
 }
 
 interface ChangedIdentities {

@@ -1,22 +1,21 @@
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /** Body fields that name a role, by the scope that the role must have. */
 const ROLE_FIELDS = { organization: 'org_role_id', workspace: 'role_id' } as const;
 
-/** @throws InvalidFieldError */
+/** Requires a role, and keeps it from being deleted until the transaction ends. @throws InvalidFieldError */
 export async function requireRole(
-  queries: Queries,
+  transaction: Prisma.TransactionClient,
   organizationId: string,
   roleId: string,
   accessScope: keyof typeof ROLE_FIELDS,
 ): Promise<void> {
-  const role = await queries.role.findFirst({
-    where: { id: roleId, accessScope, OR: [{ organizationId: null }, { organizationId }] },
-  });
-  if (!role)
+  const role = (await lockGrantableRoles(transaction, organizationId)).get(roleId);
+  if (role?.accessScope !== accessScope)
     throw new InvalidFieldError(['body', ROLE_FIELDS[accessScope]], `There is no ${accessScope} role ${roleId}.`, {
       code: 'role_or_workspace_unknown',
     });

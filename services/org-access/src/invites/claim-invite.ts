@@ -1,4 +1,5 @@
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import type { NewGrant } from '../access/role-grants.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
@@ -42,17 +43,10 @@ export async function claimInvite(
     where: { organizationId, id: { in: workspaces.map(({ workspaceId }) => workspaceId) }, deletedAt: null },
     select: { id: true },
   });
-  const roles = await transaction.role.findMany({
-    where: {
-      id: { in: workspaces.map(({ roleId }) => roleId) },
-      accessScope: 'workspace',
-      OR: [{ organizationId: null }, { organizationId }],
-    },
-    select: { id: true },
-  });
+  const roles = await lockGrantableRoles(transaction, organizationId);
   const isLive = (workspaceId: string) => live.some((workspace) => workspace.id === workspaceId);
   const roleOf = (roleId: string) =>
-    roles.some((role) => role.id === roleId) ? roleId : PLATFORM_ROLES.workspaceEditor;
+    roles.get(roleId)?.accessScope === 'workspace' ? roleId : PLATFORM_ROLES.workspaceEditor;
   const grants: Omit<NewGrant, 'identityId'>[] = [
     { workspaceId: null, roleId: organizationRoleId, source: 'invite', sourceId: id },
     ...workspaces

@@ -3,7 +3,7 @@ import { toSqlText } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 import { lockAdministrators } from '../access/administrators.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
-import { readGrantableRoles, requireAuthorityOver, requireKnownRole } from '../access/role-authority.ts';
+import { lockGrantableRoles, requireAuthorityOver, requireKnownRole } from '../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -43,7 +43,7 @@ export class MemberService {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         if (roleId) {
-          const roles = await readGrantableRoles(transaction, organizationId);
+          const roles = await lockGrantableRoles(transaction, organizationId);
           requireKnownRole(roles, roleId, 'organization', ['body', 'role_id']);
           await changeOrganizationRole(transaction, audit, caller, { identityId, roleId });
         }

@@ -3,13 +3,13 @@ import { toSqlText } from '@runyard/database';
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import {
-  readGrantableRoles,
+  lockGrantableRoles,
   requireAuthorityOver,
   requireKnownRole,
   requireWorkspaceAuthority,
 } from '../access/role-authority.ts';
 import type { Queries } from '../database/database.ts';
-import type { Role } from '../generated/client.ts';
+import type { Prisma, Role } from '../generated/client.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 
 /** A person who is to become a member, with roles that exist and that the caller may give. */
@@ -35,26 +35,26 @@ interface RequestForm {
  *   when the caller may not give a role
  */
 export async function planMembers(
-  queries: Queries,
+  transaction: Prisma.TransactionClient,
   caller: Principal,
   people: readonly PendingIdentityCreate[],
   form: RequestForm,
 ): Promise<PlannedMember[]> {
-  const planned = await planPeople(queries, caller, people, form);
+  const planned = await planPeople(transaction, caller, people, form);
   for (const { organizationRole } of planned) requireAuthorityOver(caller, organizationRole.id);
   return planned;
 }
 
 /** Like `planMembers`, for people who may be members already: the caller may lack the right to give the organization role. */
 export async function planPeople(
-  queries: Queries,
+  transaction: Prisma.TransactionClient,
   caller: Principal,
   people: readonly PendingIdentityCreate[],
   { isBatch, mayHavePassword = false }: RequestForm,
 ): Promise<PlannedMember[]> {
   const { organizationId } = caller;
-  const roles = await readGrantableRoles(queries, organizationId);
-  const live = await findWorkspaces(queries, organizationId, people);
+  const roles = await lockGrantableRoles(transaction, organizationId);
+  const live = await findWorkspaces(transaction, organizationId, people);
   const seen = new Set<string>();
   const planned = people.map((person, index): PlannedMember => {
     const loc = (field: string) => (isBatch ? ['body', index, field] : ['body', field]);
@@ -83,7 +83,7 @@ export async function planPeople(
     };
   });
   await requireWorkspaceAuthority(
-    queries,
+    transaction,
     caller,
     planned.flatMap(({ workspaces }) => workspaces),
   );

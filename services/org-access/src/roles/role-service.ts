@@ -15,7 +15,7 @@ import { applyGroupGrants } from '../access/group-grants.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
-import type { Prisma, Role as RoleRow } from '../generated/client.ts';
+import { Prisma, type Role as RoleRow } from '../generated/client.ts';
 import { publishAccessChange } from '../identities/access-change.ts';
 import { endUseByFormerHolders, listHolders, requireUnused } from './role-holders.ts';
 
@@ -78,7 +78,7 @@ export class RoleService {
       audited(async (transaction, audit) => {
         // Before the role, as changes of groups take both locks in this order.
         await lockAdministrators(transaction, organizationId);
-        const before = await lockCustomRole(transaction, organizationId, id);
+        const before = await lockCustomRole(transaction, organizationId, id, 'change');
         const displayName = body.display_name == null ? before.displayName : toSqlText(body.display_name);
         if (displayName !== before.displayName) await requireFreeName(transaction, organizationId, displayName, id);
         const after = await transaction.role.update({
@@ -111,7 +111,7 @@ export class RoleService {
     const { organizationId } = caller;
     return this.#database.transact(
       audited(async (transaction, audit) => {
-        const role = await lockCustomRole(transaction, organizationId, id);
+        const role = await lockCustomRole(transaction, organizationId, id, 'deletion');
         await requireUnused(transaction, organizationId, id);
         await endUseByFormerHolders(transaction, organizationId, id);
         await transaction.role.delete({ where: { id } });
@@ -167,14 +167,20 @@ function escapeLikePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** @throws NotFoundError; ForbiddenError for a role of the platform */
+/**
+ * Makes other changes of a role wait. A deletion waits for everybody who is giving the role, too, and they for it.
+ *
+ * @throws NotFoundError; ForbiddenError for a role of the platform
+ */
 async function lockCustomRole(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   id: string,
+  purpose: 'change' | 'deletion',
 ): Promise<RoleRow> {
+  const strength = purpose === 'deletion' ? Prisma.sql`FOR UPDATE` : Prisma.sql`FOR NO KEY UPDATE`;
   await transaction.$queryRaw`
-    SELECT 1 FROM role WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid FOR UPDATE`;
+    SELECT 1 FROM role WHERE id = ${id}::uuid AND organization_id = ${organizationId}::uuid ${strength}`;
   const role = await findRole(transaction, organizationId, id);
   if (!role) throw new NotFoundError('Role not found');
   if (role.organizationId === null)

@@ -1,5 +1,6 @@
 import { lockAdministrators } from '../access/administrators.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import type { NewGrant } from '../access/role-grants.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
@@ -192,15 +193,8 @@ async function defaultGrants(
     where: { organizationId, id: { in: defaultWorkspaceIds }, deletedAt: null },
     select: { id: true },
   });
-  const role = await transaction.role.findFirst({
-    where: {
-      id: defaultWorkspaceRoleId,
-      accessScope: 'workspace',
-      OR: [{ organizationId: null }, { organizationId }],
-    },
-    select: { id: true },
-  });
-  const roleId = role?.id ?? PLATFORM_ROLES.workspaceEditor;
+  const role = (await lockGrantableRoles(transaction, organizationId)).get(defaultWorkspaceRoleId);
+  const roleId = role?.accessScope === 'workspace' ? role.id : PLATFORM_ROLES.workspaceEditor;
   const grant = { source: 'jit' as const, sourceId: id };
   return [
     { ...grant, workspaceId: null, roleId: PLATFORM_ROLES.organizationUser },

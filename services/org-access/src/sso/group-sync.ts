@@ -2,6 +2,7 @@ import { ConflictError } from '@runyard/service-kit';
 import { readGroupNameContext } from '../access/group-grants.ts';
 import { type GroupRole, rolesOfGroup } from '../access/group-names.ts';
 import { rankOfOrganizationRole } from '../access/platform-roles.ts';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import { addGrants, applyGrants } from '../access/role-grants.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
@@ -36,8 +37,11 @@ export async function syncGroupRoles(
   audit: AuditRecorder,
   { id: sourceId, organizationId }: SsoProvider,
   identityId: string,
-  roles: readonly GroupRole[],
+  wanted: readonly GroupRole[],
 ): Promise<void> {
+  // A role may have been deleted since the names of groups were read.
+  const given = await lockGrantableRoles(transaction, organizationId);
+  const roles = wanted.filter(({ roleId }) => given.has(roleId));
   const where = { organizationId, identityId, source: 'sso_group', sourceId };
   const before = await transaction.roleGrant.findMany({ where, select: { workspaceId: true, roleId: true } });
   if (isSame(before, roles)) return;

@@ -4,6 +4,7 @@ import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ConflictError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -11,7 +12,7 @@ import { endSessions } from '../sessions/end-sessions.ts';
 import { normalizeDomain, requireVerifiedDomain } from './email-domains.ts';
 import { ensureLoginSlug } from './login-slug.ts';
 import { clientSecretPlace, oidcOf } from './provider-configuration.ts';
-import { type Connection, readConnection } from './provider-settings.ts';
+import { type Connection, fetchMetadata, mergeConnection, requireProtocol } from './provider-settings.ts';
 import type { ProviderSources } from './provider-sources.ts';
 import { type ProviderWithDomains, renderProvider } from './provider-view.ts';
 import type { SsoUrls } from './sso-urls.ts';
@@ -46,7 +47,9 @@ export class SsoProviderService {
   async create(caller: Principal, body: SsoSettingsCreate, keyed?: KeyedRequest): Promise<SsoSettings> {
     requireAdministrator(caller);
     const { organizationId } = caller;
-    const connection = await readConnection(body, null, this.#sources);
+    requireProtocol(body, undefined);
+    const fetched = await fetchMetadata(body, this.#sources);
+    const connection = mergeConnection(body, null, this.#sources, fetched);
     const domains = await this.#readDomains(organizationId, body.email_domains ?? []);
     return this.#database.transact(
       withIdempotencyKey(
@@ -82,13 +85,16 @@ export class SsoProviderService {
     if (known.protocol === 'oidc' && oidcOf(known).isFromEnvironment) {
       if (ENVIRONMENT_FIELDS.some((field) => field in body)) throw fromEnvironment();
     }
-    const connection = await readConnection(body, known, this.#sources);
+    requireProtocol(body, known.protocol);
+    const fetched = await fetchMetadata(body, this.#sources);
     const domains = body.email_domains && (await this.#readDomains(organizationId, body.email_domains));
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await lock(transaction, organizationId);
         const before = await find(transaction, organizationId, id);
         await requireDefaults(transaction, organizationId, body);
+        // Merged under the lock: what somebody else changed since it was read stays.
+        const connection = mergeConnection(body, before, this.#sources, fetched);
         const provider = await transaction.ssoProvider.update({
           where: { id },
           data: {
@@ -223,10 +229,9 @@ async function requireDefaults(
   const unknown = (field: string, message: string) =>
     new InvalidFieldError(['body', field], message, { code: 'role_or_workspace_unknown' });
   if (roleId !== undefined) {
-    const role = await transaction.role.findFirst({
-      where: { id: roleId, accessScope: 'workspace', OR: [{ organizationId: null }, { organizationId }] },
-    });
-    if (!role) throw unknown('default_workspace_role_id', `There is no workspace role ${roleId}.`);
+    const role = (await lockGrantableRoles(transaction, organizationId)).get(roleId.toLowerCase());
+    if (role?.accessScope !== 'workspace')
+      throw unknown('default_workspace_role_id', `There is no workspace role ${roleId}.`);
   }
   if (workspaceIds !== undefined) {
     const live = await transaction.workspace.findMany({

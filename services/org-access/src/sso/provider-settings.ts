@@ -17,6 +17,9 @@ export interface Connection {
   metadata?: string;
 }
 
+/** Metadata of SAML that the provider gave. */
+export type FetchedMetadata = Awaited<ReturnType<ProviderSources['readMetadata']>>;
+
 const OIDC_FIELDS = [
   'issuer_url',
   'client_id',
@@ -30,21 +33,48 @@ const SAML_FIELDS = ['metadata_url', 'metadata_xml', 'is_response_signed', 'idp_
 const MAPPED_ATTRIBUTES = ['sub', 'email', 'name', 'given_name', 'family_name'];
 
 /**
- * Returns the connection that a request describes, after the provider was found to exist. It needs requests to the
- * provider, so it is called outside of transactions.
+ * Checks what a request says about the connection, and asks the provider for its metadata where that is needed: outside of
+ * transactions.
  *
+ * @returns null when the metadata stays
  * @throws InvalidFieldError
  */
-export async function readConnection(
+export async function fetchMetadata(
+  body: SsoSettingsCreate | SsoSettingsUpdate,
+  sources: ProviderSources,
+): Promise<FetchedMetadata | null> {
+  if (body.metadata_url !== undefined && body.metadata_xml !== undefined)
+    throw invalid('metadata_xml', 'Only one of metadata_url and metadata_xml is possible.');
+  const isSame = body.metadata_url === undefined && body.metadata_xml === undefined;
+  return isSame ? null : sources.readMetadata(body);
+}
+
+/**
+ * Returns the connection of a provider after a request.
+ *
+ * @param current the provider as it is under the lock of the change, so that no other change is lost; null: it is new
+ * @throws InvalidFieldError
+ */
+export function mergeConnection(
   body: SsoSettingsCreate | SsoSettingsUpdate,
   current: ProviderWithDomains | null,
   sources: ProviderSources,
-): Promise<Connection> {
-  const protocol = current?.protocol ?? protocolOf(body);
-  refuseFields(body, protocol === 'oidc' ? SAML_FIELDS : OIDC_FIELDS, protocol);
+  fetched: FetchedMetadata | null,
+): Connection {
   refuseUnknownAttributes(body, current);
-  if (protocol === 'oidc') return { protocol: 'oidc', configuration: readOidc(body, current, sources) };
-  return readSaml(body, current, sources);
+  if (requireProtocol(body, current?.protocol) === 'oidc')
+    return { protocol: 'oidc', configuration: readOidc(body, current, sources) };
+  return readSaml(body, current, fetched);
+}
+
+/** @param known the protocol of a provider that exists @throws InvalidFieldError for a field of the other protocol */
+export function requireProtocol(
+  body: SsoSettingsCreate | SsoSettingsUpdate,
+  known: string | undefined,
+): 'oidc' | 'saml' {
+  const protocol = (known ?? protocolOf(body)) === 'oidc' ? 'oidc' : 'saml';
+  refuseFields(body, protocol === 'oidc' ? SAML_FIELDS : OIDC_FIELDS, protocol);
+  return protocol;
 }
 
 function protocolOf(body: SsoSettingsCreate | SsoSettingsUpdate): 'oidc' | 'saml' {
@@ -79,18 +109,14 @@ function readOidc(
   };
 }
 
-async function readSaml(
+function readSaml(
   body: SsoSettingsCreate | SsoSettingsUpdate,
   current: ProviderWithDomains | null,
-  sources: ProviderSources,
-): Promise<Connection> {
+  fetched: FetchedMetadata | null,
+): Connection {
   const before = current ? samlOf(current) : undefined;
-  if (body.metadata_url !== undefined && body.metadata_xml !== undefined)
-    throw invalid('metadata_xml', 'Only one of metadata_url and metadata_xml is possible.');
-  const isSame = body.metadata_url === undefined && body.metadata_xml === undefined;
-  const fetched = isSame ? null : await sources.readMetadata(body);
   const configuration: SamlConfiguration = {
-    metadataUrl: isSame ? before!.metadataUrl : (body.metadata_url ?? null),
+    metadataUrl: fetched ? (body.metadata_url ?? null) : before!.metadataUrl,
     entityId: fetched?.entityId ?? before!.entityId,
     isResponseSigned: body.is_response_signed ?? before?.isResponseSigned ?? false,
     idpInitiatedEnabled: body.idp_initiated_enabled ?? before?.idpInitiatedEnabled ?? true,

@@ -8,6 +8,7 @@ import {
   listPendingWorkspaceMembers,
   listWorkspaceMembers,
   removeWorkspaceMember,
+  updateWorkspaceInvite,
   updateWorkspaceMember,
   withdrawWorkspaceInvite,
 } from '@runyard/contracts';
@@ -57,6 +58,9 @@ export function workspaceMemberRoutes(
     ),
     bind(removeWorkspaceMember, async ({ caller, params }) =>
       ok(await members.remove(caller, params.workspace_member_id.toLowerCase())),
+    ),
+    bind(updateWorkspaceInvite, async ({ caller, params, body }) =>
+      ok(await members.updateInvite(caller, params.workspace_member_id.toLowerCase(), body.role_id.toLowerCase())),
     ),
     bind(withdrawWorkspaceInvite, async ({ caller, params }) =>
       ok(await members.withdraw(caller, params.workspace_member_id.toLowerCase())),

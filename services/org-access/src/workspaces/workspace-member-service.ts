@@ -17,7 +17,7 @@ import {
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import {
   type GrantableRoles,
-  readGrantableRoles,
+  lockGrantableRoles,
   requireKnownRole,
   requireWorkspaceAuthority,
 } from '../access/role-authority.ts';
@@ -123,6 +123,32 @@ export class WorkspaceMemberService {
     );
   }
 
+  /** Changes the role that an invite gives in the workspace. */
+  async updateInvite(caller: Principal, id: string, roleId: string): Promise<PendingWorkspaceMember> {
+    const tenant = tenantOf(caller);
+    const { organizationId, workspaceId } = tenant;
+    return this.#database.transact(
+      audited(async (transaction, audit) => {
+        await requireLiveWorkspace(transaction, tenant);
+        await lockInviteOf(transaction, tenant, id);
+        const before = await workspaceMemberStore.findInvite(transaction, tenant, id);
+        if (!before) throw inviteNotFound();
+        await this.#requireRoles(transaction, caller, tenant, [roleId, before.role_id]);
+        if (roleId === before.role_id) return before;
+        await transaction.inviteWorkspace.update({ where: { id }, data: { roleId } });
+        audit.record(organizationId, {
+          action: 'invite.workspace_role_changed',
+          resourceType: 'invite_workspace',
+          resourceId: id,
+          workspaceId,
+          before: { email: before.email, roleId: before.role_id },
+          after: { email: before.email, roleId },
+        });
+        return (await workspaceMemberStore.findInvite(transaction, tenant, id))!;
+      }),
+    );
+  }
+
   /** Takes the workspace out of an invite, which stays. */
   async withdraw(caller: Principal, id: string): Promise<PendingWorkspaceMember> {
     const tenant = tenantOf(caller);
@@ -154,7 +180,7 @@ export class WorkspaceMemberService {
     { organizationId, workspaceId }: Tenant,
     roleIds: readonly string[],
   ): Promise<void> {
-    const roles: GrantableRoles = await readGrantableRoles(transaction, organizationId);
+    const roles: GrantableRoles = await lockGrantableRoles(transaction, organizationId);
     const handled = roleIds.map((id) => requireKnownRole(roles, id, 'workspace', ['body', 'role_id']));
     await requireWorkspaceAuthority(
       transaction,
@@ -217,6 +243,19 @@ async function requireNoAdministrator(
 ): Promise<void> {
   const where = { organizationId, id: identityId, organizationRoleId: PLATFORM_ROLES.organizationAdmin };
   if ((await transaction.identity.count({ where })) > 0) throw administersAll();
+}
+
+/** Makes a claim, a withdrawal and other changes of an invite wait. */
+async function lockInviteOf(
+  transaction: Prisma.TransactionClient,
+  { organizationId, workspaceId }: Tenant,
+  id: string,
+): Promise<void> {
+  await transaction.$queryRaw`
+    SELECT 1 FROM invite JOIN invite_workspace AS place ON place.invite_id = invite.id
+    WHERE place.id = ${id}::uuid AND place.workspace_id = ${workspaceId}::uuid
+      AND invite.organization_id = ${organizationId}::uuid
+    FOR UPDATE`;
 }
 
 const administersAll = () =>

@@ -263,6 +263,22 @@ export const removeWorkspaceMember = defineOperation({
   examples: { params: exampleParams },
 });
 
+export const updateWorkspaceInvite = defineOperation({
+  operationId: 'updateWorkspaceInvite',
+  method: 'patch',
+  path: `${PATH}/{workspace_member_id}/pending`,
+  summary: 'Change the role that a pending invite gives in the workspace.',
+  ...manages,
+  params,
+  body: WorkspaceMemberUpdate,
+  responses: {
+    200: { description: 'The invite.', schema: PendingWorkspaceMember, example: examplePending },
+    ...refusals,
+    404: { ...NotFoundResponse, example: { detail: 'Invite not found' } },
+  },
+  examples: { params: exampleParams, body: { role_id: EDITOR } },
+});
+
 export const withdrawWorkspaceInvite = defineOperation({
   operationId: 'withdrawWorkspaceInvite',
   method: 'delete',
@@ -360,6 +376,7 @@ export const workspaceMemberOperations = [
   addWorkspaceMembers,
   updateWorkspaceMember,
   removeWorkspaceMember,
+  updateWorkspaceInvite,
   withdrawWorkspaceInvite,
   listMyWorkspaceInvites,
   claimMyWorkspaceInvite,
