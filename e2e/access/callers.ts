@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { IssuedApiKey, Role, Workspace } from '@runyard/contracts';
+import type { AccessTokenAnswer, IssuedApiKey, IssuedScimToken, Role, Workspace } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { insertKey, insertOrganization, insertPerson, insertSession, makeKeyText, type Place } from './people.ts';
-import { type Need, ROLE_PERMISSIONS, type RoleName } from './permissions.ts';
+import { type Need, ROLE_PERMISSIONS, type RoleName, TOKEN_MAKER } from './permissions.ts';
 import { findDatabaseUrl } from './platform-database.ts';
 
 export interface PlatformUnderTest {
@@ -13,10 +13,13 @@ export interface PlatformUnderTest {
   dataDir: string;
 }
 
+type Headers = Record<string, string>;
+
 /** A credential of the organization that owns the requested resources. */
 export interface Member {
   name: string;
-  headers: Record<string, string>;
+  /** The forms in which it sends its credential: requests take turns. */
+  headers: readonly [Headers, ...Headers[]];
   roles: readonly RoleName[];
   isReadOnly: boolean;
   isSession: boolean;
@@ -27,11 +30,11 @@ export interface Member {
 
 export interface Callers {
   /** Headers without a valid credential, by what is wrong with them. */
-  invalid: Record<string, Record<string, string>>;
+  invalid: Record<string, Headers>;
   /** Good credentials in the workspace that has the resources. */
   members: Member[];
   /** Headers of people who signed in, one for each operation about the person: some end the session. */
-  visitors: Record<string, string>[];
+  visitors: Headers[];
   /** The key of an administrator of another workspace of the same organization, without rights in this one. */
   otherWorkspaceKey: string;
   /** The key of an administrator of another organization. */
@@ -45,42 +48,57 @@ export interface Callers {
 }
 
 type Credential = 'key' | 'personal token' | 'session';
+type Roles = readonly [RoleName, RoleName?];
+interface NewMember {
+  name: string;
+  roles: Roles;
+  credential: Credential;
+  isReadOnly?: boolean;
+}
 
-/** Each role with one kind of credential, and each kind of credential with some role. */
-const MEMBERS: { name: string; roles: [RoleName, RoleName?]; credential?: Credential; isReadOnly?: boolean }[] = [
-  { name: 'an administrator of the organization', roles: ['ORGANIZATION_ADMIN'] },
-  {
-    name: 'the token of an operator of the organization',
-    roles: ['ORGANIZATION_OPERATOR', 'WORKSPACE_VIEWER'],
-    credential: 'personal token',
-  },
-  {
-    name: 'the token of a user of the organization',
-    roles: ['ORGANIZATION_USER', 'WORKSPACE_VIEWER'],
-    credential: 'personal token',
-  },
-  { name: 'an administrator of the workspace', roles: ['ORGANIZATION_VIEWER', 'WORKSPACE_ADMIN'] },
-  {
-    name: 'an editor of the workspace who signed in',
-    roles: ['ORGANIZATION_VIEWER', 'WORKSPACE_EDITOR'],
-    credential: 'session',
-  },
-  { name: 'a user of the workspace', roles: ['ORGANIZATION_VIEWER', 'WORKSPACE_USER'] },
-  { name: 'a viewer of the workspace', roles: ['ORGANIZATION_VIEWER', 'WORKSPACE_VIEWER'] },
-  { name: 'a key with a custom role', roles: ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX'] },
-  { name: 'a read-only key of an administrator', roles: ['ORGANIZATION_ADMIN'], isReadOnly: true },
+const ROLES: Record<string, Roles> = {
+  'an administrator of the organization': ['ORGANIZATION_ADMIN'],
+  'an operator of the organization': ['ORGANIZATION_OPERATOR', 'WORKSPACE_VIEWER'],
+  'a user of the organization': ['ORGANIZATION_USER', 'WORKSPACE_VIEWER'],
+  'an administrator of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_ADMIN'],
+  'an editor of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_EDITOR'],
+  'a user of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_USER'],
+  'a viewer of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_VIEWER'],
+  'somebody with a custom role': ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX'],
+};
+/** Holders of the other roles have keys. */
+const WITH_PERSONAL_TOKENS = ['an operator of the organization', 'a user of the organization'];
+
+/** Each role with a key or a personal token, and with a session. */
+const MEMBERS: readonly NewMember[] = [
+  ...Object.entries(ROLES).flatMap(([name, roles]): NewMember[] => {
+    const credential = WITH_PERSONAL_TOKENS.includes(name) ? 'personal token' : 'key';
+    return [
+      { name: `the ${credential} of ${name}`, roles, credential },
+      { name: `the session of ${name}`, roles, credential: 'session' },
+    ];
+  }),
+  { name: 'a read-only key', roles: ['ORGANIZATION_ADMIN'], credential: 'key', isReadOnly: true },
 ];
+export const SESSION_COUNT = MEMBERS.filter(({ credential }) => credential === 'session').length;
 
 /** Returns whether the tables permit a member what `need` requires. */
-export function isAllowed(need: Need, { roles, isReadOnly, isSession }: Omit<Member, 'headers'>): boolean {
+export function isAllowed(need: Need, { roles, isReadOnly, isSession }: Member): boolean {
   if (typeof need === 'object' || need === 'any key') return true;
-  if (need === 'signed-in person') return isSession;
+  if (isPersonal(need) && !isSession) return false;
+  if (need === 'signed-in person') return true;
   if (need === 'any key that writes') return !isReadOnly;
   if (need === 'organization administrator') return roles.includes('ORGANIZATION_ADMIN') && !isReadOnly;
   // Administrators of an organization administer each of its workspaces.
   const held = roles.includes('ORGANIZATION_ADMIN') ? [...roles, 'WORKSPACE_ADMIN' as const] : roles;
-  const isHeld = held.some((role) => (ROLE_PERMISSIONS[role] as readonly string[]).includes(need));
+  const permission = need === TOKEN_MAKER ? 'organization:pats:create' : need;
+  const isHeld = held.some((role) => (ROLE_PERMISSIONS[role] as readonly string[]).includes(permission));
   return isHeld && (!isReadOnly || need.endsWith(':read'));
+}
+
+/** Returns whether an operation is about a person who signed in. */
+export function isPersonal(need: Need): boolean {
+  return need === 'signed-in person' || need === TOKEN_MAKER;
 }
 
 /**
@@ -117,7 +135,7 @@ export async function makeCallers(platform: PlatformUnderTest, visitors: number)
     const signedOut = await insertPerson(client, place, { roles: ['ORGANIZATION_ADMIN'] });
     const { key: otherOrganizationKey, ...foreign } = await insertOrganization(client);
     const outside = await insertOrganization(client, { ipAllowlist: ['203.0.113.0/24'] });
-    const visiting: Record<string, string>[] = [];
+    const visiting: Headers[] = [];
     while (visiting.length < visitors) {
       const visitor = await insertPerson(client, place, { roles: ['ORGANIZATION_USER', 'WORKSPACE_VIEWER'] });
       visiting.push(await insertSession(client, place, { personId: visitor.personId, url: platform.url }));
@@ -125,6 +143,9 @@ export async function makeCallers(platform: PlatformUnderTest, visitors: number)
     const withKey = (key: string) => ({ 'x-api-key': key });
     const { url } = platform;
     const { personId } = signedOut;
+    const scimToken = await ask<IssuedScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', {
+      description: 'an identity provider',
+    });
     return {
       invalid: {
         'no credential': {},
@@ -136,6 +157,7 @@ export async function makeCallers(platform: PlatformUnderTest, visitors: number)
           await insertKey(client, place, { identityId: disabled.identityId, kind: 'personal_token' }),
         ),
         'an ended session': await insertSession(client, place, { personId, url, hasEnded: true }),
+        'the token of an identity provider': { authorization: `Bearer ${scimToken.token}` },
       },
       members,
       visitors: visiting,
@@ -154,17 +176,19 @@ async function makeMember(
   client: Parameters<typeof insertPerson>[0],
   place: Place,
   allRoles: readonly Role[],
-  { name, roles, credential = 'key', isReadOnly = false }: (typeof MEMBERS)[number],
+  { name, roles, credential, isReadOnly = false }: NewMember,
 ): Promise<Member> {
   const { workspaceId } = place;
-  const member = { name, roles: roles.filter((role) => role !== undefined), isReadOnly, isSession: false };
+  const isSession = credential === 'session';
+  const member = { name, roles: roles.filter((role) => role !== undefined), isReadOnly, isSession };
   if (credential !== 'key') {
     const { personId, identityId } = await insertPerson(client, place, member);
-    const headers =
-      credential === 'session'
-        ? await insertSession(client, place, { personId, url: platform.url })
-        : { 'x-api-key': await insertKey(client, place, { identityId, kind: 'personal_token' }) };
-    return { ...member, isSession: credential === 'session', identityId, headers };
+    if (!isSession) {
+      const key = await insertKey(client, place, { identityId, kind: 'personal_token' });
+      return { ...member, identityId, headers: [{ 'x-api-key': key }] };
+    }
+    const cookie = await insertSession(client, place, { personId, url: platform.url });
+    return { ...member, identityId, headers: [cookie, await exchangeForAccessToken(platform, cookie)] };
   }
   const [organizationRole, workspaceRole] = roles.map((role) => allRoles.find((each) => each.name === role)?.id);
   const body = {
@@ -177,7 +201,16 @@ async function makeMember(
   const path = '/api/v1/orgs/current/service-keys';
   const { id, key } = await createAdministratorClient(platform)<IssuedApiKey>('POST', path, body);
   const { rows } = await client.query('SELECT identity_id FROM api_key WHERE id = $1', [id]);
-  return { ...member, identityId: rows[0]!.identity_id!, keyId: id, headers: { 'x-api-key': key } };
+  return { ...member, identityId: rows[0]!.identity_id!, keyId: id, headers: [{ 'x-api-key': key }] };
+}
+
+/** Returns the headers that a program sends with an access token of the session, in the same organization. */
+async function exchangeForAccessToken({ url }: PlatformUnderTest, session: Headers): Promise<Headers> {
+  const response = await fetch(`${url}/api/v1/sessions/current/access-token`, { method: 'POST', headers: session });
+  if (!response.ok) throw new Error(`no access token: ${response.status} ${await response.text()}`);
+  const { cookie: _cookie, origin: _origin, ...place } = session;
+  const { access_token } = (await response.json()) as AccessTokenAnswer;
+  return { ...place, authorization: `Bearer ${access_token}` };
 }
 
 async function insertCustomRole(client: Parameters<typeof insertPerson>[0], organizationId: string): Promise<void> {

@@ -25,6 +25,9 @@ export const ROLE_PERMISSIONS = {
 } as const;
 export type RoleName = keyof typeof ROLE_PERMISSIONS;
 
+/** A person who signed in and may make personal tokens. */
+export const TOKEN_MAKER = 'signed-in person who makes tokens';
+
 export type Need =
   | (typeof ROLE_PERMISSIONS)['ORGANIZATION_ADMIN' | 'WORKSPACE_ADMIN'][number]
   /**
@@ -37,6 +40,7 @@ export type Need =
   | 'organization administrator'
   /** The operation is about a person who signed in: keys are refused. */
   | 'signed-in person'
+  | typeof TOKEN_MAKER
   /** The operation needs no key; `because` says what proves the caller instead, or why nothing has to. */
   | { keyless: true; because: string; withoutProof: 'answered' | 'refused' };
 
@@ -199,16 +203,10 @@ const ORG_ACCESS = {
   ...rows('organization:manage', ['listAuditLogs', 'listAuditLogsAlias', 'exportAuditLogs', 'exportAuditLogsAlias']),
   ...rows('organization:manage', ['verifyAuditLogs', 'verifyAuditLogsAlias', 'getAuditLogs']),
   ...rows('any key', ['updateServiceKey', 'updateServiceKeyAlias', 'rotateServiceKey', 'rotateServiceKeyAlias']),
-  ...rows('signed-in person', ['createOwnAccessToken', 'listOwnAccessTokens', 'deleteOwnAccessToken']),
+  ...rows('signed-in person', ['listOwnAccessTokens', 'deleteOwnAccessToken']),
+  ...rows(TOKEN_MAKER, ['createOwnAccessToken']),
   ...rows('organization:read', ['listAccessPolicies', 'listAccessPoliciesAlias']),
   ...rows('organization:read', ['getAccessPolicy', 'getAccessPolicyAlias']),
-  ...rows('organization:manage', ['createAccessPolicy', 'createAccessPolicyAlias']),
-  ...rows('organization:manage', ['updateAccessPolicy', 'updateAccessPolicyAlias']),
-  ...rows('organization:manage', ['deleteAccessPolicy', 'deleteAccessPolicyAlias']),
-  ...rows('organization:manage', ['attachAccessPolicies', 'attachAccessPoliciesFormer']),
-  ...rows('organization:manage', ['attachAccessPoliciesAlias', 'attachAccessPoliciesAliasFormer']),
-  ...rows('organization:manage', ['detachAccessPolicies', 'detachAccessPoliciesFormer']),
-  ...rows('organization:manage', ['detachAccessPoliciesAlias', 'detachAccessPoliciesAliasFormer']),
   ...rows('any key', ['getPlatformInfo']),
   ...rows('organization administrator', ['createAccessPolicy', 'createAccessPolicyAlias']),
   ...rows('organization administrator', ['updateAccessPolicy', 'updateAccessPolicyAlias']),

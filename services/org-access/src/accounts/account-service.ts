@@ -180,12 +180,13 @@ export class AccountService {
     if (person.emailVerifiedAt || !this.#emails.isEnabled) return;
     const { email } = person;
     await this.#limit.take('verification', email, changeOrigin().address);
-    await this.#database.transact(async (transaction) => {
+    await this.#change(personId, async (transaction, audit) => {
       const link = await createToken(transaction, { purpose: 'verify_email', personId, email });
       const text = `Open this link to confirm that this address is yours:\n\n${this.#publicUrl}/auth/verify?token=${link.token}`;
       await this.#emails.enqueue(transaction, [
         { to: email, subject: 'Confirm your address', text, expiresAt: link.expiresAt },
       ]);
+      await recordForPerson(transaction, audit, personId, { action: 'email.verification_requested', details: {} });
     });
   }
 

@@ -6,6 +6,7 @@ import type { Database, Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma } from '../generated/client.ts';
 import { claimInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
+import { describeInvite } from '../invites/create-invites.ts';
 import { hashNewPassword } from '../people/set-password.ts';
 import type { AccountSignIn } from './account-sign-in.ts';
 import { makeAccount, mayMakeAccount } from './new-account.ts';
@@ -108,13 +109,15 @@ export class InviteAcceptance {
   async decline(token: string): Promise<void> {
     await this.#database.transact(
       audited(async (transaction, audit) => {
-        const { id, organizationId } = await this.#require(transaction, token);
+        const invite = await this.#require(transaction, token);
+        const { id, organizationId } = invite;
         const { count } = await transaction.invite.updateMany({
           where: { id, organizationId, endedAt: null },
           data: { endedAt: new Date(), outcome: 'declined' },
         });
         if (count === 0) throw inviteEnded();
-        audit.record(organizationId, { action: 'invite.declined', resourceType: 'invite', resourceId: id });
+        const about = { resourceType: 'invite', resourceId: id } as const;
+        audit.record(organizationId, { action: 'invite.declined', ...about, before: describeInvite(invite) });
       }),
     );
   }

@@ -75,7 +75,11 @@ export class MemberAccounts {
           ...{ purpose: 'reset_password', personId, email, details },
         });
         const about = { resourceType: 'identity', resourceId: member.id } as const;
-        audit.record(organizationId, { action: 'member.password_link_created', ...about });
+        audit.record(organizationId, {
+          action: 'member.password_link_created',
+          ...about,
+          details: { email, expiresAt },
+        });
         return { link: `${this.#publicUrl}/auth/new-password?token=${token}`, expires_at: expiresAt.toISOString() };
       }),
     );

@@ -82,13 +82,14 @@ export const apiKeyStore = {
     });
   },
 
-  /** Returns false when another request was faster. */
-  async revoke(queries: Queries, organizationId: string, keyId: string): Promise<boolean> {
+  /** Returns the key as it was; null when another request was faster. */
+  async revoke(queries: Queries, organizationId: string, keyId: string): Promise<StoredKey | null> {
     const { count } = await queries.apiKey.updateMany({
       where: { organizationId, id: keyId, revokedAt: null },
       data: { revokedAt: new Date() },
     });
-    return count === 1;
+    if (count === 0) return null;
+    return queries.apiKey.findFirst({ where: { organizationId, id: keyId }, include: LISTED_RELATIONS });
   },
 
   /** Returns the ids of an identity's keys that were not revoked: of all, or of those of one kind. */

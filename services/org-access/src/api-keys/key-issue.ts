@@ -35,10 +35,10 @@ export async function revokeKeys(
   keyIds: string[],
 ): Promise<void> {
   for (const keyId of keyIds) {
-    if (await apiKeyStore.revoke(transaction, organizationId, keyId)) {
-      await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
-      audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId) });
-    }
+    const revoked = await apiKeyStore.revoke(transaction, organizationId, keyId);
+    if (!revoked) continue;
+    await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+    audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId), before: renderKey(revoked) });
   }
 }
 

@@ -113,23 +113,19 @@ export async function replaceInvites(
   const replaced = await transaction.invite.updateManyAndReturn({
     where: { organizationId, email: { in: [...emails] }, endedAt: null },
     data: { endedAt: new Date(), outcome: 'replaced' },
-    select: { id: true },
+    select: { id: true, email: true, organizationRoleId: true, expiresAt: true },
   });
-  for (const { id } of replaced)
-    audit.record(organizationId, { action: 'invite.replaced', resourceType: 'invite', resourceId: id });
+  for (const { id, ...before } of replaced)
+    audit.record(organizationId, { action: 'invite.replaced', resourceType: 'invite', resourceId: id, before });
+}
+
+/** Returns what the audit trail says of an invite. */
+export function describeInvite({ email, organizationRoleId, expiresAt, workspaces }: InviteWithWorkspaces): object {
+  const places = workspaces.map(({ workspaceId, roleId }) => ({ workspaceId, roleId }));
+  return { email, organizationRoleId, expiresAt, workspaces: places };
 }
 
 function recordInvite(audit: AuditRecorder, invite: InviteWithWorkspaces): void {
-  const { id, organizationId, email, organizationRoleId, expiresAt, workspaces } = invite;
-  audit.record(organizationId, {
-    action: 'invite.created',
-    resourceType: 'invite',
-    resourceId: id,
-    after: {
-      email,
-      organizationRoleId,
-      expiresAt,
-      workspaces: workspaces.map(({ workspaceId, roleId }) => ({ workspaceId, roleId })),
-    },
-  });
+  const about = { resourceType: 'invite', resourceId: invite.id } as const;
+  audit.record(invite.organizationId, { action: 'invite.created', ...about, after: describeInvite(invite) });
 }

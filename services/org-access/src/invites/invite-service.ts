@@ -17,7 +17,7 @@ import { addMembers, requireNoMembers } from '../members/add-members.ts';
 import { memberStore } from '../members/member-store.ts';
 import { type PlannedMember, planMembers } from '../members/planned-member.ts';
 import { renderMember } from '../members/render-member.ts';
-import { type InviteMaker, lockInvites, replaceInvites } from './create-invites.ts';
+import { describeInvite, type InviteMaker, lockInvites, replaceInvites } from './create-invites.ts';
 import { listEnrichedMembers } from './enriched-members.ts';
 import { inviteStore } from './invite-store.ts';
 import { renderInvite } from './render-invite.ts';
@@ -82,7 +82,8 @@ export class InviteService {
           data: { endedAt: new Date(), outcome: 'withdrawn' },
         });
         if (count === 0) throw inviteNotFound();
-        audit.record(organizationId, { action: 'invite.withdrawn', resourceType: 'invite', resourceId: invite.id });
+        const about = { resourceType: 'invite', resourceId: invite.id } as const;
+        audit.record(organizationId, { action: 'invite.withdrawn', ...about, before: describeInvite(invite) });
         return renderInvite(invite, await readGrantableRoles(transaction, organizationId));
       }),
     );

@@ -4,13 +4,14 @@ import { areInvitesOn } from '../access/effective-switches.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { isTaken } from '../database/is-taken.ts';
-import type { Invite, Organization, Person } from '../generated/client.ts';
+import type { Organization, Person } from '../generated/client.ts';
 import { alreadyMembers } from '../members/member-errors.ts';
 import { memberStore } from '../members/member-store.ts';
 import { renderMember } from '../members/render-member.ts';
-import { claimInvite, findPendingInvite } from './claim-invite.ts';
+import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from './claim-invite.ts';
+import { describeInvite } from './create-invites.ts';
 
-export type InviteWithOrganization = Invite & { organization: Organization };
+export type InviteWithOrganization = InviteWithWorkspaces & { organization: Organization };
 
 /** Shows a signed-in person the invites for their address, and lets them accept or decline. */
 export class InviteeService {
@@ -60,7 +61,8 @@ export class InviteeService {
           data: { endedAt: new Date(), outcome: 'declined' },
         });
         if (count === 0) throw inviteNotFound();
-        audit.record(organizationId, { action: 'invite.declined', resourceType: 'invite', resourceId: invite.id });
+        const about = { resourceType: 'invite', resourceId: invite.id } as const;
+        audit.record(organizationId, { action: 'invite.declined', ...about, before: describeInvite(invite) });
         return renderPendingOrganization(invite);
       }),
     );
@@ -90,7 +92,7 @@ export async function findInvites(
       endedAt: null,
       expiresAt: { gt: new Date() },
     },
-    include: { organization: true },
+    include: { organization: true, workspaces: true },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return { person, invites: invites.filter(({ organization }) => areInvitesOn(organization)) };

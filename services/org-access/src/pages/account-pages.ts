@@ -1,8 +1,9 @@
 import { accountPages, isUuid } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import { audited } from '../audit/audit-trail.ts';
 import type { Session } from '../generated/client.ts';
-import { endSessions } from '../sessions/end-sessions.ts';
-import { type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
+import { endOwnSession, endOwnSessions } from '../sessions/end-own-sessions.ts';
+import type { LiveSessions } from '../sessions/live-sessions.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
@@ -34,10 +35,14 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
     ),
     bindPage(accountPages.endSession, async ({ body, headers }) =>
       visitors.change(headers, body.csrf, async ({ session }) => {
-        const which = body.session_id ? { id: body.session_id } : { id: { not: session.id } };
-        if (body.session_id && !isUuid(body.session_id)) throw new BadRequestError('There is no such session');
-        await database.transact((transaction) =>
-          endSessions(transaction, { ...sessionsInReach(session), ...which }, 'signed_out'),
+        const { session_id: id } = body;
+        if (id && !isUuid(id)) throw new BadRequestError('There is no such session');
+        await database.transact(
+          audited(async (transaction, audit) => {
+            await (id
+              ? endOwnSession(transaction, audit, session, id)
+              : endOwnSessions(transaction, audit, session, { keptSessionId: session.id }));
+          }),
         );
         return redirect(HOME);
       }),

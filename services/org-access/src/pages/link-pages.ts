@@ -3,8 +3,8 @@ import { BadRequestError, type BoundOperation, type Reply, redirect } from '@run
 import type { FirstAdministrator } from '../accounts/first-administrator.ts';
 import type { InviteAcceptance, ShownInvite } from '../accounts/invite-acceptance.ts';
 import { PASSWORD_LENGTH_MIN } from '../people/password-rules.ts';
+import { enterOrganization } from '../sessions/enter-organization.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
-import { enterOrganization } from './enter-organization.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
 import type { Visitor } from './page-visitors.ts';

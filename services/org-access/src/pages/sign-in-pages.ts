@@ -5,11 +5,11 @@ import type { AccountSignIn } from '../accounts/account-sign-in.ts';
 import type { PasskeySignIn } from '../accounts/passkey-sign-in.ts';
 import type { OpenedSession } from '../accounts/sign-in-outcomes.ts';
 import type { Database } from '../database/database.ts';
+import { enterOrganization } from '../sessions/enter-organization.ts';
 import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
 import type { SsoLookupService } from '../sso/lookup-service.ts';
 import type { SsoLogout } from '../sso/sso-logout.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
-import { enterOrganization } from './enter-organization.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
 import { localPath, passkeyCookie, secondFactorCookie } from './page-request.ts';
@@ -91,7 +91,7 @@ ${organizations.map(
         const organizations = await organizationsOf(database, session);
         const chosen = organizations.find(({ id }) => id === body.organization_id);
         if (!chosen) throw new BadRequestError('You do not belong to this organization');
-        await enterOrganization(database, session.id, chosen.id);
+        if (chosen.id !== session.organizationId) await enterOrganization(database, session.id, chosen.id);
         return redirect(localPath(body.return_to) ?? HOME);
       }),
     ),

@@ -3,9 +3,7 @@ import { audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
-import type { Session } from '../generated/client.ts';
-import { endSessions } from '../sessions/end-sessions.ts';
-import { recordForSession } from '../sessions/record-for-session.ts';
+import { endOwnSession } from '../sessions/end-own-sessions.ts';
 import { idTokenPlace } from './complete-sign-in.ts';
 import type { OidcClient } from './oidc/oidc-client.ts';
 import { oidcOf } from './provider-configuration.ts';
@@ -32,21 +30,11 @@ export class SsoLogout {
     const where = 'id' in which ? which : { tokenSha256: hashSecret(which.token) };
     const session = await this.#database.prisma.session.findUnique({ where });
     if (!session) return null;
-    await actAs({ actorKind: 'person', actorId: session.personId, credentialId: session.id }, () =>
-      this.#endRecorded(session),
+    const { id, personId: actorId } = session;
+    await actAs({ actorKind: 'person', actorId, credentialId: id }, () =>
+      this.#database.transact(audited((transaction, audit) => endOwnSession(transaction, audit, session, id))),
     );
     return this.urlAtProvider(session).catch(() => null);
-  }
-
-  #endRecorded(session: Session): Promise<void> {
-    const reason = 'signed_out';
-    return this.#database.transact(
-      audited(async (transaction, audit) => {
-        const ended = await endSessions(transaction, { id: session.id }, reason);
-        const entry = { action: 'session.ended', resourceType: 'session', resourceId: session.id };
-        if (ended > 0) await recordForSession(transaction, audit, session, { ...entry, details: { reason, ended } });
-      }),
-    );
   }
 
   /** Returns where a session's browser goes to sign out at the provider too; null when it need not. */

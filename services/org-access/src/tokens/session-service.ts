@@ -1,14 +1,13 @@
 import type { AccessTokenAnswer, SessionInfo, SignedInPerson } from '@runyard/contracts';
 import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
-import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
+import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import { organizationEvents } from '../events/organization-events.ts';
-import type { Prisma, Session } from '../generated/client.ts';
-import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
-import { type LiveSession, type LiveSessions, sessionsInReach } from '../sessions/live-sessions.ts';
+import { endOwnSession, endOwnSessions } from '../sessions/end-own-sessions.ts';
+import { enterOrganization } from '../sessions/enter-organization.ts';
+import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
 import { makeSessionToken } from '../sessions/open-session.ts';
-import { recordForSession } from '../sessions/record-for-session.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { chooseIdentity } from './session-scope.ts';
 
@@ -32,30 +31,20 @@ export class SessionService {
 
   /** @throws NotFoundError also for a session of somebody else, and for one that has ended */
   async end(caller: Principal, id: string): Promise<void> {
-    const reason = 'signed_out';
-    const reach = sessionsInReach((await this.#sessions.findById(caller.sessionId!)).session);
+    const { session } = await this.#sessions.findById(caller.sessionId!);
     await this.#database.transact(
       audited(async (transaction, audit) => {
-        const session = await transaction.session.findFirst({ where: { ...reach, id } });
-        const ended = await endSessions(transaction, { ...reach, id }, reason);
-        if (!session || ended === 0) throw new NotFoundError('Session not found', { code: 'session_not_found' });
-        await recordEnd(transaction, audit, { session, sessionId: id, ended, reason });
+        if (!(await endOwnSession(transaction, audit, session, id)))
+          throw new NotFoundError('Session not found', { code: 'session_not_found' });
       }),
     );
   }
 
   /** Returns how many sessions have ended. */
   async endAll(caller: Principal, includesCurrent: boolean): Promise<number> {
-    const reason = 'signed_out_everywhere';
     const { session } = await this.#sessions.findById(caller.sessionId!);
-    return this.#database.transact(
-      audited(async (transaction, audit) => {
-        const others = includesCurrent ? {} : { id: { not: caller.sessionId! } };
-        const ended = await endSessions(transaction, { ...sessionsInReach(session), ...others }, reason);
-        if (ended > 0) await recordEnd(transaction, audit, { session, sessionId: null, ended, reason });
-        return ended;
-      }),
-    );
+    const kept = includesCurrent ? {} : { keptSessionId: session.id };
+    return this.#database.transact(audited((transaction, audit) => endOwnSessions(transaction, audit, session, kept)));
   }
 
   /**
@@ -100,15 +89,7 @@ export class SessionService {
     const current = await this.#sessions.findById(caller.sessionId!);
     const { id, organizationId: before } = current.session;
     await chooseIdentity(this.#database.prisma, current.session, { organization_id: organizationId });
-    if (before !== organizationId) {
-      await this.#database.transact(
-        audited(async (transaction, audit) => {
-          await transaction.session.update({ where: { id }, data: { organizationId } });
-          await organizationEvents.sessionChanged(transaction, { sessionId: id });
-          audit.record(organizationId, { action: 'session.entered', resourceType: 'session', resourceId: id });
-        }),
-      );
-    }
+    if (before !== organizationId) await enterOrganization(this.#database, id, organizationId);
     return render({ ...current, session: { ...current.session, organizationId } }, caller);
   }
 
@@ -139,28 +120,6 @@ export class SessionService {
 
 function cookieRequired(): ForbiddenError {
   return new ForbiddenError("This takes the session's newest cookie", { code: 'session_cookie_required' });
-}
-
-/** Records that sessions ended, in the organizations where they could act. */
-function recordEnd(
-  transaction: Prisma.TransactionClient,
-  audit: AuditRecorder,
-  end: {
-    session: Pick<Session, 'personId' | 'ssoOrganizationId'>;
-    /** Null for several. */
-    sessionId: string | null;
-    ended: number;
-    reason: SessionEndReason;
-  },
-): Promise<void> {
-  const { session, sessionId: resourceId, ended, reason } = end;
-  const details = { reason, ended };
-  return recordForSession(transaction, audit, session, {
-    action: 'session.ended',
-    resourceType: 'session',
-    resourceId,
-    details,
-  });
 }
 
 function render({ session, endsAt }: LiveSession, caller: Principal): SessionInfo {

@@ -85,12 +85,14 @@ export class ScimTokenService {
     const { organizationId } = caller;
     await this.#database.transact(
       audited(async (transaction, audit) => {
-        const { count } = await transaction.scimToken.updateMany({
+        const [revoked] = await transaction.scimToken.updateManyAndReturn({
           where: { organizationId, id, revokedAt: null },
           data: { revokedAt: new Date() },
+          select: { description: true, shortToken: true },
         });
-        if (count === 0) throw tokenNotFound();
-        audit.record(organizationId, { action: 'scim_token.revoked', resourceType: 'scim_token', resourceId: id });
+        if (!revoked) throw tokenNotFound();
+        const about = { resourceType: 'scim_token', resourceId: id } as const;
+        audit.record(organizationId, { action: 'scim_token.revoked', ...about, before: revoked });
       }),
     );
   }
