@@ -83,6 +83,32 @@ it('each checkpoint has the id and the metadata of the run that made it', async 
   expect((await stateOf('steps', threadId, backends)).metadata).toMatchObject({ run_id: second.runId });
 });
 
+it('nodes see who makes the run, and no checkpoint has it', async () => {
+  const backends = memoryBackends();
+  const user = { identity: 'ada', permissions: ['private'], token: 'secret' };
+  const request = executionRequest('probe', {
+    input: { do: 'caller' },
+    config: {
+      configurable: {
+        langgraph_auth_user: user,
+        langgraph_auth_user_id: 'ada-private',
+        langgraph_auth_permissions: ['private'],
+        svc_auth_user: user,
+        svc_request_id: 'request-private',
+        tone: 'kind',
+      },
+    },
+  });
+  const { values } = await runToEnd(host, request, backends);
+  expect(values?.seen).toEqual(['ada', 'ada']);
+  const { stored } = backends.checkpoints;
+  expect(stored.length).toBeGreaterThan(1);
+  for (const { metadata, metadataJson } of stored) {
+    expect(JSON.stringify(metadataJson)).not.toMatch(/private|secret|auth_user|request_id/);
+    expect(Buffer.from(metadata.data).toString('utf8')).not.toMatch(/private|secret|auth_user|request_id/);
+  }
+});
+
 it('history can be limited, filtered and started at a checkpoint', async () => {
   const backends = memoryBackends();
   const { threadId } = executionRequest('steps');

@@ -1,4 +1,5 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
+import type { AuthUser } from '@runyard/graph-host';
 import type { AcceptedRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
 import { fieldsOf, isInScope, isRestricted, outOfScope, type Scope, withoutScopeFields } from '../access/scope.ts';
@@ -11,6 +12,8 @@ export interface RunOrigin {
   /** Left out for a stateless run. */
   threadId?: string;
   userId: string;
+  /** The project's user who asks. */
+  user?: AuthUser | undefined;
   requestId: string;
   /** Request headers that reach `configurable`. */
   headers?: Record<string, string> | undefined;

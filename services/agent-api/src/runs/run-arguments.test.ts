@@ -1,6 +1,7 @@
 import { RunArguments, validatorOf } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
+import { publicArguments } from '../access/public-arguments.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
 import { buildRunMetadata, type RunRequest, toRunArguments } from './run-arguments.ts';
 
@@ -45,6 +46,30 @@ it('run arguments let nobody name another thread or run, or pass for another use
   expect(config.configurable).toMatchObject({ thread_id: 't', run_id: 'r' });
   expect(config.configurable).not.toHaveProperty('langgraph_auth_user');
   expect(config.configurable).not.toHaveProperty('__pregel_read');
+});
+
+it('run arguments have the user of the project for the graph alone, and nobody passes for another one', () => {
+  const user = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: ['p'], token: 'secret' };
+  const request = {
+    assistant_id: 'echo',
+    config: { configurable: { user_id: 'bob' } },
+    metadata: { svc_auth_user: 'bob' },
+  };
+  const made = toRunArguments(request, assistant, { ...identity, user });
+  expect(made.config.configurable).toMatchObject({
+    user_id: 'ada',
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: 'ada',
+    langgraph_auth_permissions: ['p'],
+    svc_auth_user: user,
+  });
+  expect(JSON.stringify([made.context, made.config.metadata])).not.toMatch(/secret|svc_auth|langgraph_auth/);
+  const shown = publicArguments(made as unknown as Record<string, unknown>, 'final');
+  expect(shown).toMatchObject({
+    input: null,
+    config: { configurable: { thread_id: 'final', user_id: 'ada', lang: 'en' } },
+  });
+  expect(JSON.stringify(shown)).not.toMatch(/secret|svc_auth|langgraph_auth/);
 });
 
 it('run arguments start from a checkpoint named in the configuration', () => {

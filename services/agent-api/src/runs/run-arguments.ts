@@ -1,5 +1,6 @@
 import type { RunArguments, RunCreateStateful, RunCreateStreamingStateless } from '@runyard/contracts';
 import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
+import type { AuthUser } from '@runyard/graph-host';
 import { BadRequestError } from '@runyard/service-kit';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
 import { withoutCheckpointKeys, withoutPlatformKeys } from '../assistants/configurable-keys.ts';
@@ -16,6 +17,8 @@ export interface RunIdentity {
   requestId: string;
   /** The caller's user id; empty when there is none. */
   userId: string;
+  /** The project's user who makes the run; left out where the project does not decide about callers. */
+  user?: AuthUser | undefined;
   /** Request headers that the project wants in `configurable`; values of the request or the assistant win. */
   headers?: Record<string, string> | undefined;
   /** The tracing project where the request names none; left out when nothing is traced. */
@@ -44,7 +47,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
         ...(identity.threadId !== undefined && { thread_id: identity.threadId }),
         graph_id: assistant.graphId,
         assistant_id: assistant.assistantId,
-        ...(identity.userId && { user_id: configurable.user_id ?? identity.userId }),
+        ...callerOf(identity, configurable.user_id),
         svc_request_id: identity.requestId,
         langgraph_request_id: identity.requestId,
         ...(request.after_seconds && { __after_seconds__: request.after_seconds }),
@@ -97,6 +100,18 @@ function configurationOf(request: RunRequest, assistant: RunAssistant) {
   return {
     configurable: { ...assistant.config.configurable, ...given },
     context: { ...assistant.context, ...withoutCheckpointKeys(withoutPlatformKeys(given)) },
+  };
+}
+
+/** Returns who makes the run. Nobody passes for another user of the project; only without one may a client name one. */
+function callerOf({ user, userId }: RunIdentity, requested: unknown): Record<string, unknown> {
+  if (!user) return userId ? { user_id: requested ?? userId } : {};
+  return {
+    user_id: user.identity,
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user.identity,
+    langgraph_auth_permissions: user.permissions,
+    svc_auth_user: user,
   };
 }
 

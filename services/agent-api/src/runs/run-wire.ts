@@ -1,5 +1,6 @@
 import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
+import { publicArguments } from '../access/public-arguments.ts';
 import { undecryptableValue } from '../errors/undecryptable.ts';
 import { toWireTime } from '../http/wire-time.ts';
 
@@ -12,7 +13,7 @@ export function toWireRun(record: RunRecord): Run {
     updated_at: toWireTime(record.updatedAt),
     status: record.status,
     metadata: record.metadata,
-    kwargs: record.fault ? undecryptableValue(record.fault) : withThreadId(record),
+    kwargs: record.fault ? undecryptableValue(record.fault) : publicArguments(record.kwargs, record.threadId),
     multitask_strategy: record.multitaskStrategy,
     cancel_reason: record.cancelReason,
     langsmith_session_name: tracingProjectOf(record.kwargs),
@@ -29,11 +30,4 @@ function tracingProjectOf(kwargs: RunRecord['kwargs']): string | null {
   const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
   const project = config?.configurable?.[TRACING_PROJECT_KEY];
   return typeof project === 'string' ? project : null;
-}
-
-/** Adds the thread id: a stateless run's thread got it after the arguments were written. */
-function withThreadId({ kwargs, threadId }: RunRecord): Record<string, unknown> {
-  const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
-  if (!config || config.configurable?.thread_id === threadId) return kwargs;
-  return { ...kwargs, config: { ...config, configurable: { ...config.configurable, thread_id: threadId } } };
 }

@@ -1,9 +1,7 @@
 import type { WebhookField } from '@runyard/graph-host';
 import type { ClaimedWebhook } from '@runyard/run-engine';
+import { publicArguments } from '../access/public-arguments.ts';
 import { toWireTime } from '../http/wire-time.ts';
-
-/** Keys that the platform puts into arguments about the caller; receivers must not see them. */
-const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;
 
 /** Builds the body of a webhook: the ended run as JSON. The values are passed through as they were written. */
 export function webhookBody(webhook: ClaimedWebhook, fields: ReadonlySet<WebhookField>, sentAt: Date): Buffer {
@@ -16,7 +14,7 @@ export function webhookBody(webhook: ClaimedWebhook, fields: ReadonlySet<Webhook
     created_at: () => timeText(run.created_at),
     updated_at: () => timeText(run.updated_at),
     metadata: () => JSON.stringify(run.metadata),
-    kwargs: () => JSON.stringify(publicKwargs(webhook)),
+    kwargs: () => JSON.stringify(publicArguments(parseArguments(webhook.kwargs), run.thread_id)),
     multitask_strategy: () => JSON.stringify(run.multitask_strategy),
     run_started_at: () => timeText(run.started_at),
     run_ended_at: () => timeText(run.ended_at),
@@ -38,21 +36,6 @@ function timeText(time: string | null): string {
   return time === null ? 'null' : JSON.stringify(toWireTime(new Date(time)));
 }
 
-/** Adds the thread id: a stateless run's thread got it after the arguments were written. */
-function publicKwargs({ kwargs: json, run }: ClaimedWebhook): Record<string, unknown> {
-  const kwargs = JSON.parse(Buffer.from(json).toString('utf8')) as Record<string, unknown>;
-  const config = kwargs.config as { configurable?: object; metadata?: object } | undefined;
-  if (!config) return kwargs;
-  return {
-    ...kwargs,
-    config: {
-      ...config,
-      configurable: { ...withoutPrivate(config.configurable), thread_id: run.thread_id },
-      ...(config.metadata && { metadata: withoutPrivate(config.metadata) }),
-    },
-  };
-}
-
-function withoutPrivate(values: object = {}): object {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !PRIVATE_KEY.test(key)));
+function parseArguments(json: ClaimedWebhook['kwargs']): Record<string, unknown> {
+  return JSON.parse(Buffer.from(json).toString('utf8')) as Record<string, unknown>;
 }
