@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { collectEvents, newClient } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 
@@ -61,6 +64,21 @@ it('middleware of a project changes the body it parsed, and logs through the log
     level: 'INFO',
     fields: { data: { tone: 'kind' } },
   });
+});
+
+it('websockets of a project are open to known callers, and to no stranger', async () => {
+  const url = `${deployment.source_config.custom_url}/custom/chat`.replace(/^http/, 'ws');
+  const stranger = new WebSocket(url);
+  const [, refusal] = (await once(stranger, 'unexpected-response')) as [unknown, IncomingMessage];
+  expect(refusal.statusCode).toBe(401);
+  stranger.on('error', () => undefined).terminate();
+  const socket = new WebSocket(url, { headers: { 'x-api-key': apiKey } });
+  const [seen] = (await once(socket, 'message')) as [Buffer];
+  expect(String(seen)).not.toMatch(/x-runyard-|x-api-key/);
+  socket.send('hello');
+  const [answer] = (await once(socket, 'message')) as [Buffer];
+  expect(String(answer)).toBe('echo: hello');
+  socket.terminate();
 });
 
 it('runs stream through the app of a project as they do without one', async () => {

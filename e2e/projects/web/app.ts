@@ -1,8 +1,10 @@
-/** An app with routes of a project's own, and middleware over the server's. */
+/** An app with routes of a project's own, websockets, and middleware over the server's. */
+import type { Server } from 'node:http';
 import { Client } from '@langchain/langgraph-sdk';
 import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { Hono } from 'hono';
 import { streamText } from 'hono/streaming';
+import { WebSocketServer } from 'ws';
 
 const log = getLogger();
 
@@ -64,3 +66,10 @@ export const app = new Hono()
     return own?.('/custom/around') ?? new Response(null, { status: 500 });
   })
   .get('/threads/shadowed', (c) => c.json({ shadowed: true }));
+
+export function injectWebSocket(server: Server): void {
+  new WebSocketServer({ server, path: '/custom/chat' }).on('connection', (socket, request) => {
+    socket.send(JSON.stringify(request.headers));
+    socket.on('message', (message) => socket.send(`echo: ${message}`));
+  });
+}

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { type LoopbackServer, openLoopback, SocketFolder } from './index.ts';
+import { type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
 
 const source = (file: string, symbol = 'app') => ({ file: `${fixtures}basic/${file}.ts`, symbol });
 
@@ -32,15 +33,21 @@ beforeEach(() => {
 });
 
 describe.each([
-  { name: 'an Express app', app: source('express-app'), seesAnswers: true },
-  { name: 'a Fastify instance', app: source('fastify-app'), seesAnswers: true },
-  { name: 'a fetch handler', app: source('fetch-app'), seesAnswers: false },
-  { name: 'an object with a fetch handler', app: source('fetch-app', 'handler'), seesAnswers: false },
-])('$name', ({ app, seesAnswers }) => {
+  { name: 'an Express app', app: source('express-app'), seesAnswers: true, hasWebSockets: true },
+  { name: 'a Fastify instance', app: source('fastify-app'), seesAnswers: true, hasWebSockets: true },
+  { name: 'a fetch handler', app: source('fetch-app'), seesAnswers: false, hasWebSockets: false },
+  {
+    name: 'an object with a fetch handler',
+    app: source('fetch-app', 'handler'),
+    seesAnswers: false,
+    hasWebSockets: false,
+  },
+])('$name', ({ app, seesAnswers, hasWebSockets }) => {
   let socketPath: string;
+  let served: ServedApp;
   beforeAll(async () => {
     socketPath = folder.newPath();
-    await host.serveApp(app, socketPath);
+    served = await host.serveApp(app, socketPath);
   });
   const call = async (path: string, options: RequestOptions = {}, body?: string | Buffer): Promise<IncomingMessage> => {
     const headers = { host: 'example.com', 'x-runyard-exchange': 'exchange-1', ...options.headers };
@@ -96,6 +103,20 @@ describe.each([
     const left = host.nextLog(({ message }) => message === 'the client has left');
     endless.destroy();
     await left;
+  });
+
+  it('says whether it answers websockets, which see no header of the platform', async () => {
+    expect(served.hasWebSockets).toBe(hasWebSockets);
+    if (!hasWebSockets) return;
+    const headers = { 'x-mine': 'yes', 'x-runyard-exchange': 'e', 'x-runyard-depth': '1' };
+    const socket = new WebSocket(`ws+unix:${socketPath}:/chat`, { headers });
+    const [seen] = (await once(socket, 'message')) as [Buffer];
+    expect(JSON.parse(String(seen))).toMatchObject({ 'x-mine': 'yes' });
+    expect(String(seen)).not.toContain('x-runyard-');
+    socket.send('hello');
+    const [answer] = (await once(socket, 'message')) as [Buffer];
+    expect(String(answer)).toBe('echo: hello');
+    socket.terminate();
   });
 });
 

@@ -243,6 +243,8 @@ export interface ServedApp {
   paths: string[];
   /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: Record<string, unknown> | null;
+  /** True when the app answers websockets. */
+  hasWebSockets: boolean;
 }
 
 export interface EmbedRequest {

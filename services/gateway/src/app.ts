@@ -8,6 +8,7 @@ import {
   ClientDisconnectedError,
   ErrorMetrics,
   RequestAdmission,
+  refuseUpgrade,
   requestIdOf,
   type ServiceContext,
   UnavailableError,
@@ -25,7 +26,7 @@ import { type ContinuationRequest, continueAnswer } from './proxy/continue-answe
 import { forward } from './proxy/forward.ts';
 import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
 import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
-import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
+import { forwardUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
 import type { ClientAddresses } from './requests/client-address.ts';

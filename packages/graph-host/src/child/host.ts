@@ -153,7 +153,7 @@ export class Host {
       log: (message) => this.log({ level: 'error', message }),
     });
     await serveProjectApp(app, socketPath, loopback);
-    return { paths: app.paths, openApi: app.openApi };
+    return { paths: app.paths, openApi: app.openApi, hasWebSockets: app.attachWebSockets !== null };
   }
 
   async #authorize({ id, source, request }: ToHost['auth.authorize'], raw: Buffer): Promise<void> {

@@ -73,7 +73,7 @@ async function serveApp(_source: unknown, socketPath: string) {
   });
   close.push(() => server.close());
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-  return { paths: ['/things', '/open', '/mine'], openApi: null };
+  return { paths: ['/things', '/open', '/mine'], openApi: null, hasWebSockets: false };
 }
 
 async function start({ permissionFirst = false } = {}): Promise<string> {

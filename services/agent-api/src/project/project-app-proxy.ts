@@ -21,6 +21,7 @@ import {
 import type { HttpSettings } from '../http/http-settings.ts';
 import { pathFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
+import type { AppTarget } from './project-web-sockets.ts';
 import { sendToApp } from './send-to-app.ts';
 import type { AppHostProvider } from './supervised-graph-host.ts';
 
@@ -71,6 +72,7 @@ export class ProjectAppProxy {
   readonly #sockets = new WeakMap<object, Promise<string>>();
   #mayMatch: (path: string) => boolean = () => true;
   #openApi: Record<string, unknown> | null = null;
+  #hasWebSockets = false;
 
   constructor(options: ProjectAppProxyOptions) {
     this.#options = options;
@@ -94,6 +96,17 @@ export class ProjectAppProxy {
     return this.#openApi ?? undefined;
   }
 
+  /** True when the app answers websockets. It is known once the app has started. */
+  get hasWebSockets(): boolean {
+    return this.#hasWebSockets;
+  }
+
+  /** Admits a websocket of a known caller. @throws UnauthorizedError; UnavailableError */
+  readonly admitWebSocket = async (req: IncomingMessage): Promise<AppTarget> => {
+    await this.#options.principal.authenticate(req);
+    return { socketPath: await this.#requireSocketPath(), headers: headersFor(req, false) };
+  };
+
   /**
    * Sends a request to the app itself, without a caller: one that the app does not answer is 403, and goes no further.
    */
@@ -114,13 +127,7 @@ export class ProjectAppProxy {
     if (caller === undefined) return false;
     if (permissionFirst && operation) authorize(caller, operation);
     res.locals.route = ROUTE;
-    const socketPath = await this.#socketPath().catch((cause) => {
-      throw new UnavailableError('The project cannot be loaded at the moment', {
-        code: 'project_not_loaded',
-        cause,
-        retryAfterSeconds: 5,
-      });
-    });
+    const socketPath = await this.#requireSocketPath();
     const headers = {
       ...headersFor(req, loopback.isOwn(req)),
       'x-request-id': String(res.getHeader('x-request-id') ?? ''),
@@ -140,6 +147,18 @@ export class ProjectAppProxy {
     }
   }
 
+  async #requireSocketPath(): Promise<string> {
+    try {
+      return await this.#socketPath();
+    } catch (cause) {
+      throw new UnavailableError('The project cannot be loaded at the moment', {
+        code: 'project_not_loaded',
+        cause,
+        retryAfterSeconds: 5,
+      });
+    }
+  }
+
   /** Returns where the app of the running host listens; a new host loads it anew. */
   async #socketPath(): Promise<string> {
     const { host, source, loopback } = this.#options;
@@ -147,9 +166,10 @@ export class ProjectAppProxy {
     let socket = this.#sockets.get(running);
     if (!socket) {
       const path = loopback.folder.newPath();
-      socket = running.serveApp(source, path).then(({ paths, openApi }) => {
+      socket = running.serveApp(source, path).then(({ paths, openApi, hasWebSockets }) => {
         this.#mayMatch = pathFilter(paths);
         this.#openApi = openApi;
+        this.#hasWebSockets = hasWebSockets;
         return path;
       });
       this.#sockets.set(running, socket);

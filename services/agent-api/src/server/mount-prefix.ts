@@ -21,9 +21,9 @@ export function serveBelow(prefix: string | undefined, inner: RequestListener): 
   return (req, res) => {
     const url = req.url ?? '/';
     const [path] = url.split('?', 1);
-    if (path === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`)) {
-      const rest = url.slice(prefix.length);
-      req.url = rest.startsWith('/') ? rest : `/${rest}`;
+    const rest = urlBelow(prefix, url);
+    if (rest !== null) {
+      req.url = rest;
       req.headers[FORWARDED_PREFIX] = `${req.headers[FORWARDED_PREFIX] ?? ''}${prefix}`;
     } else if (!UNMOUNTED.has(path as string)) {
       const body = '{"detail":"Not Found"}';
@@ -34,6 +34,14 @@ export function serveBelow(prefix: string | undefined, inner: RequestListener): 
     }
     inner(req, res);
   };
+}
+
+/** Returns the rest of a URL below the prefix; null for one outside. */
+export function urlBelow(prefix: string | undefined, url: string): string | null {
+  if (prefix === undefined) return url;
+  if (url !== prefix && !url.startsWith(`${prefix}/`) && !url.startsWith(`${prefix}?`)) return null;
+  const rest = url.slice(prefix.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /**

@@ -3,16 +3,19 @@ import {
   type BoundOperation,
   createApp,
   type EarlyListener,
+  NotFoundError,
   type PrincipalVerifier,
   type ReadinessChecks,
+  refuseUpgrade,
   type ServiceContext,
 } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
+import { ProjectWebSockets } from '../project/project-web-sockets.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
-import { prefixContinuation, serveBelow } from './mount-prefix.ts';
+import { prefixContinuation, serveBelow, urlBelow } from './mount-prefix.ts';
 
 /** Milliseconds that answers broken off after the grace period take to get out. */
 const CUT_MS = 1_000;
@@ -66,10 +69,28 @@ export async function serveRequests(parts: {
     operations,
   });
   loopback.serve(app);
+  if (projectApp?.hasWebSockets) serveWebSockets(projectApp, parts);
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   parts.earlyListener.serve(serveBelow(settings.mountPrefix, app), {
     onClosed: () => parts.open.endAll(graceMs),
     drainMs: graceMs + CUT_MS,
   });
   return projectApp;
+}
+
+function serveWebSockets(
+  app: ProjectAppProxy,
+  parts: { context: ServiceContext; settings: HttpSettings; earlyListener: EarlyListener },
+): void {
+  const { lifecycle, logger } = parts.context;
+  const sockets = new ProjectWebSockets({ target: app.admitWebSocket, lifecycle, logger });
+  parts.earlyListener.server.on('upgrade', (req, socket, head) => {
+    const url = urlBelow(parts.settings.mountPrefix, req.url ?? '/');
+    if (url === null) {
+      refuseUpgrade(socket, new NotFoundError('Not Found'));
+      return;
+    }
+    req.url = url;
+    sockets.onUpgrade(req, socket, head);
+  });
 }

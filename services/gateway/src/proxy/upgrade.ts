@@ -1,8 +1,8 @@
-import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { AppError } from '@runyard/service-kit';
+import { headOf, joinSockets, refuseUpgrade } from '@runyard/service-kit';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
 import { responseHeaders } from './headers.ts';
 import type { AnswerSource } from './origin-rules.ts';
@@ -78,34 +78,7 @@ export function forwardUpgrade(
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstreamSocket.write(head);
-    pipeBothWays(socket, upstreamSocket);
+    joinSockets(socket, upstreamSocket);
   });
   request.end();
-}
-
-/** Answers an upgrade request with an error, as `answerError` does for any other request. */
-export function refuseUpgrade(socket: Duplex, error: AppError): void {
-  if (socket.destroyed || !socket.writable) return;
-  const body = JSON.stringify({ detail: error.message });
-  const headers = Object.entries(error.headers).flat();
-  const length = String(Buffer.byteLength(body));
-  const own = ['content-type', 'application/json', 'content-length', length, 'connection', 'close'];
-  socket.end(headOf(error.status, [...headers, ...own]) + body);
-}
-
-function headOf(status: number, headers: string[]): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  return `${head}\r\n`;
-}
-
-function pipeBothWays(one: Duplex, other: Duplex): void {
-  for (const [from, to] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    from.pipe(to);
-    from.on('error', () => to.destroy());
-    from.on('close', () => to.destroy());
-  }
 }

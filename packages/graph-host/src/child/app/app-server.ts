@@ -13,6 +13,12 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
     const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
     void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => app.listener(req, res));
   });
+  if (app.attachWebSockets) {
+    server.on('upgrade', (req) => {
+      for (const name of [EXCHANGE_HEADER, DEPTH_HEADER]) takeHeader(req, name);
+    });
+    app.attachWebSockets(server);
+  }
   server.unref();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

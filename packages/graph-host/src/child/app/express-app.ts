@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failureResponse, type RouteError } from './failure.ts';
 import { sendResponse, toPassedRequest } from './node-messages.ts';
-import type { ProjectApp, ProjectAppOptions } from './project-app.ts';
+import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 
 /** An Express app, or another function in its form that calls `next` for what it does not answer. */
 interface ExpressApp {
@@ -14,7 +14,7 @@ export function isExpress(value: unknown): value is ExpressApp {
 }
 
 /** Puts an Express app in front of the server. It sees every request, as its middleware has no list of paths. */
-export async function mountExpress(app: ExpressApp, { passOn, log }: ProjectAppOptions): Promise<ProjectApp> {
+export async function mountExpress(app: ExpressApp, { passOn, log }: ProjectAppOptions): Promise<MountedApp> {
   const goOn = async (req: IncomingMessage & { body?: unknown }, res: ServerResponse) => {
     const { request, body } = toPassedRequest(req, res, req.body);
     await sendResponse(res, await passOn(request, body));

@@ -1,9 +1,9 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { GraphLoadError } from '../../errors.ts';
 import { headersOf, toPassedRequest } from './node-messages.ts';
-import type { ProjectApp, ProjectAppOptions } from './project-app.ts';
+import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 
 interface FastifyRequest {
   raw: IncomingMessage;
@@ -22,6 +22,8 @@ interface FastifyReply {
 type Done = (error: Error | null, body?: unknown) => void;
 
 interface FastifyApp {
+  /** The instance's own server, which never listens here. */
+  server: Server;
   routing: RequestListener;
   ready(): PromiseLike<unknown>;
   setNotFoundHandler(handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): unknown;
@@ -45,7 +47,7 @@ export function isFastify(value: unknown): value is FastifyApp {
  *
  * @throws GraphLoadError when the instance answers such requests itself
  */
-export async function mountFastify(app: FastifyApp, { passOn }: ProjectAppOptions): Promise<ProjectApp> {
+export async function mountFastify(app: FastifyApp, { passOn }: ProjectAppOptions): Promise<MountedApp> {
   try {
     app.setNotFoundHandler(async (request, reply) => {
       const passed = toPassedRequest(request.raw, reply.raw, request.body);
@@ -64,7 +66,16 @@ export async function mountFastify(app: FastifyApp, { passOn }: ProjectAppOption
   }
   if (!app.hasContentTypeParser('*')) app.addContentTypeParser('*', parseForServer);
   await app.ready();
-  return { listener: app.routing, paths: ['*'], openApi: app.swagger?.() ?? null };
+  const attachWebSockets = (server: Server) => {
+    server.on('upgrade', (...upgrade) => app.server.emit('upgrade', ...upgrade));
+  };
+  return {
+    listener: app.routing,
+    paths: ['*'],
+    openApi: app.swagger?.() ?? null,
+    // `@fastify/websocket` listens there.
+    attachWebSockets: app.server.listenerCount('upgrade') > 0 ? attachWebSockets : null,
+  };
 }
 
 /** Leaves bodies of other types to the server, and refuses them at the app's own routes as before. */

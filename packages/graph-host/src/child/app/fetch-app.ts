@@ -1,6 +1,6 @@
 import { getRequestListener } from '@hono/node-server';
 import { failureResponse, type RouteError } from './failure.ts';
-import type { ProjectApp, ProjectAppOptions } from './project-app.ts';
+import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 
 type FetchHandler = (request: Request) => FetchAnswer | Promise<FetchAnswer>;
 /** A `Request` goes on to the server in place of the one that came; nothing, or a 404, lets that one go on. */
@@ -15,7 +15,7 @@ export function isFetchHandler(value: unknown): value is FetchHandler | { fetch:
 export async function mountFetchHandler(
   handler: FetchHandler | { fetch: FetchHandler },
   { passOn, log }: ProjectAppOptions,
-): Promise<ProjectApp> {
+): Promise<MountedApp> {
   const ask: FetchHandler = typeof handler === 'function' ? handler : (request) => handler.fetch(request);
   const fetch = async (request: Request): Promise<Response> => {
     // The handler may read the body of a request that goes on afterwards.

@@ -1,11 +1,11 @@
 import { getRequestListener } from '@hono/node-server';
 import { errorResponse, failureResponse } from './failure.ts';
 import type { HonoApp } from './hono.ts';
-import type { ProjectApp, ProjectAppOptions } from './project-app.ts';
+import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 import { currentBody, shareParsedBody } from './request-body.ts';
 
 /** Wraps a Hono app in another one, so that its middleware surrounds what the server answers. */
-export async function mountHono(app: HonoApp, options: ProjectAppOptions): Promise<ProjectApp> {
+export async function mountHono(app: HonoApp, options: ProjectAppOptions): Promise<MountedApp> {
   // Hono and the class of the app are the project's own copies.
   const root = new (app.constructor as new () => HonoApp)();
   root.use('*', ({ req }, next) => {

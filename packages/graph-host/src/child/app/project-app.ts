@@ -1,8 +1,8 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
-import { importSymbol } from '../loading/import-symbol.ts';
+import { importOptionalSymbol, importSymbol } from '../loading/import-symbol.ts';
 import { isExpress, mountExpress } from './express-app.ts';
 import { isFastify, mountFastify } from './fastify-app.ts';
 import { isFetchHandler, mountFetchHandler } from './fetch-app.ts';
@@ -20,6 +20,8 @@ export interface ProjectApp {
   paths: string[];
   /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: object | null;
+  /** Makes the app answer websockets at a server; null when it has none. */
+  attachWebSockets: ((server: Server) => void) | null;
 }
 
 export interface ProjectAppOptions {
@@ -28,8 +30,14 @@ export interface ProjectAppOptions {
   log(message: string): void;
 }
 
+/** An app of a framework; only some frameworks have websockets of their own. */
+export type MountedApp = Omit<ProjectApp, 'attachWebSockets'> & Partial<Pick<ProjectApp, 'attachWebSockets'>>;
+
+/** A file may export a function under this name beside its app, as `createNodeWebSocket` of `@hono/node-ws` returns it. */
+const WEB_SOCKETS = 'injectWebSocket';
+
 /** The kinds of apps by what tells them apart. A Hono app has `fetch` too, and an Express app is a function. */
-const KINDS: { is(app: unknown): boolean; mount(app: never, options: ProjectAppOptions): Promise<ProjectApp> }[] = [
+const KINDS: { is(app: unknown): boolean; mount(app: never, options: ProjectAppOptions): Promise<MountedApp> }[] = [
   { is: isHono, mount: mountHono },
   { is: isFastify, mount: mountFastify },
   { is: isExpress, mount: mountExpress },
@@ -52,5 +60,8 @@ export async function loadProjectApp(
       `The export "${source.symbol}" that "http.app" names is no Hono, Express or Fastify app, and no fetch handler.`,
     );
   }
-  return kind.mount(app as never, options).catch(fail);
+  const mounted = await kind.mount(app as never, options).catch(fail);
+  const attach = await importOptionalSymbol({ file: source.file, symbol: WEB_SOCKETS });
+  const attachWebSockets = typeof attach === 'function' ? (attach as (server: Server) => void) : null;
+  return { ...mounted, attachWebSockets: attachWebSockets ?? mounted.attachWebSockets ?? null };
 }

@@ -11,7 +11,7 @@ export async function importSymbol(source: ProjectExport, directory: string): Pr
   if (!(await stat(source.file).catch(() => null))?.isFile()) {
     throw new GraphLoadError(`${shownPath} does not exist. Correct the path in langgraph.json.`);
   }
-  const namespace = (await import(pathToFileURL(source.file).href)) as Record<string, unknown>;
+  const namespace = await importFile(source.file);
   const exported = pick(namespace, source.symbol);
   if (exported === undefined || exported === null) {
     const names = Object.keys(namespace).filter((name) => name !== 'module.exports' && name !== '__esModule');
@@ -21,6 +21,13 @@ export async function importSymbol(source: ProjectExport, directory: string): Pr
   }
   return exported;
 }
+
+/** Returns an export that a file may have; undefined when it does not. Errors of the file itself pass through. */
+export async function importOptionalSymbol({ file, symbol }: ProjectExport): Promise<unknown> {
+  return pick(await importFile(file), symbol);
+}
+
+const importFile = (file: string) => import(pathToFileURL(file).href) as Promise<Record<string, unknown>>;
 
 /**
  * Returns the export. The exports of a CommonJS file are on `default` of its namespace, its own default one level

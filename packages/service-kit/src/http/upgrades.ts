@@ -1,0 +1,33 @@
+/** Answers requests to change the protocol of a connection (websockets), for which there is no response object. */
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { AppError } from '../errors.ts';
+
+/** Answers an upgrade request with an error, as `answerError` does for any other request. */
+export function refuseUpgrade(socket: Duplex, error: AppError): void {
+  if (socket.destroyed || !socket.writable) return;
+  const body = JSON.stringify({ detail: error.message });
+  const headers = Object.entries(error.headers).flat();
+  const length = String(Buffer.byteLength(body));
+  const own = ['content-type', 'application/json', 'content-length', length, 'connection', 'close'];
+  socket.end(headOf(error.status, [...headers, ...own]) + body);
+}
+
+/** Returns the status line and headers of a response. @param headers names and values in turn */
+export function headOf(status: number, headers: string[]): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${head}\r\n`;
+}
+
+/** Passes bytes both ways; the end of either side ends the other. */
+export function joinSockets(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to);
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+  }
+}
