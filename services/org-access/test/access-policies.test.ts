@@ -6,10 +6,12 @@ import {
   type IssuedApiKey,
   PRINCIPAL_HEADER,
   type ResourceTag,
+  type Role,
   type Tagging,
   type TagKey,
   type TagValue,
   WORKSPACE_PERMISSIONS,
+  type Workspace,
 } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
@@ -103,6 +105,8 @@ describe('an access policy', () => {
       { condition_groups: [] },
       { condition_groups: [{ ...group('deployments:read'), conditions: [] }] },
       { condition_groups: [group('deployments:create')] },
+      { condition_groups: [{ ...group('deployments:read'), resource_type: 'workspace' }] },
+      { condition_groups: [{ ...group('workspaces:read'), resource_type: 'service_key' }] },
       { condition_groups: [group('deployments:read', 'resembles')] },
       { condition_groups: [{ ...group('deployments:read'), resource_type: 'house' }] },
       { effect: 'perhaps' },
@@ -343,6 +347,115 @@ describe('what a caller may do on a deployment', () => {
     expect((await platform.asAdmin<Tagging[]>('GET', ofValue)).body).toHaveLength(1);
     await attach();
     expect(await tagged(production)).toHaveLength(1);
+  });
+});
+
+describe('what a caller may do with a workspace, and with its keys', () => {
+  const SERVICE_KEYS = '/api/v1/orgs/current/service-keys';
+  const about = (resource_type: string, ...permissions: string[]) =>
+    permissions.map((permission) => ({ ...group(permission), resource_type }));
+  let home: string;
+  let production: string;
+  let role: Role;
+  let manager: IssuedApiKey;
+  let valueAtHome: string;
+  const policies: AccessPolicy[] = [];
+
+  /** Tags a resource with `Stage=production` in a workspace. @returns the id of the value */
+  async function tag(workspace: string, resource_type: string, resource_id: string, known?: string): Promise<string> {
+    const post = async <Body>(path: string, body: object) => {
+      const target = `/api/v1/workspaces/current${path}`;
+      return (await platform.call<Body>(platform.bootstrap.api_key, 'POST', target, body, workspace)).body;
+    };
+    const makeValue = async () => {
+      const key = await post<TagKey>('/tag-keys', { key: 'Stage' });
+      return (await post<TagValue>(`/tag-keys/${key.id}/tag-values`, { value: 'production' })).id;
+    };
+    const tag_value_id = known ?? (await makeValue());
+    await post('/taggings', { tag_value_id, resource_type, resource_id });
+    return tag_value_id;
+  }
+  const attach = async (...bodies: object[]) => {
+    for (const { id } of policies.splice(0)) await platform.asAdmin('DELETE', `${POLICIES}/${id}`);
+    for (const body of bodies) policies.push(await make({ role_ids: [role.id], ...body }));
+  };
+  const permissionsIn = async (workspace_id: string) =>
+    (await platform.verify(manager.key, { audience: 'org-access', workspace_id })).body.claims.permissions;
+  const explain = async (permission: string, resource: string) => {
+    const identity = (await platform.verify(manager.key)).body.claims.sub;
+    const query = new URLSearchParams({ identity, permission, resource });
+    return (await platform.asAdmin<AccessExplanation>('GET', `/api/v1/orgs/current/access/explain?${query}`)).body;
+  };
+
+  beforeAll(async () => {
+    const made = async (display_name: string) =>
+      (await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name })).body.id;
+    [home, production] = [await made('Home'), await made('Production')];
+    const permissions = ['workspaces:read', 'workspaces:manage', 'workspaces:manage-keys'];
+    const body = { display_name: 'Manager', description: '', permissions };
+    role = (await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', body)).body;
+    manager = await platform.issue({ workspaces: [home, production], role_id: role.id });
+    await tag(production, 'workspace', production);
+    valueAtHome = await tag(home, 'service_key', manager.id);
+    // A tag of another workspace says nothing about this one.
+    await tag(home, 'workspace', production, valueAtHome);
+  });
+
+  it('follows from the tags of the workspace, in checks, lists and explanations', async () => {
+    const listed = async () => (await platform.call<Workspace[]>(manager.key, 'GET', '/api/v1/workspaces')).body;
+    const rename = async (id: string) =>
+      (await platform.call(manager.key, 'PATCH', `/api/v1/workspaces/${id}`, { display_name: 'Renamed' }, home)).status;
+    await attach({ condition_groups: about('workspace', 'workspaces:manage') });
+    expect(await permissionsIn(production)).not.toContain('workspaces:manage');
+    expect([await rename(production), await rename(home)]).toEqual([403, 200]);
+    expect((await listed()).map(({ permissions }) => permissions.includes('workspaces:manage'))).toEqual([true, false]);
+    expect(await explain('workspaces:manage', production)).toMatchObject({
+      allowed: false,
+      policy: { effect: 'deny', resource: { type: 'workspace', id: production } },
+      changes: [{ change: 'detach_policies', policy_ids: [policies[0]!.id] }],
+    });
+    await attach(
+      { condition_groups: about('workspace', 'workspaces:read') },
+      { effect: 'allow', condition_groups: about('workspace', 'workspaces:manage-members') },
+    );
+    expect((await listed()).map(({ id }) => id)).toEqual([home]);
+    expect(await permissionsIn(production)).toEqual(expect.arrayContaining(['workspaces:manage-members']));
+    expect(await permissionsIn(production)).not.toContain('workspaces:read');
+    expect(await permissionsIn(home)).not.toContain('workspaces:manage-members');
+    expect(await explain('workspaces:manage-members', production)).toMatchObject({
+      allowed: true,
+      policy: { effect: 'allow' },
+    });
+    await attach();
+    expect(await listed()).toHaveLength(2);
+  });
+
+  it('follows from the tags of a service key, which one that is hidden does not show', async () => {
+    const made = async () => {
+      const body = { workspaces: [home], role_id: role.id };
+      return (await platform.call<IssuedApiKey>(manager.key, 'POST', SERVICE_KEYS, body, home)).body.id;
+    };
+    const [tagged, plain] = [await made(), await made()];
+    await tag(home, 'service_key', tagged, valueAtHome);
+    const shown = async (path: string) => {
+      const { body } = await platform.call<{ id: string }[]>(manager.key, 'GET', path, undefined, home);
+      return [tagged, plain].filter((id) => body.some((key) => key.id === id));
+    };
+    await attach({ condition_groups: about('service_key', 'workspaces:manage-keys') });
+    for (const path of [SERVICE_KEYS, '/api/v1/api-key']) expect(await shown(path)).toEqual([plain]);
+    for (const path of [SERVICE_KEYS, '/api/v1/api-key'])
+      expect((await platform.call(manager.key, 'DELETE', `${path}/${tagged}`, undefined, home)).status).toBe(404);
+    expect((await platform.call(manager.key, 'PATCH', `${SERVICE_KEYS}/${tagged}`, { role_id: role.id })).status).toBe(
+      404,
+    );
+    expect(await explain('workspaces:manage-keys', tagged)).toMatchObject({
+      allowed: false,
+      policy: { effect: 'deny', resource: { type: 'service_key', id: tagged } },
+    });
+    expect(await explain('workspaces:manage-keys', home)).toMatchObject({ allowed: true, depends_on_tags: true });
+    await attach();
+    expect(await shown(SERVICE_KEYS)).toEqual([tagged, plain]);
+    expect((await platform.call(manager.key, 'DELETE', `${SERVICE_KEYS}/${tagged}`)).status).toBe(200);
   });
 });
 

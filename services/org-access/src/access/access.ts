@@ -1,6 +1,6 @@
 import type { OrganizationPlan } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
-import { readPoliciesOfRoles } from './effective-policies.ts';
+import { permissionsInWorkspaces, readPoliciesOfRoles } from './effective-policies.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 import type { EffectivePolicy } from './policy-decision.ts';
 import { decideWorkspaceRole, type WorkspaceRoleOrigin } from './workspace-role.ts';
@@ -13,7 +13,7 @@ export interface Access {
   /** Addresses and networks from which the organization may be used; null: from everywhere. */
   allowedNetworks: string[] | null;
   organization: string[];
-  /** Null when the identity does not reach that workspace, or none was asked for. */
+  /** After policies about the workspace. Null when the identity does not reach it, or none was asked for. */
   workspace: string[] | null;
   /** The role behind the permissions in the workspace, and what gives it. */
   workspaceRole: { id: string; via: WorkspaceRoleOrigin } | null;
@@ -90,7 +90,9 @@ export async function accessOf(
   const policies = hasAccessPolicies
     ? await readPoliciesOfRoles(queries, organizationId, [identity.organizationRoleId, role.id])
     : [];
-  return { ...base, workspace: role.permissions, workspaceRole: { id: role.id, via }, policies };
+  const inWorkspace = { workspaceId, permissions: role.permissions, policies };
+  const permissions = await permissionsInWorkspaces(queries, organizationId, [inWorkspace]);
+  return { ...base, workspace: permissions.get(workspaceId)!, workspaceRole: { id: role.id, via }, policies };
 }
 
 /**

@@ -24,7 +24,7 @@ export interface ExplainQuery {
 export type Place = AccessExplanation['resource'];
 
 /**
- * Explains a permission with the access and the policies that checks use (`accessOf`, `permissionsOnDeployments`). Administrators ask about everybody, others about
+ * Explains a permission with the access and the policies that checks use (`accessOf`, `permissionsAfterPolicies`). Administrators ask about everybody, others about
  * themselves.
  *
  * @throws NotFoundError for what the caller may not see
@@ -69,7 +69,7 @@ export async function explainAccess(
     role: role && { id: role.id, name: role.name, display_name: role.displayName },
     via,
     source: sourced?.source ?? null,
-    policy: renderDecision(explained.decision, resource),
+    policy: renderDecision(explained.decision, { place, resource }),
     depends_on_tags: explained.dependsOnTags,
     decided_by: sourced?.decidedBy ?? null,
     changes: await findChanges(queries, {
@@ -126,8 +126,9 @@ async function findInWorkspace(
   });
   const place = tagging?.workspaceId ?? workspaceId;
   if (!place || !(await isLive(place))) return undefined;
-  const isDeployment = !tagging || tagging.resourceType === 'deployment';
-  return { place: { type: 'workspace', id: place }, resource: isDeployment ? { type: 'deployment', id } : null };
+  const type = tagging?.resourceType ?? 'deployment';
+  const isDecided = type === 'deployment' || type === 'service_key';
+  return { place: { type: 'workspace', id: place }, resource: isDecided ? { type, id } : null };
 }
 
 async function findKey(queries: Queries, identity: Identity, id: string): Promise<ApiKey> {

@@ -46,7 +46,7 @@ function detachPolicies({ effect, policies }: PolicyDecision): Change {
   const then = effect === 'deny' ? 'other policies and the role decide' : 'the role decides';
   return {
     change: 'detach_policies',
-    description: `Without the access policies ${names}, or with other tags on the deployment, ${then}.`,
+    description: `Without the access policies ${names}, or with other tags on the resource, ${then}.`,
     policy_ids: policies.map(({ id }) => id),
   };
 }
@@ -55,7 +55,7 @@ function allowByTags({ explained }: Explained): Change[] {
   const policies = explained.otherwiseAllowing;
   if (policies.length === 0) return [];
   const names = policies.map(({ name }) => JSON.stringify(name)).join(', ');
-  const description = `Tags on the deployment that one of the access policies ${names} matches.`;
+  const description = `Tags on the resource that one of the access policies ${names} matches.`;
   return [{ change: 'change_tags', description, policy_ids: policies.map(({ id }) => id) }];
 }
 

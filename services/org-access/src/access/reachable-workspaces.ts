@@ -1,12 +1,18 @@
 import type { Queries } from '../database/database.ts';
 import type { Role, Workspace } from '../generated/client.ts';
+import { permissionsInWorkspaces, readPoliciesOfRoles } from './effective-policies.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+import type { EffectivePolicy } from './policy-decision.ts';
 import { decideWorkspaceRole } from './workspace-role.ts';
 
 export interface ReachableWorkspace {
   workspace: Workspace;
   /** Null in a deleted workspace. */
-  role: Pick<Role, 'id' | 'displayName' | 'permissions'> | null;
+  role: Pick<Role, 'id' | 'displayName'> | null;
+  /** After policies about the workspace. */
+  permissions: string[];
+  /** The access policies of the identity's roles there. */
+  policies: readonly EffectivePolicy[];
 }
 
 const ROLE = { select: { id: true, displayName: true, permissions: true } } as const;
@@ -26,7 +32,11 @@ export async function listReachableWorkspaces(
   const { organizationId, identityId } = scope;
   const identity = await queries.identity.findUnique({
     where: { organizationId_id: { organizationId, id: identityId } },
-    include: { everywhereRole: ROLE, members: { select: { workspaceId: true, role: ROLE } } },
+    include: {
+      everywhereRole: ROLE,
+      members: { select: { workspaceId: true, role: ROLE } },
+      organization: { select: { hasAccessPolicies: true } },
+    },
   });
   if (!identity || identity.disabledAt) return [];
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
@@ -51,5 +61,27 @@ export async function listReachableWorkspaces(
       everywhere: identity.everywhereRole,
       administrator,
     })?.role ?? null;
-  return workspaces.map((workspace) => ({ workspace, role: workspace.deletedAt ? null : roleIn(workspace.id) }));
+  const reached = workspaces.map((workspace) => ({
+    workspace,
+    role: workspace.deletedAt ? null : roleIn(workspace.id),
+  }));
+  const { organizationRoleId } = identity;
+  const roleIds = [...new Set([organizationRoleId, ...reached.flatMap(({ role }) => role?.id ?? [])])];
+  const attached = identity.organization.hasAccessPolicies
+    ? await readPoliciesOfRoles(queries, organizationId, roleIds)
+    : [];
+  const withPolicies = reached.map(({ workspace, role }) => ({
+    workspace,
+    role,
+    policies: attached.filter(({ roleIds: of }) => of.includes(organizationRoleId) || (role && of.includes(role.id))),
+  }));
+  const permissions = await permissionsInWorkspaces(
+    queries,
+    organizationId,
+    withPolicies.map(({ workspace, role, policies }) => ({
+      ...{ workspaceId: workspace.id, policies },
+      permissions: role?.permissions ?? [],
+    })),
+  );
+  return withPolicies.map((each) => ({ ...each, permissions: each.role ? permissions.get(each.workspace.id)! : [] }));
 }

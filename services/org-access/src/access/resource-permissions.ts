@@ -64,8 +64,7 @@ export async function decideAboutDeployments(
   );
 }
 
-/** Returns the permissions that an identity has on each deployment of a workspace; empty when it does not reach it. */
-export async function permissionsOnDeployments(
+async function permissionsOnDeployments(
   queries: Queries,
   scope: Scope,
   { workspace, policies }: Access,

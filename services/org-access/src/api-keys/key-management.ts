@@ -1,4 +1,6 @@
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { readTagsIn } from '../access/effective-policies.ts';
+import { concernType, permissionsAfterPolicies } from '../access/policy-decision.ts';
 import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import { readGrantableRoles, requireWorkspaceAuthority } from '../access/role-authority.ts';
@@ -53,26 +55,44 @@ export async function requireOwnPermissions(
   await requireWorkspaceAuthority(queries, caller, grants, 'workspaces:manage-keys');
 }
 
-/** Returns those accounts, or keys with their accounts, that the caller manages; others look as if they did not exist. */
+/**
+ * Returns those accounts, or keys with their accounts, that the caller manages in each of their workspaces; others look as
+ * if they did not exist. The number of queries does not grow with them.
+ *
+ * @param keyIdOf for keys, about whose tags access policies may decide
+ */
 export async function filterManageable<Item>(
   queries: Queries,
   caller: Principal,
   items: readonly Item[],
   accountOf: (item: Item) => ReachingAccount,
+  keyIdOf?: (item: Item) => string,
 ): Promise<Item[]> {
   if (caller.organizationRole === 'admin') return [...items];
-  const manageable = await listManagedWorkspaces(queries, caller);
-  return items.filter((item) => worksOnlyIn(accountOf(item), manageable));
-}
-
-/** Returns the workspaces where the caller manages keys, in few queries however many they are. */
-async function listManagedWorkspaces(queries: Queries, caller: Principal): Promise<Set<string>> {
-  if (caller.isReadOnly) return new Set();
+  if (caller.isReadOnly) return [];
   const { organizationId, identity: identityId } = caller;
   const reachable = await listReachableWorkspaces(queries, { organizationId, identityId });
-  const managed = reachable.filter(({ role }) => role?.permissions.includes('workspaces:manage-keys'));
-  return new Set(managed.map(({ workspace }) => workspace.id));
+  const byId = new Map(reachable.map((each) => [each.workspace.id, each]));
+  const reached = new Set(byId.keys());
+  const candidates = items.filter((item) => worksOnlyIn(accountOf(item), reached));
+  const withPolicies = reachable.filter(({ policies }) => keyIdOf && concernType(policies, resourceType));
+  const tags = await readTagsIn(
+    queries,
+    { organizationId, workspaceIds: withPolicies.map(({ workspace }) => workspace.id) },
+    resourceType,
+    keyIdOf ? candidates.map(keyIdOf) : [],
+  );
+  return candidates.filter((item) =>
+    accountOf(item).members.every(({ workspaceId }) => {
+      const { permissions, policies } = byId.get(workspaceId)!;
+      const own = keyIdOf && tags(workspaceId, keyIdOf(item));
+      const left = own ? permissionsAfterPolicies(policies, { resourceType, tags: own }, permissions) : permissions;
+      return left.includes('workspaces:manage-keys');
+    }),
+  );
 }
+
+const resourceType = 'service_key';
 
 async function managesKeysIn(queries: Queries, caller: Principal, workspaceId: string): Promise<boolean> {
   const access = await accessOfCaller(queries, caller, workspaceId);

@@ -78,7 +78,7 @@ export class ServiceKeyService {
 
   async list(caller: Principal): Promise<ApiKey[]> {
     const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
-    return (await filterManageable(this.#database.prisma, caller, keys, ({ identity }) => identity)).map(renderKey);
+    return (await this.#filter(caller, keys)).map(renderKey);
   }
 
   async delete(caller: Principal, keyId: string): Promise<ApiKey> {
@@ -159,14 +159,15 @@ export class ServiceKeyService {
     const { workspaceId } = tenantOf(caller);
     await requireKeyManagement(this.#database.prisma, caller, [workspaceId]);
     const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
-    return keys.filter(({ identity }) => worksOnlyIn(identity, new Set([workspaceId]))).map(renderKey);
+    const own = keys.filter(({ identity }) => worksOnlyIn(identity, new Set([workspaceId])));
+    return (await this.#filter(caller, own)).map(renderKey);
   }
 
   async deleteInWorkspace(caller: Principal, keyId: string): Promise<ApiKey> {
     const { workspaceId } = tenantOf(caller);
     await requireKeyManagement(this.#database.prisma, caller, [workspaceId]);
-    const key = await this.#find(caller, keyId);
-    if (!key || !worksOnlyIn(key.identity, new Set([workspaceId]))) throw keyNotFound();
+    const key = await this.#requireManageable(caller, keyId);
+    if (!worksOnlyIn(key.identity, new Set([workspaceId]))) throw keyNotFound();
     return this.#revoke(caller, key);
   }
 
@@ -211,16 +212,20 @@ export class ServiceKeyService {
     );
   }
 
-  #find(caller: Principal, keyId: string): Promise<StoredKey | null> {
-    const id = keyId.toLowerCase();
-    return apiKeyStore.find(this.#database.prisma, caller.organizationId, { id, kind: 'service_key' });
+  #filter(caller: Principal, keys: readonly StoredKey[]): Promise<StoredKey[]> {
+    return filterManageable(
+      this.#database.prisma,
+      caller,
+      keys,
+      ({ identity }) => identity,
+      ({ id }) => id,
+    );
   }
 
   async #requireManageable(caller: Principal, keyId: string): Promise<StoredKey> {
-    const key = await this.#find(caller, keyId);
-    const [manageable] = key
-      ? await filterManageable(this.#database.prisma, caller, [key], ({ identity }) => identity)
-      : [];
+    const id = keyId.toLowerCase();
+    const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, { id, kind: 'service_key' });
+    const [manageable] = key ? await this.#filter(caller, [key]) : [];
     if (!manageable) throw keyNotFound();
     return manageable;
   }

@@ -10,8 +10,12 @@ import { isParentGone, isTaken } from '../database/is-taken.ts';
 import type { Prisma } from '../generated/client.ts';
 import { policyStore, type StoredPolicy } from './policy-store.ts';
 
-/** The permissions on deployments that policies can bound: to create one, nothing is there that has tags. */
-const OF_DEPLOYMENTS = /^(deployments:(read|update|delete)|runs:(create|read|update|delete))$/;
+/** The permissions that policies decide about, by the type of resource: to create one, nothing is there that has tags. */
+const DECIDED: Partial<Record<PolicyConditionGroup['resource_type'], RegExp>> = {
+  deployment: /^(deployments:(read|update|delete)|runs:(create|read|update|delete))$/,
+  workspace: /^workspaces:(read|manage|manage-members|manage-keys)$/,
+  service_key: /^workspaces:manage-keys$/,
+};
 
 /** Keeps access policies, and the roles that they are attached to. Only organization administrators change them. */
 export class PolicyService {
@@ -135,10 +139,10 @@ export class PolicyService {
 
 function checkGroups(groups: readonly PolicyConditionGroup[]): void {
   groups.forEach(({ resource_type, permission }, index) => {
-    if (resource_type !== 'deployment' || OF_DEPLOYMENTS.test(permission)) return;
+    if (DECIDED[resource_type]?.test(permission) ?? true) return;
     throw new InvalidFieldError(
       ['body', 'condition_groups', index, 'permission'],
-      'Policies about deployments bound deployments:read, update and delete, and the permissions of runs.',
+      `Policies about resources of the type ${resource_type} do not decide about this permission.`,
     );
   });
 }

@@ -2,6 +2,7 @@ import type { Workspace, WorkspaceCreate, WorkspaceUpdate } from '@runyard/contr
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { ForbiddenError, NotFoundError, type Principal, requirePermission } from '@runyard/service-kit';
 import { applyGroupGrants } from '../access/group-grants.ts';
+import { concernType } from '../access/policy-decision.ts';
 import { listReachableWorkspaces, type ReachableWorkspace } from '../access/reachable-workspaces.ts';
 import { accessOfCaller, isReadPermission } from '../access/read-only.ts';
 import { audited } from '../audit/audit-trail.ts';
@@ -76,7 +77,7 @@ export class WorkspaceService {
         const { isPersonal } = await organizationOf(transaction, caller.organizationId);
         const workspace = await deleteWorkspace(transaction, audit, current);
         await applyGroupGrants(transaction, caller.organizationId);
-        return render({ workspace, role: null }, caller, isPersonal);
+        return render({ workspace, role: null, permissions: [] }, caller, isPersonal);
       }),
     );
   }
@@ -103,15 +104,24 @@ async function listFor(
   const rows = await listReachableWorkspaces(queries, scope, options);
   if (rows.length === 0) return [];
   const { isPersonal } = await organizationOf(queries, caller.organizationId);
-  return rows.map((row) => render(row, caller, isPersonal));
+  return rows.filter((row) => !isHidden(row)).map((row) => render(row, caller, isPersonal));
 }
 
 function organizationOf(queries: Queries, id: string): Promise<{ isPersonal: boolean }> {
   return queries.organization.findUniqueOrThrow({ where: { id }, select: { isPersonal: true } });
 }
 
-function render({ workspace, role }: ReachableWorkspace, caller: Principal, isPersonal: boolean): Workspace {
-  const held = role?.permissions ?? [];
+/** A workspace that a policy denies to read looks as if it did not exist. */
+function isHidden({ workspace, policies, permissions }: ReachableWorkspace): boolean {
+  const isDenied = workspace.deletedAt === null && !permissions.includes('workspaces:read');
+  return isDenied && concernType(policies, 'workspace');
+}
+
+function render(
+  { workspace, role, permissions: held }: Omit<ReachableWorkspace, 'policies'>,
+  caller: Principal,
+  isPersonal: boolean,
+): Workspace {
   const permissions = caller.isReadOnly ? held.filter(isReadPermission) : held;
   return {
     id: workspace.id,

@@ -25,7 +25,10 @@ export const PolicyOperator = Type.Union(
 );
 export type PolicyOperator = Static<typeof PolicyOperator>;
 
-/** The types of resources that policies are about. Runyard itself has deployments; others are stored for clients. */
+/**
+ * The types of resources that policies are about. Runyard itself has deployments, workspaces and service keys; policies
+ * about others are stored for clients.
+ */
 const PolicyResourceType = Type.Union([
   Type.Literal('queue'),
   Type.Literal('dataset'),
@@ -35,6 +38,8 @@ const PolicyResourceType = Type.Union([
   Type.Literal('project'),
   Type.Literal('prompt'),
   Type.Literal('sandbox'),
+  Type.Literal('service_key'),
+  Type.Literal('workspace'),
 ]);
 
 const text = Type.String({ minLength: 1, maxLength: 255 });
@@ -56,7 +61,10 @@ export type PolicyCondition = Static<typeof PolicyCondition>;
 export const PolicyConditionGroup = Type.Object(
   {
     resource_type: PolicyResourceType,
-    /** For deployments: one of those to read, change and delete them, or one of runs. */
+    /**
+     * For deployments: one of those to read, change and delete them, or one of runs. For workspaces: one that begins with
+     * `workspaces:`. For service keys: `workspaces:manage-keys`.
+     */
     permission: Type.String({ pattern: '^[a-z_-]+:[a-z:_-]+$', maxLength: 100 }),
     conditions: Type.Array(PolicyCondition, { minItems: 1, maxItems: 20 }),
   },

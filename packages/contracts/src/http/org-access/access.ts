@@ -49,7 +49,10 @@ export const AccessExplanation = Type.Object(
         effect: Type.Union([Type.Literal('allow'), Type.Literal('deny')]),
         policies: Type.Array(Type.Object({ id: Uuid, name: Type.String() })),
         /** The resource whose tags they match. */
-        resource: Type.Object({ type: Type.Literal('deployment'), id: Uuid }),
+        resource: Type.Object({
+          type: Type.Union([Type.Literal('deployment'), Type.Literal('service_key'), Type.Literal('workspace')]),
+          id: Uuid,
+        }),
       }),
     ),
     /** True when policies decide about this permission on resources with certain tags: the answer is about the others. */
@@ -127,11 +130,11 @@ export const explainAccess = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
         Type.String({
           format: 'uuid',
           description:
-            'The organization, a workspace, or a tagged deployment of one; one without tags needs `workspace_id`. Default: the organization.',
+            'The organization, a workspace, or a tagged deployment or service key; a deployment without tags needs `workspace_id`. Default: the organization.',
         }),
       ),
       workspace_id: Type.Optional(
-        Type.String({ format: 'uuid', description: 'The workspace of the deployment that `resource` names.' }),
+        Type.String({ format: 'uuid', description: 'The workspace of the deployment or key that `resource` names.' }),
       ),
       api_key_id: Type.Optional(
         Type.String({

@@ -9,7 +9,10 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** The kinds of resources that clients tag. Runyard itself has deployments; tags of others are stored for clients. */
+/**
+ * The kinds of resources that are tagged. Runyard itself has deployments, workspaces and service keys; tags of others are
+ * stored for clients.
+ */
 export const TaggedResourceType = Type.Union(
   [
     Type.Literal('agent'),
@@ -24,7 +27,9 @@ export const TaggedResourceType = Type.Union(
     Type.Literal('prompt'),
     Type.Literal('queue'),
     Type.Literal('sandbox'),
+    Type.Literal('service_key'),
     Type.Literal('skill'),
+    Type.Literal('workspace'),
   ],
   { $id: 'TaggedResourceType' },
 );
