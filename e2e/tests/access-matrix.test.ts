@@ -259,6 +259,7 @@ describe('a body with fields that no caller may set', () => {
     renamePasskey: 'its caller is no session',
     removePasskey: 'its caller is no session',
     createOrganization: 'it takes sessions, not keys',
+    createOrganizationAlias: 'it takes sessions, not keys',
     createPushToken: 'its deployment is no image of the registry',
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',

@@ -19,7 +19,7 @@ import { Builds } from './builds/builds.ts';
 import type { Config } from './config.ts';
 import { openDataPlane } from './data-plane/open-data-plane.ts';
 import { openDatabase } from './database/database.ts';
-import { deploymentRoutes } from './deployments/deployment-routes.ts';
+import { deploymentCountRoutes, deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
@@ -252,6 +252,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...listeners.routes(keys),
         ...oauth.routes,
         ...routeRoutes(prisma, hosts),
+        ...deploymentCountRoutes(prisma),
         ...uploadRoutes(uploads, keys),
         ...pushTokenRoutes(database, registry, keys),
         ...integrationRoutes(integrations, keys),

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Deployment, type Listener, WorkspaceDeleted } from '@runyard/contracts';
+import { type Deployment, type DeploymentCount, type Listener, WorkspaceDeleted } from '@runyard/contracts';
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestBroker } from './oauth/broker.ts';
 import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
-import type { TestPlatform } from './support/platform.ts';
+import { INTERNAL_TOKEN, type TestPlatform } from './support/platform.ts';
 
 let broker: TestBroker;
 let platform: TestPlatform;
@@ -144,6 +144,7 @@ describe('a deleted workspace', () => {
       as,
       body: { instance_id: randomUUID(), version: '1.2.3' },
     });
+    expect(await countDeployments(workspace)).toBe(2);
     deleteWorkspace(workspace);
     await publish(workspace);
     for (const { id } of [removed, left]) {
@@ -152,6 +153,7 @@ describe('a deleted workspace', () => {
       await waitFor(isDeleting, { what: 'the deletion of the deployments' });
     }
     expect(await countRows(workspace)).toEqual({ deployment: 2, listener: 2 });
+    expect(await countDeployments(workspace)).toBe(0);
 
     await platform.call('POST', `${lease}/deployments/${removed.id}/status`, {
       as,
@@ -170,6 +172,14 @@ describe('a deleted workspace', () => {
     expect(await countRows(workspace)).toEqual({});
   });
 });
+
+/** Asks as org-access does. */
+async function countDeployments(workspace_id: string): Promise<number> {
+  const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
+  const body = { organization_id: ORGANIZATION, workspace_id };
+  const answer = await platform.call<DeploymentCount>('POST', '/internal/deployments/count', { headers, body });
+  return answer.body.count;
+}
 
 async function listen(workspace_id: string): Promise<Listener> {
   const answer = await platform.call<Listener>('POST', '/v2/listeners', {

@@ -24,6 +24,12 @@ export const configSchema = Type.Object({
     description:
       'Base URL of the gateway as browsers and identity providers know it: links in emails and invites begin with it.',
   }),
+  CONTROL_PLANE_URL: Type.Optional(
+    Type.String({
+      description:
+        'Base URL of control-plane, which counts the deployments of a workspace. Without it they are not counted.',
+    }),
+  ),
   SMTP_URL: Type.Optional(ConnectionUri('smtp', 'The mail server. Without it nothing is sent: invites are links.')),
   EMAIL_FROM: Type.Optional(
     Type.String({ minLength: 3, description: 'Sender of emails. Default: no-reply at the host of PUBLIC_URL.' }),

@@ -26,6 +26,7 @@ import { SecretService } from './secrets/secret-service.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
 import { TaggingService } from './tags/tagging-service.ts';
+import { DeploymentCounts } from './workspaces/deployment-counts.ts';
 import { WorkspaceInviteService } from './workspaces/workspace-invite-service.ts';
 import { WorkspaceInviteeService } from './workspaces/workspace-invitee-service.ts';
 import { workspaceMemberRoutes } from './workspaces/workspace-member-routes.ts';
@@ -49,7 +50,7 @@ export function openDirectory(foundation: Foundation, bus: EventBus, emails: Ema
   ];
 }
 
-function organizationOperations({ config, database, keys }: Foundation): BoundOperation[] {
+function organizationOperations({ config, context, database, keys }: Foundation): BoundOperation[] {
   const { prisma } = database;
   const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
   const rules = {
@@ -57,13 +58,18 @@ function organizationOperations({ config, database, keys }: Foundation): BoundOp
     arePersonalDisabled: config.PERSONAL_ORGS_DISABLED,
     plan: config.DEFAULT_ORGANIZATION_PLAN,
   };
+  const deployments = new DeploymentCounts({
+    controlPlaneUrl: config.CONTROL_PLANE_URL,
+    internalToken: config.INTERNAL_TOKEN,
+    logger: context.logger,
+  });
   return [
     ...organizationRoutes({
       organizations: new OrganizationService({ database, installationAllowsJit }),
       mine: new MyOrganizationsService({ database, rules }),
       keys,
     }),
-    ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma }, keys),
+    ...workspaceRoutes({ workspaces: new WorkspaceService({ database }), prisma, deployments }, keys),
   ];
 }
 

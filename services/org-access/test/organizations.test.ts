@@ -239,6 +239,7 @@ describe('organizations of a person', () => {
     const ada = await signIn(PLATFORM_ROLES.organizationUser);
     const listed = await platform.callAs<Organization[]>({ token: ada.token }, 'GET', ORGS);
     expect(listed.body).toMatchObject([{ id: platform.bootstrap.organization_id, tier: null, sso_only: false }]);
+    expect(await ada.call('GET', '/api/v1/organizations')).toEqual(listed);
     expect((await ada.call<Organization[]>('GET', `${ORGS}?include_tier=true`)).body[0]!.tier).toBe('enterprise');
     expect((await platform.asAdmin('GET', ORGS)).status).toBe(403);
     for (const is_personal of [true, false])

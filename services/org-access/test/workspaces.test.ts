@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { type CloudEvent, conforms, type Workspace, WorkspaceDeleted, type WorkspaceStats } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
@@ -13,13 +16,27 @@ const WORKSPACES = '/api/v1/workspaces';
 
 let platform: TestOrgAccess;
 let people: TestMembers;
+/** Counts deployments in place of control-plane. */
+const controlPlane = {
+  status: 200,
+  asked: [] as unknown[],
+  server: createServer(async (request, response) => {
+    controlPlane.asked.push(await json(request));
+    response.writeHead(controlPlane.status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ count: 3 }));
+  }),
+};
 beforeAll(async () => {
-  platform = await TestOrgAccess.start();
+  const { server } = controlPlane;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  platform = await TestOrgAccess.start({ environment: { CONTROL_PLANE_URL: `http://127.0.0.1:${port}/` } });
   people = await TestMembers.open(platform);
 });
 afterAll(async () => {
   await people?.close();
   await platform.close();
+  controlPlane.server.close();
 });
 
 const make = async (body: Record<string, unknown> = {}) => {
@@ -198,13 +215,26 @@ describe('a deleted workspace', () => {
   });
 });
 
-it('the numbers of a workspace are those of what it holds', async () => {
+it('the numbers of a workspace are those of what it holds, without deployments while control-plane does not answer', async () => {
   const { id } = await make();
   await people.add({ workspaces: { [id]: PLATFORM_ROLES.workspaceEditor } });
   const { key } = await platform.issue({ workspaces: [id] });
   expect(await platform.call<WorkspaceStats>(key, 'GET', `${WORKSPACES}/current/stats`)).toMatchObject({
     status: 200,
-    body: { tenant_id: id, member_count: 1, pending_member_count: 0, api_key_count: 1, secret_count: 0 },
+    body: {
+      tenant_id: id,
+      member_count: 1,
+      pending_member_count: 0,
+      api_key_count: 1,
+      secret_count: 0,
+      deployment_count: 3,
+    },
+  });
+  expect(controlPlane.asked).toEqual([{ organization_id: platform.bootstrap.organization_id, workspace_id: id }]);
+  controlPlane.status = 503;
+  expect(await platform.call<WorkspaceStats>(key, 'GET', `${WORKSPACES}/current/stats`)).toMatchObject({
+    status: 200,
+    body: { member_count: 1, deployment_count: null },
   });
   const others = ['usage_limits', 'shared'].map((path) => platform.call(key, 'GET', `${WORKSPACES}/current/${path}`));
   expect((await Promise.all(others)).map(({ body }) => body)).toEqual([

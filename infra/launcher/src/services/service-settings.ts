@@ -71,6 +71,7 @@ export async function createServiceSettings(options: {
     stopMs: 3_000,
     env: {
       ...bus.env,
+      CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('org-access', options.environment),

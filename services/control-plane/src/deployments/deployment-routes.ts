@@ -1,4 +1,5 @@
 import {
+  countDeployments,
   createDeployment,
   deleteDeployment,
   deleteDeployments,
@@ -10,7 +11,18 @@ import {
 import { toSqlValue } from '@runyard/database';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, InvalidFieldError, noContent, ok } from '@runyard/service-kit';
+import type { PrismaClient } from '../generated/client.ts';
 import type { DeploymentService } from './deployment-service.ts';
+
+/** Serves the number of deployments to org-access, which shows it with the other numbers of a workspace. */
+export function deploymentCountRoutes(prisma: PrismaClient): BoundOperation[] {
+  return [
+    bind(countDeployments, async ({ body }) => {
+      const tenant = { organizationId: body.organization_id, workspaceId: body.workspace_id };
+      return ok({ count: await prisma.deployment.count({ where: { ...tenant, deleteRequestedAt: null } }) });
+    }),
+  ];
+}
 
 export function deploymentRoutes(deployments: DeploymentService, keys: IdempotencyKeys): BoundOperation[] {
   return [

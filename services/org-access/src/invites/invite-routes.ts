@@ -25,9 +25,13 @@ export function inviteRoutes(parts: {
         return ok(page.rows, { 'x-pagination-total': String(page.total) });
       }),
     ),
-    bind(listMyInvites, async ({ caller }) => ok(await invitees.list(caller))),
-    bind(claimMyInvite, async ({ caller, params }) => ok(await invitees.claim(caller, params.organization_id))),
-    bind(declineMyInvite, async ({ caller, params }) => ok(await invitees.decline(caller, params.organization_id))),
+    ...listMyInvites.map((operation) => bind(operation, async ({ caller }) => ok(await invitees.list(caller)))),
+    ...claimMyInvite.map((operation) =>
+      bind(operation, async ({ caller, params }) => ok(await invitees.claim(caller, params.organization_id))),
+    ),
+    ...declineMyInvite.map((operation) =>
+      bind(operation, async ({ caller, params }) => ok(await invitees.decline(caller, params.organization_id))),
+    ),
     ...memberOperations.flatMap((operations) => [
       bind(operations.list, async ({ caller }) =>
         ok({

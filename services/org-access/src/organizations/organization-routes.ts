@@ -19,8 +19,12 @@ export function organizationRoutes(parts: {
 }): BoundOperation[] {
   const { organizations, mine, keys } = parts;
   return [
-    bind(listMyOrganizations, async ({ caller, query }) => ok(await mine.list(caller, query))),
-    bindCreation(keys, createOrganization, ok, ({ caller, body }, keyed) => mine.create(caller, body, keyed)),
+    ...listMyOrganizations.map((operation) =>
+      bind(operation, async ({ caller, query }) => ok(await mine.list(caller, query))),
+    ),
+    ...createOrganization.map((operation) =>
+      bindCreation(keys, operation, ok, ({ caller, body }, keyed) => mine.create(caller, body, keyed)),
+    ),
     ...currentOrganizationOperations.flatMap((operations) => [
       bind(operations.get, async ({ caller }) => ok(await organizations.current(caller))),
       bind(operations.updateLoginMethods, async ({ caller, body }) =>

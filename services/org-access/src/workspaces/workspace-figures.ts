@@ -2,12 +2,16 @@ import type { WorkspaceStats } from '@runyard/contracts';
 import type { Tenant } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { Queries } from '../database/database.ts';
+import type { DeploymentCounts } from './deployment-counts.ts';
 
-/** Counts what a workspace holds in this service. Each number is as of its own query. */
-export async function countWorkspace(queries: Queries, tenant: Tenant): Promise<WorkspaceStats> {
+/** Counts what a workspace holds. Each number is as of its own query. */
+export async function countWorkspace(
+  { prisma: queries, deployments }: { prisma: Queries; deployments: DeploymentCounts },
+  tenant: Tenant,
+): Promise<WorkspaceStats> {
   const { organizationId, workspaceId } = tenant;
   const now = new Date();
-  const [members, pending, keys, secrets, tagKeys] = await Promise.all([
+  const [members, pending, keys, secrets, tagKeys, deploymentCount] = await Promise.all([
     queries.member.count({ where: { ...tenant, identity: { kind: 'person', isRemoved: false } } }),
     queries.inviteWorkspace.count({
       where: { workspaceId, invite: { organizationId, endedAt: null, expiresAt: { gt: now } } },
@@ -27,6 +31,7 @@ export async function countWorkspace(queries: Queries, tenant: Tenant): Promise<
     }),
     queries.workspaceSecret.count({ where: tenant }),
     queries.tagKey.count({ where: tenant }),
+    deployments.count(tenant),
   ]);
   return {
     tenant_id: workspaceId,
@@ -40,6 +45,6 @@ export async function countWorkspace(queries: Queries, tenant: Tenant): Promise<
     repo_count: 0,
     annotation_queue_count: 0,
     dashboards_count: 0,
-    deployment_count: null,
+    deployment_count: deploymentCount,
   };
 }

@@ -10,13 +10,15 @@ import {
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, ok, tenantOf } from '@runyard/service-kit';
 import type { PrismaClient } from '../generated/client.ts';
+import type { DeploymentCounts } from './deployment-counts.ts';
 import { countWorkspace } from './workspace-figures.ts';
 import type { WorkspaceService } from './workspace-service.ts';
 
 export function workspaceRoutes(
-  { workspaces, prisma }: { workspaces: WorkspaceService; prisma: PrismaClient },
+  parts: { workspaces: WorkspaceService; prisma: PrismaClient; deployments: DeploymentCounts },
   keys: IdempotencyKeys,
 ): BoundOperation[] {
+  const { workspaces } = parts;
   return [
     bind(listWorkspaces, async ({ caller, query }) =>
       ok(await workspaces.list(caller, { includeDeleted: query.include_deleted ?? false })),
@@ -28,7 +30,7 @@ export function workspaceRoutes(
     bind(deleteWorkspace, async ({ caller, params }) =>
       ok(await workspaces.delete(caller, params.workspace_id.toLowerCase())),
     ),
-    bind(getWorkspaceStats, async ({ caller }) => ok(await countWorkspace(prisma, tenantOf(caller)))),
+    bind(getWorkspaceStats, async ({ caller }) => ok(await countWorkspace(parts, tenantOf(caller)))),
     bind(getWorkspaceUsageLimits, async () =>
       ok({ in_reject_set: false, usage_limit_type: null, tenant_limit: null } as const),
     ),

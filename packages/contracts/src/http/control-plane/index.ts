@@ -17,7 +17,7 @@ import {
   listGithubIntegrations,
   listGithubRepositories,
 } from './integrations.ts';
-import { getRoutes } from './internal.ts';
+import { countDeployments, getRoutes } from './internal.ts';
 import { createListenerKey, deleteListenerKey, listListenerKeys } from './listener-keys.ts';
 import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
@@ -65,6 +65,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   getDeploymentMetrics,
   ...oauthOperations,
   getRoutes,
+  countDeployments,
 ];
 
 export * from './data-planes/index.ts';

@@ -1,5 +1,8 @@
+import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
+import { Uuid } from '../common.ts';
 import { RouteSnapshot } from '../internal/routes.ts';
+import { InvalidResponse } from './responses.ts';
 
 export const getRoutes = defineOperation({
   operationId: 'getRoutes',
@@ -9,4 +12,39 @@ export const getRoutes = defineOperation({
   tags: ['internal'],
   access: 'internal',
   responses: { 200: { description: 'All routes.', schema: RouteSnapshot } },
+});
+
+export const DeploymentCountRequest = Type.Object(
+  { organization_id: Uuid, workspace_id: Uuid },
+  { $id: 'DeploymentCountRequest' },
+);
+export type DeploymentCountRequest = Static<typeof DeploymentCountRequest>;
+
+export const DeploymentCount = Type.Object(
+  {
+    /** Deployments of the workspace that are not being deleted. */
+    count: Type.Integer({ minimum: 0 }),
+  },
+  { $id: 'DeploymentCount' },
+);
+export type DeploymentCount = Static<typeof DeploymentCount>;
+
+export const countDeployments = defineOperation({
+  operationId: 'countDeployments',
+  method: 'post',
+  path: '/internal/deployments/count',
+  summary: 'How many deployments a workspace has.',
+  tags: ['internal'],
+  access: 'internal',
+  body: DeploymentCountRequest,
+  responses: {
+    200: { description: 'Their number.', schema: DeploymentCount, example: { count: 3 } },
+    422: InvalidResponse,
+  },
+  examples: {
+    body: {
+      organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+      workspace_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001',
+    },
+  },
 });

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
 import { OrgMember } from './member-bodies.ts';
+import { ORGANIZATIONS_PATHS } from './paths.ts';
 import {
   conflictResponse,
   ForbiddenResponse,
@@ -40,55 +41,61 @@ const person = { access: 'principal', permission: 'signed-in person' } as const;
 const params = Type.Object({ organization_id: Uuid });
 const inviteNotFound = { ...NotFoundResponse, example: { detail: 'Invite not found' } };
 
-export const listMyInvites = defineOperation({
-  operationId: 'listMyInvites',
-  method: 'get',
-  path: '/api/v1/orgs/pending',
-  summary: 'Organizations that invite the signed-in person, by the verified address.',
-  tags: ['invites'],
-  ...person,
-  responses: {
-    200: {
-      description: 'The organizations, oldest invite first.',
-      schema: Type.Array(PendingOrganization),
-      example: [example],
+export const listMyInvites = ORGANIZATIONS_PATHS.map(({ path, alias }) =>
+  defineOperation({
+    operationId: `listMyInvites${alias}`,
+    method: 'get',
+    path: `${path}/pending`,
+    summary: 'Organizations that invite the signed-in person, by the verified address.',
+    tags: ['invites'],
+    ...person,
+    responses: {
+      200: {
+        description: 'The organizations, oldest invite first.',
+        schema: Type.Array(PendingOrganization),
+        example: [example],
+      },
+      401: UnauthorizedResponse,
+      403: ForbiddenResponse,
     },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-  },
-});
+  }),
+);
 
-export const claimMyInvite = defineOperation({
-  operationId: 'claimMyInvite',
-  method: 'post',
-  path: '/api/v1/orgs/pending/{organization_id}/claim',
-  summary: 'Accept the invite of an organization.',
-  tags: ['invites'],
-  ...person,
-  params,
-  responses: {
-    200: { description: 'The identity in the organization.', schema: OrgMember },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    404: inviteNotFound,
-    409: conflictResponse('ada@example.com is a member already'),
-    422: InvalidResponse,
-  },
-});
+export const claimMyInvite = ORGANIZATIONS_PATHS.map(({ path, alias }) =>
+  defineOperation({
+    operationId: `claimMyInvite${alias}`,
+    method: 'post',
+    path: `${path}/pending/{organization_id}/claim`,
+    summary: 'Accept the invite of an organization.',
+    tags: ['invites'],
+    ...person,
+    params,
+    responses: {
+      200: { description: 'The identity in the organization.', schema: OrgMember },
+      401: UnauthorizedResponse,
+      403: ForbiddenResponse,
+      404: inviteNotFound,
+      409: conflictResponse('ada@example.com is a member already'),
+      422: InvalidResponse,
+    },
+  }),
+);
 
-export const declineMyInvite = defineOperation({
-  operationId: 'declineMyInvite',
-  method: 'delete',
-  path: '/api/v1/orgs/pending/{organization_id}',
-  summary: 'Decline the invite of an organization.',
-  tags: ['invites'],
-  ...person,
-  params,
-  responses: {
-    200: { description: 'The invite as it was.', schema: PendingOrganization, example },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    404: inviteNotFound,
-    422: InvalidResponse,
-  },
-});
+export const declineMyInvite = ORGANIZATIONS_PATHS.map(({ path, alias }) =>
+  defineOperation({
+    operationId: `declineMyInvite${alias}`,
+    method: 'delete',
+    path: `${path}/pending/{organization_id}`,
+    summary: 'Decline the invite of an organization.',
+    tags: ['invites'],
+    ...person,
+    params,
+    responses: {
+      200: { description: 'The invite as it was.', schema: PendingOrganization, example },
+      401: UnauthorizedResponse,
+      403: ForbiddenResponse,
+      404: inviteNotFound,
+      422: InvalidResponse,
+    },
+  }),
+);

@@ -5,7 +5,7 @@ import type { PermissionRefusal } from '../../permissions.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 import { OrganizationPlan } from '../internal/principal.ts';
 import { LinkedLoginMethod } from './member-bodies.ts';
-import { ORGANIZATION_PREFIXES, PLATFORM_PREFIXES } from './paths.ts';
+import { ORGANIZATION_PREFIXES, ORGANIZATIONS_PATHS, PLATFORM_PREFIXES } from './paths.ts';
 import { conflictResponse, ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
 
 /** The switches as they work: both apply to the default organization of the installation alone. */
@@ -240,51 +240,55 @@ const manages = {
 } as const;
 const tags = ['organizations'];
 
-export const listMyOrganizations = defineOperation({
-  operationId: 'listMyOrganizations',
-  method: 'get',
-  path: '/api/v1/orgs',
-  summary: 'The organizations of the signed-in person. A session of an identity provider sees that of the provider.',
-  tags,
-  access: 'principal',
-  permission: 'signed-in person',
-  query: Type.Object({
-    skip_create: Type.Boolean({
-      default: false,
-      description: 'True: does not make a personal organization for people without any.',
+export const listMyOrganizations = ORGANIZATIONS_PATHS.map(({ path, alias }) =>
+  defineOperation({
+    operationId: `listMyOrganizations${alias}`,
+    method: 'get',
+    path,
+    summary: 'The organizations of the signed-in person. A session of an identity provider sees that of the provider.',
+    tags,
+    access: 'principal',
+    permission: 'signed-in person',
+    query: Type.Object({
+      skip_create: Type.Boolean({
+        default: false,
+        description: 'True: does not make a personal organization for people without any.',
+      }),
+      include_tier: Type.Boolean({ default: false }),
     }),
-    include_tier: Type.Boolean({ default: false }),
-  }),
-  responses: {
-    200: {
-      description: 'The organizations, oldest first.',
-      schema: Type.Array(Organization),
-      example: [exampleOrganization],
+    responses: {
+      200: {
+        description: 'The organizations, oldest first.',
+        schema: Type.Array(Organization),
+        example: [exampleOrganization],
+      },
+      401: UnauthorizedResponse,
+      403: ForbiddenResponse,
+      422: InvalidResponse,
     },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    422: InvalidResponse,
-  },
-});
+  }),
+);
 
-export const createOrganization = defineCreation('organizations', {
-  operationId: 'createOrganization',
-  method: 'post',
-  path: '/api/v1/orgs',
-  summary: 'Make an organization with a workspace. The caller is its administrator.',
-  tags,
-  access: 'principal',
-  permission: 'signed-in person',
-  body: OrganizationCreate,
-  responses: {
-    200: { description: 'The organization.', schema: Organization, example: exampleOrganization },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    409: conflictResponse('You have a personal organization already'),
-    422: InvalidResponse,
-  },
-  examples: { body: { display_name: 'Acme', is_personal: false } },
-});
+export const createOrganization = ORGANIZATIONS_PATHS.map(({ path, alias }) =>
+  defineCreation('organizations', {
+    operationId: `createOrganization${alias}`,
+    method: 'post',
+    path,
+    summary: 'Make an organization with a workspace. The caller is its administrator.',
+    tags,
+    access: 'principal',
+    permission: 'signed-in person',
+    body: OrganizationCreate,
+    responses: {
+      200: { description: 'The organization.', schema: Organization, example: exampleOrganization },
+      401: UnauthorizedResponse,
+      403: ForbiddenResponse,
+      409: conflictResponse('You have a personal organization already'),
+      422: InvalidResponse,
+    },
+    examples: { body: { display_name: 'Acme', is_personal: false } },
+  }),
+);
 
 export const currentOrganizationOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) => ({
   get: defineOperation({
