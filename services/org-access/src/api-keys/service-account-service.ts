@@ -4,13 +4,12 @@ import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { NotFoundError, type Principal } from '@runyard/service-kit';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
-import { disableIdentity } from '../identities/disable-identity.ts';
 import { apiKeyStore } from './api-key-store.ts';
 import { revokeKeys } from './key-issue.ts';
 import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole } from './key-reach.ts';
 import { accountStore, type StoredServiceAccount } from './service-account-store.ts';
-import { createServiceAccount, lockAccount, requireRole } from './service-accounts.ts';
+import { createServiceAccount, endAccount, lockAccount, requireRole } from './service-accounts.ts';
 
 /** Creates, lists and deletes service accounts. Whoever may manage keys of their workspaces may manage them. */
 export class ServiceAccountService {
@@ -76,7 +75,7 @@ export class ServiceAccountService {
         if (!(await lockAccount(transaction, organizationId, account.id))) throw accountNotFound();
         const keyIds = await apiKeyStore.idsOf(transaction, organizationId, account.id);
         await revokeKeys(transaction, audit, organizationId, keyIds);
-        await disableIdentity(transaction, organizationId, account.id);
+        await endAccount(transaction, organizationId, account.id);
         audit.record(organizationId, {
           action: 'service_account.deleted',
           resourceType: 'identity',

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { lockGrantableRoles } from '../access/role-authority.ts';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { disableIdentity } from '../identities/disable-identity.ts';
 
 /** Body fields that name a role, by the scope that the role must have. */
 const ROLE_FIELDS = { organization: 'org_role_id', workspace: 'role_id' } as const;
@@ -81,6 +82,18 @@ export async function lockAccount(
     SELECT disabled_at IS NULL AS active FROM identity
     WHERE organization_id = ${organizationId}::uuid AND id = ${identityId}::uuid FOR UPDATE`;
   return rows[0]?.active ?? false;
+}
+
+/** Ends an account whose keys were revoked. Its row stays for the audit trail, and it is a member of nothing any more. */
+export async function endAccount(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  identityId: string,
+): Promise<void> {
+  await disableIdentity(transaction, organizationId, identityId);
+  await transaction.member.deleteMany({
+    where: { organizationId, identityId, identity: { disabledAt: { not: null } } },
+  });
 }
 
 export const unknownWorkspace = (id: string, field: string) =>

@@ -12,7 +12,6 @@ import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { disableIdentity } from '../identities/disable-identity.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { changeAccountRoles } from './change-account-roles.ts';
 import { parseExpiry, parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
@@ -20,7 +19,7 @@ import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole, requireNotAboveOwn, worksOnlyIn } from './key-reach.ts';
 import { accountStore } from './service-account-store.ts';
-import { createServiceAccount, lockAccount, requireRole, requireWorkspace } from './service-accounts.ts';
+import { createServiceAccount, endAccount, lockAccount, requireRole, requireWorkspace } from './service-accounts.ts';
 
 /** The time that callers have to replace a rotated key, unless they ask for another. */
 const ROTATION_MS = 86_400_000;
@@ -245,7 +244,7 @@ export class ServiceKeyService {
           organizationId,
           await apiKeyStore.idsOf(transaction, organizationId, identityId),
         );
-        await disableIdentity(transaction, organizationId, identityId);
+        await endAccount(transaction, organizationId, identityId);
       }),
     );
     return renderKey(key);
