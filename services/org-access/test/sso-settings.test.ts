@@ -174,3 +174,50 @@ describe('before sign-in', () => {
     expect((await byEmail('somebody@example.com')).body).toEqual([]);
   });
 });
+
+describe('the login slug of an organization', () => {
+  const INFO = '/api/v1/organizations/current/info';
+  const change = (sso_login_slug: unknown) => platform.asAdmin<OrganizationInfo>('PATCH', INFO, { sso_login_slug });
+  const leadsTo = async (slug: string) =>
+    (await platform.anonymous<SsoProviderSlim[]>('GET', `/api/v1/sso/settings/${slug}`)).body.map(
+      ({ organization_id }) => organization_id,
+    );
+
+  it('changes, and the five before lead to the organization still', async () => {
+    const { id } = await create(oidc());
+    const own = [platform.bootstrap.organization_id];
+    for (const slug of ['a-0', 'a-1', 'a-2', 'a-3', 'a-4', 'a-5', 'a-6']) {
+      expect(await change(slug)).toMatchObject({ status: 200, body: { sso_login_slug: slug } });
+    }
+    expect(await Promise.all(['a-6', 'A-5', 'a-1'].map(leadsTo))).toEqual([own, own, own]);
+    expect(await leadsTo('a-0')).toEqual([]);
+    const page = await fetch(`${platform.service.url}/auth/v1/sso/login/a-2`, { redirect: 'manual' });
+    expect([page.status, page.headers.get('location')]).toEqual([303, expect.stringContaining(id)]);
+    expect((await change('a-2')).status, 'its own former one').toBe(200);
+    expect((await change(null)).body.sso_login_slug).toBe('a-2');
+    await platform.asAdmin('DELETE', `${PATH}/${id}`);
+  });
+
+  it('is refused in another form, as a page of ours, or when another organization has or had it', async () => {
+    for (const slug of ['', 'Acme', 'a b', '-a', 'a-', 'a--b', 'ä', 'a'.repeat(64), 'invite', 7])
+      expect(await change(slug)).toMatchObject(field('sso_login_slug'));
+    const [{ id }] = (await platform.query<{ id: string }>(
+      `INSERT INTO organization (id, display_name, sso_login_slug) VALUES (gen_random_uuid(), 'Other', 'theirs')
+       RETURNING id::text`,
+    )) as [{ id: string }];
+    await platform.query(`INSERT INTO former_login_slug (slug, organization_id) VALUES ('was-theirs', $1::uuid)`, [id]);
+    for (const slug of ['theirs', 'was-theirs'])
+      expect(await change(slug)).toMatchObject({ status: 409, body: { detail: expect.stringContaining(slug) } });
+    expect((await change('a-2')).body.sso_login_slug).toBe('a-2');
+  });
+
+  it('that many requests change at once is the one of the last, and the others lead there too', async () => {
+    const slugs = ['b-1', 'b-2', 'b-3', 'b-4'];
+    const answers = await Promise.all(slugs.map(change));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { body } = await platform.asAdmin<OrganizationInfo>('GET', INFO);
+    expect(slugs).toContain(body.sso_login_slug);
+    const former = await platform.query<{ slug: string }>(`SELECT slug FROM former_login_slug WHERE slug LIKE 'b-%'`);
+    expect([...former.map(({ slug }) => slug), body.sso_login_slug].sort()).toEqual(slugs);
+  });
+});

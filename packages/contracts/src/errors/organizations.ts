@@ -7,6 +7,12 @@ export const ORGANIZATION_ERRORS = {
     meaning: 'The person has no such session, or it has ended.',
     remedy: 'See `GET /api/v1/sessions`.',
   },
+  login_slug_taken: {
+    status: 409,
+    meaning:
+      'Another organization has this `sso_login_slug`, or had it lately: links to it must not change their owner.',
+    remedy: 'Choose another one.',
+  },
   role_or_workspace_unknown: {
     status: 422,
     meaning: 'The id of a role or a workspace is not of this organization.',

@@ -26,6 +26,7 @@ export function columnsOf(
     maxServiceKeyExpiryDays: limitOf(change.max_service_key_expiry_days ?? everyKey),
     securityContact: change.security_contact == null ? undefined : change.security_contact.trim() || null,
     scimGroupNameSeparator: change.scim_group_name_separator ?? undefined,
+    ssoLoginSlug: change.sso_login_slug ?? undefined,
     ...allowlistOf(change, before, callerAddress),
   };
 }

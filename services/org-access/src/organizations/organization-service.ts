@@ -15,6 +15,7 @@ import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
 import { setDefaultOrganization } from './default-organization.ts';
 import { listLoginMethods, setSsoOnly } from './login-methods.ts';
+import { replaceLoginSlug } from './login-slug.ts';
 import { columnsOf } from './organization-changes.ts';
 import { renderInfo, renderOrganization } from './render-organization.ts';
 
@@ -64,6 +65,7 @@ export class OrganizationService {
     const { organizationId } = caller;
     return this.#database.transact(
       audited(async (transaction, audit) => {
+        if (change.sso_login_slug != null) await replaceLoginSlug(transaction, organizationId, change.sso_login_slug);
         const before = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
         const updated = await transaction.organization.update({
           where: { id: organizationId },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma } from '../generated/client.ts';
+import { isFreeLoginSlug, lockLoginSlugs } from '../organizations/login-slug.ts';
 
 /** Gives an organization the slug of its sign-in address, from its name, if it has none. */
 export async function ensureLoginSlug(
@@ -12,7 +13,8 @@ export async function ensureLoginSlug(
     where: { id: organizationId },
   });
   if (ssoLoginSlug !== null) return;
-  const slug = await freeSlug(transaction, displayName);
+  await lockLoginSlugs(transaction);
+  const slug = await freeSlug(transaction, organizationId, displayName);
   // Another creation at the same time may have given it one: that stays.
   const { count } = await transaction.organization.updateMany({
     where: { id: organizationId, ssoLoginSlug: null },
@@ -28,12 +30,17 @@ export async function ensureLoginSlug(
   });
 }
 
-async function freeSlug(transaction: Prisma.TransactionClient, displayName: string): Promise<string> {
+async function freeSlug(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  displayName: string,
+): Promise<string> {
   const words = displayName
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-    .slice(0, 40);
-  const taken = await transaction.organization.count({ where: { ssoLoginSlug: words } });
-  return words !== '' && taken === 0 ? words : `${words || 'organization'}-${randomBytes(3).toString('hex')}`;
+    .slice(0, 40)
+    .replace(/-$/, '');
+  if (words !== '' && (await isFreeLoginSlug(transaction, organizationId, words))) return words;
+  return `${words || 'organization'}-${randomBytes(3).toString('hex')}`;
 }

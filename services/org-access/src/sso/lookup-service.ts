@@ -1,6 +1,7 @@
 import type { SsoProviderSlim } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { withLoginSlug } from '../organizations/login-slug.ts';
 import { domainOfEmail } from './email-domains.ts';
 
 /** Finds identity providers for people who are about to sign in. It says nothing about who has an account. */
@@ -12,7 +13,7 @@ export class SsoLookupService {
   }
 
   bySlug(slug: string): Promise<SsoProviderSlim[]> {
-    return this.#find({ organization: { ssoLoginSlug: slug.toLowerCase() } });
+    return this.#find({ organization: withLoginSlug(slug) });
   }
 
   async byEmail(email: string): Promise<SsoProviderSlim[]> {

@@ -20,6 +20,7 @@ import {
   redirect,
 } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
+import { withLoginSlug } from '../organizations/login-slug.ts';
 import { clearedSessionCookie, isCsrfTokenOf, sessionCookie, sessionTokenIn } from '../sessions/session-cookie.ts';
 import { browserCookie, browserOf, knownBrowserOf } from './browser-cookie.ts';
 import type { SignInCompletion, VerifiedAnswer } from './complete-sign-in.ts';
@@ -103,7 +104,7 @@ export function signInRoutes(parts: SignInParts): BoundOperation[] {
 
 async function choose({ database }: SignInParts, slug: string, returnTo: string | undefined): Promise<Reply> {
   const providers = await database.prisma.ssoProvider.findMany({
-    where: { isEnabled: true, organization: { ssoLoginSlug: slug.toLowerCase() } },
+    where: { isEnabled: true, organization: withLoginSlug(slug) },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     select: { id: true, displayName: true },
   });

@@ -94,6 +94,8 @@ export const OrganizationUpdate = Type.Object(
     scim_group_name_separator: OptionalNullable(
       Type.Union([':', '-', '_', ' ', '&'].map((each) => Type.Literal(each))),
     ),
+    /** The name in the address of sign-in. The five before still lead there, and no other organization gets them. */
+    sso_login_slug: OptionalNullable(Type.String({ maxLength: 63, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' })),
     /** Addresses and networks (CIDR). It must let the caller in. */
     ip_allowlist: OptionalNullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 200 })),
     /** Missing with a list: true, unless the list is empty. */
@@ -219,6 +221,7 @@ export const updateOrganizationInfo = ORGANIZATION_PREFIXES.map(({ prefix, alias
       200: { description: 'The organization after the change.', schema: OrganizationInfo, example: exampleInfo },
       401: UnauthorizedResponse,
       403: ForbiddenResponse,
+      409: conflictResponse('Another organization has or had the slug acme'),
       422: InvalidResponse,
     },
     examples: { body: { jit_provisioning_enabled: false, invites_enabled: true } },
