@@ -13,6 +13,7 @@ const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
 const on = (scope: Scope, threadId?: string): RunOrigin => ({
   scope,
+  assistantScope: scope,
   userId: '',
   requestId: '',
   ...(threadId !== undefined && { threadId }),
@@ -283,6 +284,23 @@ it('nobody creates or changes something so that it would be hidden from them', a
     crons.patch(team, cron_id, away),
   ];
   expect(await Promise.all(moved.map(outcome))).toEqual([404, 403, 403]);
+});
+
+it('a run and a cron need the assistant, and a run its thread, each with a scope of its own', async () => {
+  const { runs, crons } = services;
+  const { threadId, assistantId: assistant_id } = things;
+  const both = { ...on(ADA, threadId), assistantScope: ADA };
+  const foreignAssistant = { ...both, assistantScope: BOB };
+  const asked = [
+    runs.create({ ...both, scope: BOB }, { assistant_id }),
+    runs.create(foreignAssistant, { assistant_id }),
+    crons.create(foreignAssistant, { assistant_id, ...YEARLY }),
+    runs
+      .create({ ...both, assistantScope: [] }, { assistant_id: 'echo' })
+      .then(() => 'system assistants are open to all'),
+  ];
+  expect(await Promise.all(asked.map(outcome))).toEqual([404, 404, 404, 'system assistants are open to all']);
+  await runs.create(both, { assistant_id });
 });
 
 it('a run without a thread belongs to its creator, whoever owns its assistant', async () => {

@@ -17,6 +17,7 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
     {
       // The cron's metadata, which is on the thread too, hides it from others.
       scope: UNRESTRICTED,
+      assistantScope: UNRESTRICTED,
       ...(cron.threadId !== null && { threadId: cron.threadId }),
       userId: cron.userId,
       requestId: uuidv7(),

@@ -31,7 +31,10 @@ export interface CronServiceOptions {
 
 /** The creator of a cron and the thread of its runs. */
 export interface CronOrigin {
+  /** The crons and threads of the caller. */
   scope: Scope;
+  /** The assistants that the caller may run. */
+  assistantScope: Scope;
   /** Left out when each firing gets a thread of its own. */
   threadId?: string;
   userId: string;
@@ -58,7 +61,7 @@ export class CronService {
     };
     requireValidSettings(settings);
     await this.#options.webhooks.accept(request.webhook);
-    const assistant = await this.#findAssistant(origin.scope, request.assistant_id);
+    const assistant = await this.#findAssistant(origin.assistantScope, request.assistant_id);
     if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
     const cron = {
       ...settings,

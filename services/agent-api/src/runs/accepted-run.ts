@@ -8,7 +8,10 @@ import { buildRunMetadata, type RunRequest, toRunArguments } from './run-argumen
 
 /** The creator of a run and its thread. */
 export interface RunOrigin {
+  /** The threads that the caller may run on. */
   scope: Scope;
+  /** The assistants that the caller may run. */
+  assistantScope: Scope;
   /** Left out for a stateless run. */
   threadId?: string;
   userId: string;

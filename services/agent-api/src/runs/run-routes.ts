@@ -106,6 +106,7 @@ export function runRoutes(
     return {
       ...(threadId !== undefined && { threadId }),
       scope: UNRESTRICTED,
+      assistantScope: UNRESTRICTED,
       userId: caller.identity,
       requestId: String(res.getHeader('x-request-id') ?? ''),
       headers: configurableHeaders(headers),

@@ -153,7 +153,7 @@ export class RunService {
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {
     const { assistants, webhooks, tracingProject } = this.#options;
     if (origin.threadId !== undefined) requireOwnCheckpoint(origin.threadId, request.checkpoint);
-    const assistant = await assistants.find(origin.scope, request.assistant_id);
+    const assistant = await assistants.find(origin.assistantScope, request.assistant_id);
     const run = toAcceptedRun(request, assistant, { ...origin, tracingProject });
     return { ...run, webhooks: await webhooks.accept(request.webhook) };
   }
