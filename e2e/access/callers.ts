@@ -205,7 +205,7 @@ async function makeMember(
 }
 
 /** Returns the headers that a program sends with an access token of the session, in the same organization. */
-async function exchangeForAccessToken({ url }: PlatformUnderTest, session: Headers): Promise<Headers> {
+export async function exchangeForAccessToken({ url }: PlatformUnderTest, session: Headers): Promise<Headers> {
   const response = await fetch(`${url}/api/v1/sessions/current/access-token`, { method: 'POST', headers: session });
   if (!response.ok) throw new Error(`no access token: ${response.status} ${await response.text()}`);
   const { cookie: _cookie, origin: _origin, ...place } = session;

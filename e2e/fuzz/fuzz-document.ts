@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { OPEN_API_INFO } from '@runyard/contracts';
@@ -15,7 +15,14 @@ export interface FuzzOptions {
   document: keyof typeof OPEN_API_INFO;
   /** The URL of the document's paths, through the gateway. */
   url: string;
-  apiKey: string;
+  /** Sent with each request: they say who asks. */
+  headers: Record<string, string>;
+  /** A regular expression of the paths to request; default: all. */
+  paths?: string;
+  /** Operations that are not requested. */
+  without?: readonly string[];
+  /** The token that forms of the session carry: no random text is it. */
+  csrfToken?: string;
   seed: number;
   /** `short` is what `npm test` has time for. `thorough` also takes every boundary of every schema. */
   depth: 'short' | 'thorough';
@@ -43,17 +50,22 @@ const DEPTHS = {
  * Requests every operation of a public document with values that its schemas allow and forbid, follows ids from answers
  * into further requests, and checks each answer against the document.
  */
-export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzOptions): Promise<FuzzOutcome> {
+export async function fuzzDocument(options: FuzzOptions): Promise<FuzzOutcome> {
+  const { url, headers, paths, without = [], seed, depth } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'runyard-fuzz-'));
   const report = path.join(folder, 'report.json');
   try {
+    const file = path.join(folder, 'document.json');
+    await writeFile(file, await readDocument(options));
     const { output } = await runProgram(
       await preparePython(),
       [
-        ...['-m', 'schemathesis.cli', '--config-file', CONFIG, 'run', path.join(DOCUMENTS, `${document}.openapi.json`)],
-        ...['--url', url, '--header', `x-api-key: ${apiKey}`, '--checks', CHECKS, '--seed', String(seed)],
+        ...['-m', 'schemathesis.cli', '--config-file', CONFIG, 'run', file],
+        ...['--url', url, '--checks', CHECKS, '--seed', String(seed)],
+        ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+        ...(paths === undefined ? [] : ['--include-path-regex', paths]),
         ...['--workers', '2', '--request-timeout', String(REQUEST_TIMEOUT_SECONDS), '--warnings', 'off'],
-        ...ENDLESS.flatMap((operation) => ['--exclude-operation-id', operation]),
+        ...[...ENDLESS, ...without].flatMap((operation) => ['--exclude-operation-id', operation]),
         ...['--report', 'json', '--report-json-path', report, ...DEPTHS[depth]],
       ],
       // It writes files to its working directory.
@@ -64,6 +76,16 @@ export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzO
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Returns a document whose forms allow the token of the session alone. */
+async function readDocument({ document, csrfToken }: FuzzOptions): Promise<string> {
+  const text = await readFile(path.join(DOCUMENTS, `${document}.openapi.json`), 'utf8');
+  if (csrfToken === undefined) return text;
+  return JSON.stringify(JSON.parse(text), (name, value: unknown) => {
+    if (name !== 'csrf') return value;
+    return typeof value === 'string' ? csrfToken : { type: 'string', enum: [csrfToken] };
+  });
 }
 
 interface Report {

@@ -6,8 +6,14 @@ import { parseArgs } from 'node:util';
 import { startInfrastructure } from '@runyard/local-infra';
 import { startServiceProcess } from '@runyard/test-kit';
 import pg from 'pg';
-import { type DirectoryTimes, measureDirectory } from './measure-directory.ts';
+import { type DirectorySize, type DirectoryTimes, measureDirectory } from './measure-directory.ts';
 import { ScimDirectory } from './scim-directory.ts';
+
+/** The sizes before the last one, each ten times the one before. */
+const STEPS: readonly DirectorySize[] = [
+  { members: 100, groups: 10 },
+  { members: 1_000, groups: 100 },
+];
 
 /** Runs `npm run bench -- directory`: syncs people and groups by SCIM into an org-access of its own, and prints ratios. */
 export async function runDirectoryCommand(
@@ -23,13 +29,14 @@ export async function runDirectoryCommand(
     },
   });
   const [members, groups] = [readCount('members', values.members), readCount('groups', values.groups)];
-  const times = await runDirectory(join(repository, 'services/org-access/dist/main.js'), { members, groups }, say);
+  const sizes = [...STEPS.filter((step) => step.members < members && step.groups < groups), { members, groups }];
+  const times = await runDirectory(join(repository, 'services/org-access/dist/main.js'), sizes, say);
   if (values.json !== undefined) {
     const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
     const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
-    await writeFile(file, `${JSON.stringify({ machine, members, groups, times }, null, 2)}\n`);
+    await writeFile(file, `${JSON.stringify({ machine, sizes, times }, null, 2)}\n`);
   }
-  process.stdout.write(`\n${formatTable(times, { members, groups })}\n`);
+  process.stdout.write(`\n${formatTable(times, sizes)}\n`);
 }
 
 function readCount(name: string, text: string): number {
@@ -40,7 +47,7 @@ function readCount(name: string, text: string): number {
 
 async function runDirectory(
   entry: string,
-  size: { members: number; groups: number },
+  sizes: readonly DirectorySize[],
   say: (line: string) => void,
 ): Promise<DirectoryTimes[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-directory-'));
@@ -75,7 +82,7 @@ async function runDirectory(
       VALUES ($1, $2, 'bench', $3, 'bench')`,
       [randomUUID(), organization_id, createHash('sha256').update(token).digest()],
     );
-    return await measureDirectory(new ScimDirectory({ url: service.url, token }), size, say);
+    return await measureDirectory(new ScimDirectory({ url: service.url, token }), sizes, say);
   } finally {
     for (const close of closers.reverse()) await close();
   }
@@ -87,17 +94,14 @@ async function query(connectionString: string, text: string, values: unknown[] =
   await client.query(text, values).finally(() => client.end());
 }
 
-function formatTable(
-  times: readonly DirectoryTimes[],
-  { members, groups }: { members: number; groups: number },
-): string {
+function formatTable(times: readonly DirectoryTimes[], sizes: readonly DirectorySize[]): string {
   const width = Math.max(...times.map(({ name }) => name.length)) + 2;
   const row = (name: string, ...cells: string[]) =>
-    name.padEnd(width) + cells.map((cell) => cell.padStart(16)).join('');
+    name.padEnd(width) + cells.map((cell) => cell.padStart(14)).join('');
   return [
-    row('milliseconds, p50', '100 people', `${members}, ${groups}`, 'ratio'),
-    ...times.map(({ name, smallMs, largeMs }) =>
-      row(name, smallMs.toFixed(2), largeMs.toFixed(2), (largeMs / smallMs).toFixed(2)),
+    row('milliseconds, p50', ...sizes.map(({ members, groups }) => `${members}, ${groups}`), 'last to first'),
+    ...times.map(({ name, medianMs }) =>
+      row(name, ...medianMs.map((ms) => ms.toFixed(2)), (medianMs.at(-1)! / medianMs[0]!).toFixed(2)),
     ),
   ].join('\n');
 }

@@ -1,45 +1,56 @@
 import type { ScimDirectory } from './scim-directory.ts';
 
-/** The median of an operation in the directory when it is small and when it is large, in milliseconds. */
-export interface DirectoryTimes {
-  name: string;
-  smallMs: number;
-  largeMs: number;
+/** A directory of one size. */
+export interface DirectorySize {
+  members: number;
+  groups: number;
 }
 
-/** People of the small directory, and operations of each measurement. */
-const SMALL = 100;
+/** The medians of an operation in milliseconds, one for each size. */
+export interface DirectoryTimes {
+  name: string;
+  medianMs: number[];
+}
+
+/** People and groups who are created while the operations are measured. */
+const MEASURED_USERS = 100;
+const MEASURED_GROUPS = 10;
 const SEARCHES = 50;
 /** Members of a group, and of one request that adds many. */
 const GROUP_MEMBERS = 10;
 const BATCH = 100;
 
 /**
- * Fills a directory, and measures each operation once with a hundred people and ten groups, and once with all of them.
- * What is measured is the time of one person: of one created, of one in a group, of one found.
+ * Fills a directory, and measures each operation at each of the sizes. What is measured is the time of one person: of one
+ * created, of one in a group, of one found.
+ *
+ * @param sizes ascending; the first has `MEASURED_USERS` people
  */
 export async function measureDirectory(
   directory: ScimDirectory,
-  { members, groups }: { members: number; groups: number },
+  sizes: readonly DirectorySize[],
   say: (line: string) => void,
 ): Promise<DirectoryTimes[]> {
   await directory.createGroup([]);
   const everyone = directory.groups[0]!;
-  const small = await measureAt(directory, { members: SMALL, groups: SMALL / GROUP_MEMBERS, everyone });
-  say(`measured with ${SMALL} people; now ${members}`);
-  while (directory.users.length < members - SMALL) {
-    await directory.createUser();
-    if (directory.users.length % BATCH === 0) await directory.addMembers(everyone, directory.users.slice(-BATCH));
-    if (directory.users.length % 1_000 === 0) say(`${directory.users.length} people`);
+  const times = new Map<string, number[]>();
+  for (const { members, groups } of sizes) {
+    while (directory.users.length < members - MEASURED_USERS) {
+      await directory.createUser();
+      if (directory.users.length % BATCH === 0) await directory.addMembers(everyone, directory.users.slice(-BATCH));
+      if (directory.users.length % 1_000 === 0) say(`${directory.users.length} people`);
+    }
+    while (directory.groups.length < groups - MEASURED_GROUPS) await createGroup(directory);
+    const medians = await measureAt(directory, { members, groups, everyone });
+    for (const [name, ms] of medians) times.set(name, [...(times.get(name) ?? []), ms]);
+    say(`measured with ${members} people and ${groups} groups`);
   }
-  while (directory.groups.length < groups - SMALL) await createGroup(directory);
-  const large = await measureAt(directory, { members, groups, everyone });
-  return [...small].map(([name, smallMs]) => ({ name, smallMs, largeMs: large.get(name)! }));
+  return [...times].map(([name, medianMs]) => ({ name, medianMs }));
 }
 
 async function measureAt(
   directory: ScimDirectory,
-  { members, groups, everyone }: { members: number; groups: number; everyone: string },
+  { members, groups, everyone }: DirectorySize & { everyone: string },
 ): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   const measure = async (name: string, count: number, operation: (index: number) => Promise<unknown>, people = 1) => {
