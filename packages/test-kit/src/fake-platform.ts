@@ -51,6 +51,8 @@ export interface FakeKey {
   /** Claims of its principal tokens that are not those of a service key. */
   claims?: Partial<PrincipalClaims>;
   allowedNetworks?: string[];
+  /** Default: none. */
+  permissions?: string[];
 }
 
 export interface FakeSession {
@@ -133,7 +135,7 @@ export class FakeOrgAccess {
       kind: 'service_key',
       ...(known.claims ?? { key_id: known.keyId }),
       organization_role: 'user',
-      permissions: [],
+      permissions: known.permissions ?? [],
     };
     const networks = known.allowedNetworks && { allowed_networks: known.allowedNetworks };
     sendJson(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims, ...networks });

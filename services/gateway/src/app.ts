@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   AppError,
@@ -26,6 +26,7 @@ import { type ContinuationRequest, continueAnswer } from './proxy/continue-answe
 import { forward } from './proxy/forward.ts';
 import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
 import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
+import { asksForOtherProtocol, serveWithoutUpgrade } from './proxy/unused-upgrade.ts';
 import { forwardUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
@@ -77,15 +78,21 @@ export class Gateway {
     else void this.#serve(req, res, destination);
   };
 
-  readonly onUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  /** Serves upgrades of connections; `server` is the one that got the request. */
+  onUpgrade(server: Server, req: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const destination = this.#resolve(req);
+    if (destination === 'own' || destination.kind !== 'deployment' || !asksForOtherProtocol(req)) {
+      serveWithoutUpgrade(server, req, socket, head);
+      return;
+    }
     socket.on('error', () => socket.destroy());
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
-    this.#serveUpgrade(req, socket, head).catch((error: unknown) => {
+    this.#serveUpgrade(req, destination, socket, head).catch((error: unknown) => {
       this.#parts.context.logger.error('upgrade failed unexpectedly', { error });
       socket.destroy();
     });
-  };
+  }
 
   /** Destroys upgraded sockets, which the server itself no longer tracks. */
   closeUpgraded(): void {
@@ -197,7 +204,7 @@ export class Gateway {
     return { dispatcher, unresponsiveUpstreams, upstreams, load, source, ownHeaders, isLast, avoid: planner.avoid };
   }
 
-  async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async #serveUpgrade(req: IncomingMessage, destination: Destination, socket: Duplex, head: Buffer): Promise<void> {
     const { context, planner } = this.#parts;
     const requestId = requestIdOf(req);
     try {
@@ -205,8 +212,6 @@ export class Gateway {
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
       this.#admission.enter(socket);
-      const resolved = this.#resolve(req);
-      const destination: Destination = resolved === 'own' ? { kind: 'none' } : resolved;
       const routePlan = await planner.plan(req, destination);
       const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, routePlan)];
       if (socket.destroyed) return;
@@ -267,7 +272,8 @@ export class Gateway {
     const claims = caller.principal?.claims;
     const credentialId = claims?.key_id ?? claims?.session_id;
     if (!claims || credentialId === undefined || !caller.recheck) return () => undefined;
+    const { permissions } = claims;
     const subjects = subjectsOfClaims(claims);
-    return this.#parts.exchanges.add({ credentialId, subjects, recheck: caller.recheck, cut });
+    return this.#parts.exchanges.add({ credentialId, subjects, permissions, recheck: caller.recheck, cut });
   }
 }

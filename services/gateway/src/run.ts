@@ -164,7 +164,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const drainMs = config.DRAIN_SECONDS * 1000;
   const { HOST: host, PORT: port } = config;
   const { url, server } = await listen(gateway.onRequest, { host, port, backlog: BACKLOG, context, drainMs });
-  server.on('upgrade', gateway.onUpgrade);
+  server.on('upgrade', (req, socket, head) => gateway.onUpgrade(server, req, socket, head));
   arrivalDelay.observe(server);
   lifecycle.onStop('arrival delay', () => arrivalDelay.stop());
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@runyard/test-kit';
 import {
@@ -11,6 +11,12 @@ import {
 } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
+
+const ENVIRONMENT = {
+  HTTP_MAX_REQUEST_BODY_BYTES: '200000',
+  RATE_LIMIT_FAILURES_RPS: '0.1',
+  RATE_LIMIT_FAILURES_BURST: '20',
+};
 
 /** These tests have a gateway in front of one deployment that answers as each test says. */
 describe('the gateway as a proxy', () => {
@@ -25,7 +31,7 @@ describe('the gateway as a proxy', () => {
     const route = deploymentRoute({ upstreams: [upstream.url] });
     const controlPlane = await FakeControlPlane.start();
     controlPlane.routes.push(route);
-    gateway = await startGateway({ controlPlane, env: { HTTP_MAX_REQUEST_BODY_BYTES: '200000' } });
+    gateway = await startGateway({ controlPlane, env: ENVIRONMENT });
     key = gateway.orgAccess.issue(route.workspace_id).key;
     base = `${gateway.url}/deployments/${route.deployment_id}`;
     await gateway.untilReady();
@@ -254,6 +260,39 @@ describe('the gateway as a proxy', () => {
     await waitFor(() => received.includes('you said more'));
     client.destroy();
     await closed;
+  });
+
+  it('answers requests for an upgrade that there is not as if they asked for none, bodies and guesses included', async () => {
+    answer = async (req, res) => res.end(`${req.headers.upgrade} ${await readRequestBody(req)}`);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (url: string, options: { method: string; upgrade: string; headers?: object; body?: string }) =>
+      new Promise<{ status: number; text: string; port: number | undefined }>((resolve, reject) => {
+        const { method, upgrade, headers = { 'x-api-key': key }, body = '' } = options;
+        const settings = { connection: 'Upgrade, HTTP2-Settings', upgrade, 'http2-settings': 'AAMAAABkAAQAAP__' };
+        const sent = { ...headers, ...settings, 'content-length': body.length };
+        const req = request(url, { method, agent, headers: sent }, async (res) => {
+          const port = res.socket.localPort;
+          resolve({ status: res.statusCode!, text: String(await readRequestBody(res)), port });
+        });
+        req.on('error', reject).write(body.slice(0, 2));
+        setImmediate(() => req.end(body.slice(2)));
+      });
+    const body = '{"input": 1}';
+    const run = await ask(`${base}/runs/wait`, { method: 'POST', upgrade: 'h2c', body });
+    expect(run).toMatchObject({ status: 200, text: `undefined ${body}` });
+    const next = await ask(`${base}/runs/wait`, { method: 'POST', upgrade: 'h2c', body });
+    expect(next).toEqual(run);
+    for (const path of ['/v2/deployments', '/api/v1/workspaces', '/ok']) {
+      expect((await ask(gateway.url + path, { method: 'GET', upgrade: 'websocket' })).status, path).toBe(200);
+      expect((await ask(`${gateway.url}${path}/none`, { method: 'GET', upgrade: 'websocket' })).text).not.toBe('');
+    }
+    gateway.controlPlane.answerStatus = 401;
+    const guess = { method: 'GET', upgrade: 'websocket', headers: { authorization: 'Bearer wrong' } };
+    const guesses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await ask(`${gateway.url}/v2/deployments`, guess)).status),
+    );
+    expect(guesses).toContain(429);
+    agent.destroy();
   });
 
   it('refuses a websocket without a key with JSON', async () => {

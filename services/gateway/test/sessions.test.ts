@@ -138,7 +138,6 @@ describe('the cookie of a session', () => {
       [200, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, 'GET'],
       [403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }, 'GET'],
       [403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, 'GET'],
-      [403, { connection: 'upgrade', upgrade: 'websocket' }, 'GET'],
     ];
     for (const [expected, headers, method] of proofs) {
       for (const target of [url, at(route)]) {
@@ -146,6 +145,9 @@ describe('the cookie of a session', () => {
         expect({ target, headers, method, status }).toEqual({ target, headers, method, status: expected });
       }
     }
+    // A page could read what comes over a websocket, wherever it is from.
+    const websocket = { connection: 'upgrade', upgrade: 'websocket' };
+    expect((await send(at(route), { ...cookie(), ...websocket })).status).toBe(403);
   });
 
   it('counts for nothing where a deployment has users of its own', async () => {
@@ -271,6 +273,21 @@ describe('an open stream', () => {
     key.allowedNetworks = ['203.0.113.0/24'];
     await publish(OrganizationSettingsChanged, { organization_id: session.organizationId });
     expect(await ofKey.end).toBe('cut');
+  });
+
+  it('of a key is cut when its role loses a permission, and not when it gets one', async () => {
+    const [less, more] = [gateway.orgAccess.issue(route.workspace_id), gateway.orgAccess.issue(route.workspace_id)];
+    less.permissions = ['runs:create', 'runs:read'];
+    const streams = [await open({ 'x-api-key': less.key }), await open({ 'x-api-key': more.key })];
+    less.permissions = ['runs:create'];
+    more.permissions = ['runs:read'];
+    const startedAt = Date.now();
+    expect(await Promise.race(streams.map(async ({ end }, index) => [await end, index]))).toEqual(['cut', 0]);
+    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    const requests = () => gateway.orgAccess.verifyRequests.filter(({ key }) => key === more.key).length;
+    await expect.poll(requests, { timeout: 5_000 }).toBeGreaterThan(1);
+    expect(await Promise.race([streams[1]!.end, 'open'])).toBe('open');
+    gateway.orgAccess.keys.delete(more.key);
   });
 
   it('of a session is cut within five seconds also without an event', async () => {

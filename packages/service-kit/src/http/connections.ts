@@ -30,8 +30,12 @@ export class Connections {
 
   constructor(server: Server) {
     this.#server = server;
+    const known = new WeakSet<Socket>();
     server.on('connection', (socket: Socket) => {
       this.#active.set(socket, 0);
+      // A connection comes anew when a request asked for an upgrade and is served without.
+      if (known.has(socket)) return;
+      known.add(socket);
       socket.once('close', () => this.#forget(socket));
     });
     server.on('request', ({ socket }, res) => {

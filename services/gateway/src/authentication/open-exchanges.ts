@@ -7,6 +7,8 @@ export interface OpenExchange {
   credentialId: string;
   /** Ids of whatever may end it: a key or session, an identity, an organization. */
   subjects: readonly string[];
+  /** The caller's permissions when it began. */
+  permissions: readonly string[];
   /** Checks its key again. */
   recheck(): KeyCheckResult | Promise<KeyCheckResult>;
   /** Ends it so that the client sees an incomplete answer. */
@@ -22,7 +24,8 @@ const SWEEP_MS = 750;
 
 /**
  * Limits how many exchanges one key may have open, and cuts those of a revoked key: it rechecks the key of every
- * exchange that stays open, and at once a key that may have been revoked. While org-access is unavailable, exchanges stay.
+ * exchange that stays open, and at once a key that may have been revoked. An exchange whose caller lost a permission is
+ * cut too. While org-access is unavailable, exchanges stay.
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;
@@ -98,9 +101,14 @@ export class OpenExchanges {
   async #recheck(exchange: OpenExchange): Promise<void> {
     try {
       const answer = await exchange.recheck();
-      if (answer.kind !== 'good') exchange.cut();
+      // What the exchange needs is the upstream's to know: whoever lost any right has to ask again.
+      if (answer.kind !== 'good' || !holdsAll(answer.claims.permissions, exchange.permissions)) exchange.cut();
     } catch {
       // A failed check is no reason to break off a run's stream.
     }
   }
+}
+
+function holdsAll(held: readonly string[], needed: readonly string[]): boolean {
+  return needed.every((permission) => held.includes(permission));
 }
