@@ -127,6 +127,12 @@ describe('sign-in by OIDC', () => {
     expect(await rolesOf('mallory@example.com')).toEqual([]);
   });
 
+  it('is refused for an answer that says that it is of another provider', async () => {
+    const back = idp.authorize(await begin(), person('mallory'));
+    expect((await browser.visit(`${CALLBACK}?${back}&iss=https://evil.example.com`)).status).toBe(403);
+    expect(browser.isSignedIn).toBe(false);
+  });
+
   it('is refused for a token that another key signed', async () => {
     expect((await signIn(person('mallory'), { key: 'foreign' })).status).toBe(403);
     expect(browser.isSignedIn).toBe(false);
@@ -246,6 +252,25 @@ describe('sign-out', () => {
     expect(await send(good), 'a replay').toBe(422);
     expect(await send(await logoutToken({ sub: 'ivan' }))).toBe(200);
     expect(await live('ivan@example.com')).toBe(0);
+  });
+
+  it('at the provider ends the sessions of every setting with the same client', async () => {
+    const { body: second } = await platform.asAdmin<SsoSettings>('POST', SETTINGS, {
+      default_workspace_role_id: PLATFORM_ROLES.workspaceUser,
+      default_workspace_ids: [platform.bootstrap.workspace_id],
+      issuer_url: idp.issuer,
+      client_id: 'runyard',
+      client_secret: 'the secret of the second setting',
+    });
+    await signIn(person('kim'));
+    const { location } = await browser.visit(`/auth/v1/sso/start/${second.id}`);
+    expect((await browser.visit(`${CALLBACK}?${idp.authorize(location, person('kim'))}`)).status).toBe(303);
+    expect(await live('kim@example.com')).toBe(2);
+    const token = await logoutToken({ sub: 'kim' });
+    expect(await send(token)).toBe(200);
+    expect(await live('kim@example.com')).toBe(0);
+    expect(await send(token), 'a replay').toBe(422);
+    await platform.asAdmin('DELETE', `${SETTINGS}/${second.id}`);
   });
 
   it('here ends the session and goes on to the provider, with a form of the session alone', async () => {

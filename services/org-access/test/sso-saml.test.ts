@@ -164,6 +164,10 @@ function wrap(where: 'before' | 'after' | 'extension' | 'inside' | 'object' | 's
   }
 }
 
+/** Writes the names of algorithms in another form, which means the same also to who checks the signature. */
+const writeOtherwise = (xml: string) =>
+  xml.replaceAll(/ Algorithm="([^"]*)sha1"/g, (_, before: string) => ` Algorithm = '${before}&#115;ha1'`);
+
 describe('a SAML response is refused', () => {
   const refuse = async (xml: string) => {
     expect((await post(xml)).status).toBe(403);
@@ -197,6 +201,7 @@ describe('a SAML response is refused', () => {
   it.each<[string, (xml: string) => string]>([
     ['it was changed', (xml) => xml.replace('ada@example.com', 'evil@example.com')],
     ['it has a document type', (xml) => `<!DOCTYPE x [<!ENTITY e "evil">]>${xml}`],
+    ['SHA-1 signed it, and is written otherwise', () => writeOtherwise(response({ signatureAlgorithm: 'rsa-sha1' }))],
     ['it is no XML', () => 'not XML'],
     ['it is empty', () => '<x/>'],
   ])('when %s', (_, spoil) => refuse(spoil(response())));

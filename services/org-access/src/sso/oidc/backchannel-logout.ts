@@ -19,13 +19,19 @@ export class BackchannelLogout {
     this.#client = options.client;
   }
 
-  /** @returns false when the token is not valid, or was used before */
+  /**
+   * Ends the sessions of all providers that the token is of: an organization, or several, may have the same client of an
+   * identity provider more than once.
+   *
+   * @returns false when the token is not valid, or was used before
+   */
   async end(logoutToken: string): Promise<boolean> {
+    let hasEnded = false;
     for (const provider of await this.#providersOf(logoutToken)) {
       const token = await this.#client.verifyLogoutToken(provider, logoutToken).catch(() => null);
-      if (token) return this.#endSessions(provider, token);
+      if (token && (await this.#endSessions(provider, token))) hasEnded = true;
     }
-    return false;
+    return hasEnded;
   }
 
   /** Returns the providers that the token claims to be from. Nothing of it has been checked yet. */

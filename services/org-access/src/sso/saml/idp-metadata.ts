@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { DOMParser } from '@xmldom/xmldom';
 import { select } from 'xpath';
+import { parseXml } from './parse-xml.ts';
 
 /** The part of a SAML identity provider's metadata that sign-in needs. */
 export interface IdpMetadata {
@@ -21,7 +21,7 @@ const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 /** Reads the metadata of one identity provider. @throws MetadataError */
 export function parseIdpMetadata(xml: string): IdpMetadata {
   if (/<!DOCTYPE|<!ENTITY/i.test(xml)) throw new MetadataError('The metadata must not have a document type.');
-  const document = parseXml(xml);
+  const document = parseMetadata(xml);
   const descriptors = elements(document, "//*[local-name()='IDPSSODescriptor']");
   if (descriptors.length !== 1) throw new MetadataError('The metadata must describe exactly one identity provider.');
   const [descriptor] = descriptors as [Element];
@@ -38,14 +38,12 @@ export function parseIdpMetadata(xml: string): IdpMetadata {
   return { entityId, signInUrl, certificates: [...new Set(certificates)] };
 }
 
-function parseXml(xml: string): Document {
-  const fail = (message: string) => {
-    throw new MetadataError(`The metadata is not XML: ${message.split('\n')[0]}`);
-  };
-  const parser = new DOMParser({ errorHandler: { warning: () => undefined, error: fail, fatalError: fail } });
-  const document = parser.parseFromString(xml, 'text/xml');
-  if (!document?.documentElement) throw new MetadataError('The metadata is not XML.');
-  return document;
+function parseMetadata(xml: string): Document {
+  try {
+    return parseXml(xml);
+  } catch (error) {
+    throw new MetadataError(`The metadata is not XML: ${(error as Error).message}`);
+  }
 }
 
 function elements(node: Node, path: string): Element[] {
