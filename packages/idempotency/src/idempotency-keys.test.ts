@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { claimKey, onPg, removeExpiredKeys, settleKeys } from './key-claims.ts';
-import { boundFor, type KeyedRequest } from './keyed-request.ts';
+import { boundFor, type KeyedRequest, keyedRequest } from './keyed-request.ts';
 
 const operation = defineCreation('things', {
   operationId: 'createThing',
@@ -109,6 +109,19 @@ describe('an idempotency key', () => {
     expect(await create(processOf(), repeated)).toEqual({ n: first.n, isRepeated: true });
     expect(repeated.res.headers).toEqual({ 'idempotent-replayed': 'true' });
     expect(await things()).toEqual(['tea']);
+  });
+
+  it('of a person who does something for themselves is theirs wherever they act', async () => {
+    const ofPerson = { ...operation, access: 'principal', permission: 'signed-in person' } as const;
+    const make = (over: Partial<Principal>) =>
+      keyedRequest(ofPerson, asked(['a'], 'tea', { kind: 'session', ...over }) as unknown as HandlerRequest, {
+        keptMs: 1,
+        cipher,
+        validationErrors: 'text',
+      })!.id.toString('hex');
+    const first = make({ personId: 'p' });
+    expect(make({ personId: 'p', organizationId: '', identity: 'p' })).toBe(first);
+    expect(make({ personId: 'other' })).not.toBe(first);
   });
 
   it('is bound only as long as its creation is valid', async () => {

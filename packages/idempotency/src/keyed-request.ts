@@ -50,15 +50,22 @@ export function keyedRequest(
     const msg = `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters, given once`;
     throw refusal(msg, validationErrors);
   }
-  const { kind, organizationId, workspaceId, identity } = request.caller;
   const { params, query, body } = request;
   return {
-    id: sha256([kind, organizationId, workspaceId ?? null, identity, operation.idempotencyGroup, key]),
+    id: sha256([...ownerOf(operation, request), operation.idempotencyGroup, key]),
     digest: sha256([key, operation.operationId, params, query, body]),
     claim: randomUUID(),
     keptMs,
     encrypt: (answer) => cipher.encrypt(Buffer.from(JSON.stringify(answer))),
   };
+}
+
+/** Returns what tells the owner of a key from all others. */
+function ownerOf(operation: Operation, { caller }: Asked): (string | null)[] {
+  const { kind, organizationId, workspaceId, identity, personId } = caller;
+  // What people do for themselves may change where they act by default: they are the same ones in the repeated request.
+  if (operation.permission === 'signed-in person' && personId !== undefined) return [kind, 'person', personId];
+  return [kind, organizationId, workspaceId ?? null, identity];
 }
 
 /** Limits how long the key is bound, for answers that expire: an expired answer must not be repeated. */
