@@ -63,7 +63,7 @@ export function keyedRequest(
 /** Returns what tells the owner of a key from all others. */
 function ownerOf(operation: Operation, { caller }: Asked): (string | null)[] {
   const { kind, organizationId, workspaceId, identity, personId } = caller;
-  // What people do for themselves may change where they act by default: they are the same ones in the repeated request.
+  // A change that people make for themselves may change where they act by default: the repeated request is theirs too.
   if (operation.permission === 'signed-in person' && personId !== undefined) return [kind, 'person', personId];
   return [kind, organizationId, workspaceId ?? null, identity];
 }

@@ -101,7 +101,7 @@ export class OpenExchanges {
   async #recheck(exchange: OpenExchange): Promise<void> {
     try {
       const answer = await exchange.recheck();
-      // What the exchange needs is the upstream's to know: whoever lost any right has to ask again.
+      // Only the upstream knows which rights the exchange needs: whoever lost any has to ask again.
       if (answer.kind !== 'good' || !holdsAll(answer.claims.permissions, exchange.permissions)) exchange.cut();
     } catch {
       // A failed check is no reason to break off a run's stream.

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Statements that change something; those of locks and reads do not. */
 const CHANGES = /\b(INSERT INTO|UPDATE|DELETE FROM)\b/i;
-/** What the service stores beside any request: events on their way, leases, times of last use, counts of attempts. */
+/** The service stores these beside any request: events on their way, leases, times of last use, counts of attempts. */
 const BESIDE_REQUESTS =
   /\b"?(outbox|email_outbox|duty|sign_in_throttle|audit_key|audit_checkpoint)"?\b|last_(used|seen)_at = used/i;
 const DONE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
