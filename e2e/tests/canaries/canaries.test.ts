@@ -4,6 +4,7 @@ import { Canaries } from './canaries.ts';
 import { placeFaultyBodies, placeKeys } from './place-in-requests.ts';
 import { deployBlurter, placeInRuns } from './place-in-runs.ts';
 import { placeSecretsOfGit, placeSecretsOfOAuth, placeSecretsOfSources } from './place-with-others.ts';
+import { placeSecretsOfPeople, placeSecretsOfProviders, placeSecretsOfWorkspaces } from './place-with-people.ts';
 import { type PlatformRecord, platformSecrets, waitForPlatformRecords } from './platform-records.ts';
 
 const { dataDir, eventBus } = inject('platform');
@@ -24,6 +25,9 @@ async function placeElsewhere(): Promise<void> {
   await placeSecretsOfGit(caller, server.url);
   await placeSecretsOfOAuth(caller, server.url);
   await placeSecretsOfSources(caller);
+  await placeSecretsOfPeople(caller);
+  await placeSecretsOfProviders(caller);
+  await placeSecretsOfWorkspaces(caller);
 }
 
 const says = (records: PlatformRecord[], kind: PlatformRecord['kind'], name: string, text: string) =>
@@ -62,15 +66,18 @@ it('a secret is in no log, topic, error, table or Redis, however it travels and 
     ),
   ];
   expect(leaks).toEqual([]);
-  expect(canaries.all.length).toBeGreaterThan(100);
+  expect(canaries.all.length).toBeGreaterThan(150);
   expect(server.requests()).toBeGreaterThan(5);
 });
 
 it.each(['', 'x', 'xy', 'xyz'])(
-  'a secret is found after “%s”, as it is, in hexadecimal digits and in base64',
+  'a secret is found after “%s”, as it is, in a URL, in hexadecimal digits and in base64',
   (before) => {
     const own = new Canaries();
     const text = Buffer.from(`${before}${own.make('text')}?>~`);
+    const escaped = new Canaries();
+    const record = Buffer.from(`GET /x?${new URLSearchParams({ x: before + escaped.add('text', 'a+b/c=d.e') })}`);
+    expect(escaped.findIn('a record', record)).toMatchObject([{ place: 'text' }]);
     for (const encoding of ['utf8', 'hex', 'base64', 'base64url'] as const) {
       expect(own.findIn('a record', Buffer.from(`{"${text.toString(encoding)}"}`))).toMatchObject([{ place: 'text' }]);
     }

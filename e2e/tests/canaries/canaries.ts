@@ -49,7 +49,7 @@ export class Canaries {
   }
 }
 
-/** Returns the text itself, in hexadecimal digits, and in base64 at any offset in a longer text. */
+/** Returns the text itself, escaped as in a URL, in hexadecimal digits, and in base64 at any offset in a longer text. */
 export function listEncodings(value: string): string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((offset) => {
@@ -59,5 +59,6 @@ export function listEncodings(value: string): string[] {
     const digits = Math.floor((shifted.length * 8) / 6);
     return (['base64', 'base64url'] as const).map((encoding) => shifted.toString(encoding).slice(from, digits));
   });
-  return [...new Set([value, bytes.toString('hex'), ...inBase64])];
+  const hex = bytes.toString('hex');
+  return [...new Set([value, encodeURIComponent(value), hex, hex.toUpperCase(), ...inBase64])];
 }
