@@ -7,7 +7,7 @@ import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { replaceInvites } from '../invites/create-invites.ts';
-import { addPlannedMember, requireNoMembers } from '../members/add-members.ts';
+import { addPlannedMembers, requireNoMembers } from '../members/add-members.ts';
 import { memberNotFound } from '../members/member-errors.ts';
 import { memberStore } from '../members/member-store.ts';
 import { requireOwnAccount } from '../members/own-account.ts';
@@ -102,15 +102,17 @@ async function addAll(
     planned.map(({ email }) => email),
   );
   const made = planned.map((member, index) => ({ ...member, hash: accounts[index]!.hash }));
-  const ids = new Map<string, string>();
+  const accountsMade = [];
   // In one order, so that requests with the same people wait for each other rather than crosswise.
   for (const member of made.toSorted((one, other) => (one.email < other.email ? -1 : 1))) {
     const { email, fullName, hash } = member;
     const person = await makeAccount(transaction, { email, fullName, hash, provisioning: 'manual' });
-    const resourceId = await addPlannedMember(transaction, audit, organizationId, person, member);
-    audit.record(organizationId, { action: 'member.account_created', resourceType: 'identity', resourceId });
-    ids.set(email, resourceId);
+    accountsMade.push({ planned: member, person });
   }
+  const identityIds = await addPlannedMembers(transaction, audit, organizationId, accountsMade);
+  for (const resourceId of identityIds)
+    audit.record(organizationId, { action: 'member.account_created', resourceType: 'identity', resourceId });
+  const ids = new Map(accountsMade.map(({ planned: { email } }, index) => [email, identityIds[index]!]));
   const inOrder = planned.map(({ email }) => ids.get(email)!);
   const members = await memberStore.findMany(transaction, organizationId, inOrder);
   return members.map((member, index) => ({ ...renderMember(member), password: accounts[index]!.password }));

@@ -2,10 +2,10 @@ import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
 import type { Person, Prisma } from '../generated/client.ts';
 import { peopleStore } from '../people/people-store.ts';
-import { requireProvenAccount } from '../people/unproven-account.ts';
+import { requireProvenAccounts } from '../people/unproven-account.ts';
 import { alreadyMembers } from './member-errors.ts';
 import type { PlannedMember } from './planned-member.ts';
-import { provisionMember } from './provision-member.ts';
+import { provisionMembers } from './provision-member.ts';
 
 /** @throws ConflictError when one of the addresses is that of a member, who may be disabled */
 export async function requireNoMembers(
@@ -33,31 +33,36 @@ export async function addMembers(
   organizationId: string,
   people: readonly PlannedMember[],
 ): Promise<string[]> {
-  const identityIds: string[] = [];
-  for (const planned of people) {
-    const person = await peopleStore.findOrCreate(transaction, planned);
-    await requireProvenAccount(transaction, person);
-    identityIds.push(await addPlannedMember(transaction, audit, organizationId, person, planned));
-  }
-  return identityIds;
+  if (people.length === 0) return [];
+  const persons = await peopleStore.findOrCreateAll(transaction, people);
+  await requireProvenAccounts(transaction, persons);
+  return addPlannedMembers(
+    transaction,
+    audit,
+    organizationId,
+    people.map((planned, index) => ({ planned, person: persons[index]! })),
+  );
 }
 
-/** Makes a person a member with the planned roles. @returns the id of the identity */
-export function addPlannedMember(
+/** Makes people members with the planned roles. @returns the ids of the identities, in the given order */
+export function addPlannedMembers(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   organizationId: string,
-  person: Pick<Person, 'id' | 'email' | 'fullName'>,
-  { fullName, organizationRole, workspaces }: PlannedMember,
-): Promise<string> {
+  people: readonly { planned: PlannedMember; person: Pick<Person, 'id' | 'email' | 'fullName'> }[],
+): Promise<string[]> {
   const grant = { source: 'manual' as const, sourceId: null };
-  return provisionMember(transaction, audit, {
+  return provisionMembers(
+    transaction,
+    audit,
     organizationId,
-    personId: person.id,
-    name: person.fullName ?? fullName ?? person.email,
-    grants: [
-      { ...grant, workspaceId: null, roleId: organizationRole.id },
-      ...workspaces.map(({ workspaceId, role }) => ({ ...grant, workspaceId, roleId: role.id })),
-    ],
-  });
+    people.map(({ person, planned: { fullName, organizationRole, workspaces } }) => ({
+      personId: person.id,
+      name: person.fullName ?? fullName ?? person.email,
+      grants: [
+        { ...grant, workspaceId: null, roleId: organizationRole.id },
+        ...workspaces.map(({ workspaceId, role }) => ({ ...grant, workspaceId, roleId: role.id })),
+      ],
+    })),
+  );
 }

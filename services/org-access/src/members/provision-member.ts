@@ -4,6 +4,14 @@ import { addGrants, applyGrants, type NewGrant } from '../access/role-grants.ts'
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma } from '../generated/client.ts';
 
+/** A person who becomes a member, with what gives them their roles. */
+export interface ProvisionedMember {
+  personId: string;
+  /** Full name or address. */
+  name: string;
+  grants: readonly Omit<NewGrant, 'identityId'>[];
+}
+
 /**
  * Makes a person a member of an organization, with the roles of the grants.
  *
@@ -13,33 +21,40 @@ import type { Prisma } from '../generated/client.ts';
 export async function provisionMember(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
-  member: {
-    organizationId: string;
-    personId: string;
-    /** Full name or address. */
-    name: string;
-    grants: readonly Omit<NewGrant, 'identityId'>[];
-  },
+  { organizationId, ...member }: ProvisionedMember & { organizationId: string },
 ): Promise<string> {
-  const { organizationId, personId, name, grants } = member;
-  const identityId = uuidv7();
-  await transaction.identity.create({
-    data: { id: identityId, organizationId, kind: 'person', personId, name, organizationRoleId: ROLE_WITHOUT_GRANT },
+  return (await provisionMembers(transaction, audit, organizationId, [member]))[0]!;
+}
+
+/** Like `provisionMember`, for many people: the number of statements does not depend on theirs. */
+export async function provisionMembers(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  organizationId: string,
+  members: readonly ProvisionedMember[],
+): Promise<string[]> {
+  const made = members.map((member) => ({ ...member, identityId: uuidv7() }));
+  const identityIds = made.map(({ identityId }) => identityId);
+  await transaction.identity.createMany({
+    data: made.map(({ identityId: id, personId, name }) => {
+      return { id, organizationId, kind: 'person', personId, name, organizationRoleId: ROLE_WITHOUT_GRANT };
+    }),
   });
   await addGrants(
     transaction,
     organizationId,
-    grants.map((grant) => ({ ...grant, identityId })),
+    made.flatMap(({ identityId, grants }) => grants.map((grant) => ({ ...grant, identityId }))),
   );
-  await applyGrants(transaction, organizationId, [identityId], { areNew: true });
-  audit.record(organizationId, {
-    action: 'member.added',
-    resourceType: 'identity',
-    resourceId: identityId,
-    after: {
-      personId,
-      grants: grants.map(({ workspaceId, roleId, source, sourceId }) => ({ workspaceId, roleId, source, sourceId })),
-    },
-  });
-  return identityId;
+  await applyGrants(transaction, organizationId, identityIds, { areNew: true });
+  for (const { identityId, personId, grants } of made)
+    audit.record(organizationId, {
+      action: 'member.added',
+      resourceType: 'identity',
+      resourceId: identityId,
+      after: {
+        personId,
+        grants: grants.map(({ workspaceId, roleId, source, sourceId }) => ({ workspaceId, roleId, source, sourceId })),
+      },
+    });
+  return identityIds;
 }

@@ -25,4 +25,22 @@ export const peopleStore = {
       ON CONFLICT (email) DO NOTHING`;
     return transaction.person.findUniqueOrThrow({ where: { email } });
   },
+
+  /** Returns the people with these addresses, in the given order, and creates those who are missing. */
+  async findOrCreateAll(
+    transaction: Prisma.TransactionClient,
+    people: readonly { email: string; fullName: string | null }[],
+  ): Promise<Person[]> {
+    const emails = people.map(({ email }) => normalizeEmail(email));
+    // In one order, so that requests with the same people wait for each other rather than crosswise.
+    await transaction.$executeRaw`
+      INSERT INTO person (id, email, full_name)
+      SELECT * FROM unnest(${people.map(() => uuidv7())}::uuid[], ${emails}::text[],
+        ${people.map(({ fullName }) => fullName)}::text[]) AS added (id, email, full_name)
+      ORDER BY email
+      ON CONFLICT (email) DO NOTHING`;
+    const found = await transaction.person.findMany({ where: { email: { in: emails } } });
+    const byEmail = new Map(found.map((person) => [person.email, person]));
+    return emails.map((email) => byEmail.get(email)!);
+  },
 };

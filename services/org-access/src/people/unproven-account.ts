@@ -15,13 +15,17 @@ export async function isUnprovenAccount(queries: Queries, personId: string): Pro
   return account !== null;
 }
 
-/** @throws ConflictError when the person's account has never proved its address */
-export async function requireProvenAccount(queries: Queries, person: { id: string; email: string }): Promise<void> {
-  if (await isUnprovenAccount(queries, person.id)) {
-    throw new ConflictError(`The account of ${person.email} has never verified its address: invite it instead`, {
-      code: 'account_unproven',
-    });
-  }
+/** @throws ConflictError when the account of one of the people has never proved its address */
+export async function requireProvenAccounts(queries: Queries, people: readonly { id: string }[]): Promise<void> {
+  const unproven = await queries.passwordCredential.findFirst({
+    where: { personId: { in: people.map(({ id }) => id) }, person: { emailVerifiedAt: null } },
+    orderBy: { person: { email: 'asc' } },
+    select: { person: { select: { email: true } } },
+  });
+  if (!unproven) return;
+  throw new ConflictError(`The account of ${unproven.person.email} has never verified its address: invite it instead`, {
+    code: 'account_unproven',
+  });
 }
 
 /** Takes everything from a person with which an account that never proved its address could sign in. */

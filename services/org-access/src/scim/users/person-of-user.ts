@@ -5,7 +5,7 @@ import type { AuditRecorder } from '../../audit/audit-trail.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
 import { provisionMember } from '../../members/provision-member.ts';
 import { peopleStore } from '../../people/people-store.ts';
-import { requireProvenAccount } from '../../people/unproven-account.ts';
+import { requireProvenAccounts } from '../../people/unproven-account.ts';
 import { notUnique } from '../scim-error.ts';
 import { displayNameOf, type UserColumns } from './scim-user.ts';
 
@@ -32,7 +32,7 @@ export async function findOrProvision(
     select: { id: true, scimUser: { select: { id: true } } },
   });
   if (!identity) {
-    await requireProvenAccount(transaction, person);
+    await requireProvenAccounts(transaction, [person]);
     return provisionMember(transaction, audit, { organizationId, personId: person.id, name, grants: [GRANT] });
   }
   if (identity.scimUser) throw notUnique('work address');
