@@ -1,7 +1,15 @@
 import { takeAdvisoryLock } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
+import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
+
+const ADMINISTRATOR = {
+  organizationRoleId: PLATFORM_ROLES.organizationAdmin,
+  kind: 'person',
+  disabledAt: null,
+  isRemoved: false,
+} as const satisfies Prisma.IdentityWhereInput;
 
 /**
  * Runs a change of people's roles or identities, and refuses one after which nobody would administer the organization.
@@ -35,6 +43,15 @@ export async function lockAdministrators(transaction: Prisma.TransactionClient, 
   await takeAdvisoryLock(transaction, `administrators of ${organizationId}`);
 }
 
+/** Returns whether a person administers an organization, by any kind of sign-in. */
+export async function isAdministered(queries: Queries, organizationId: string): Promise<boolean> {
+  const administrator = await queries.identity.findFirst({
+    where: { ...ADMINISTRATOR, organizationId },
+    select: { id: true },
+  });
+  return administrator !== null;
+}
+
 async function hasAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<boolean> {
   const { ssoOnly } = await transaction.organization.findUniqueOrThrow({
     where: { id: organizationId },
@@ -46,10 +63,7 @@ async function hasAdministrator(transaction: Prisma.TransactionClient, organizat
     where: {
       ...(ssoOnly && canSignIn),
       organizationId,
-      organizationRoleId: PLATFORM_ROLES.organizationAdmin,
-      kind: 'person',
-      disabledAt: null,
-      isRemoved: false,
+      ...ADMINISTRATOR,
     },
     select: { id: true },
   });

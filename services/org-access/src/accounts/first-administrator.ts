@@ -1,9 +1,10 @@
 import { takeAdvisoryLock } from '@runyard/database';
 import { BadRequestError } from '@runyard/service-kit';
+import { isAdministered } from '../access/administrators.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
-import type { Database, Queries } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { provisionMember } from '../members/provision-member.ts';
 import { hashNewPassword } from '../people/set-password.ts';
 import type { AccountSignIn } from './account-sign-in.ts';
@@ -23,7 +24,7 @@ export class FirstAdministrator {
 
   /** Returns the token of a new link; null once a person administers the organization. Earlier links stay good. */
   async createLink(organizationId: string): Promise<string | null> {
-    if (await hasAdministrator(this.#database.prisma, organizationId)) return null;
+    if (await isAdministered(this.#database.prisma, organizationId)) return null;
     const details = { organizationId };
     const { token } = await this.#database.transact((transaction) =>
       createToken(transaction, { purpose: 'first_administrator', details }),
@@ -36,7 +37,7 @@ export class FirstAdministrator {
     const found = await findToken(this.#database.prisma, 'first_administrator', token);
     if (!found) return null;
     const { organizationId } = found.details as { organizationId: string };
-    if (await hasAdministrator(this.#database.prisma, organizationId)) return null;
+    if (await isAdministered(this.#database.prisma, organizationId)) return null;
     const organization = await this.#database.prisma.organization.findUnique({ where: { id: organizationId } });
     return organization?.displayName ?? null;
   }
@@ -60,7 +61,7 @@ export class FirstAdministrator {
       await takeAdvisoryLock(transaction, 'bootstrap');
       const used = await useToken(transaction, 'first_administrator', token);
       const organizationId = (used?.details as { organizationId?: string } | undefined)?.organizationId;
-      if (!organizationId || (await hasAdministrator(transaction, organizationId))) throw linkExpired();
+      if (!organizationId || (await isAdministered(transaction, organizationId))) throw linkExpired();
       const person = await makeAccount(transaction, { email, fullName, hash, provisioning: 'bootstrap' });
       return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
         const role = { source: 'bootstrap', sourceId: null, roleId: PLATFORM_ROLES.organizationAdmin } as const;
@@ -75,20 +76,6 @@ export class FirstAdministrator {
     });
     return this.#database.transact(claim);
   }
-}
-
-async function hasAdministrator(queries: Queries, organizationId: string): Promise<boolean> {
-  const administrator = await queries.identity.findFirst({
-    where: {
-      organizationId,
-      kind: 'person',
-      organizationRoleId: PLATFORM_ROLES.organizationAdmin,
-      disabledAt: null,
-      isRemoved: false,
-    },
-    select: { id: true },
-  });
-  return administrator !== null;
 }
 
 function linkExpired(): BadRequestError {

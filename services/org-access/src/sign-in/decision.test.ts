@@ -95,6 +95,16 @@ describe('of all combinations', () => {
     }
   });
 
+  it('the first administrator whom the installation names is let in, unless disabled or refused before', () => {
+    for (const each of combinations()) {
+      const named = { ...each, isInitialAdministrator: true };
+      const before = decideSignIn(each);
+      expect(decideSignIn(named)).toEqual(before.step === 4 ? { step: 3, outcome: 'provisioned' } : before);
+    }
+    const refused = { isInitialAdministrator: true, isOtherAccount: true };
+    expect(decideSignIn(facts(refused))).toMatchObject({ step: 0, outcome: 'denied' });
+  });
+
   it('there are 96, and each has one decision', () => {
     expect([...combinations()].map((each) => decideSignIn(each).step)).toHaveLength(96);
   });

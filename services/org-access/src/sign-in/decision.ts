@@ -10,6 +10,8 @@ export interface SignInFacts extends AccessSwitches {
   isWithoutRequiredGroup?: boolean;
   /** True when an invite of the organization waits for the person's address. */
   hasPendingInvite: boolean;
+  /** True for the person whom the installation names as its first administrator, while there is none. */
+  isInitialAdministrator?: boolean;
 }
 
 /** The outcome of a sign-in, with the number of the step that decided. */
@@ -22,7 +24,8 @@ export type SignInDecision =
 
 /**
  * Decides whether a person who was authenticated may enter an organization. Both switches of an organization apply to the
- * default one alone: in others invites always work, and nobody is provisioned.
+ * default one alone: in others invites always work, and nobody is provisioned. The first administrator is provisioned
+ * whatever the switches say: nobody else could change them.
  */
 export function decideSignIn(facts: SignInFacts): SignInDecision {
   const { invites, jit } = effectiveSwitches(facts);
@@ -31,6 +34,6 @@ export function decideSignIn(facts: SignInFacts): SignInDecision {
   if (facts.isWithoutRequiredGroup) return { step: 0, outcome: 'denied', reason: 'group_required' };
   if (facts.identity === 'active') return { step: 1, outcome: 'signed_in' };
   if (invites && facts.hasPendingInvite) return { step: 2, outcome: 'invite_claimed' };
-  if (jit) return { step: 3, outcome: 'provisioned' };
+  if (jit || facts.isInitialAdministrator) return { step: 3, outcome: 'provisioned' };
   return { step: 4, outcome: 'denied', reason: 'not_a_member' };
 }

@@ -212,6 +212,52 @@ describe('later sign-ins', () => {
   });
 });
 
+describe('the first administrator whom the installation names', () => {
+  const named = address();
+  const signInAs = ({ provider }: Made, email: string) =>
+    new SsoSignInService({
+      database,
+      installationAllowsJit: false,
+      initialAdministrator: ` ${named.toUpperCase()}`,
+    }).signIn(
+      { provider, issuer: 'https://id.example.com', subject: email, email, fullName: 'Ada' },
+      async (_, __, { identityId }) => identityId,
+    );
+  const rolesOf = async ({ organizationId }: Made) =>
+    (await database.prisma.identity.findMany({ where: { organizationId }, orderBy: { createdAt: 'asc' } })).map(
+      ({ organizationRoleId }) => organizationRoleId,
+    );
+
+  it('becomes Organization Admin at the first sign-in, also of several at once, and nobody else does', async () => {
+    const made = await makeOrganization({ jitProvisioningEnabled: false });
+    expect((await signInAs(made, address())).decision.outcome).toBe('denied');
+    await Promise.all([1, 2, 3].map(() => signInAs(made, named)));
+    expect(await rolesOf(made)).toEqual([PLATFORM_ROLES.organizationAdmin]);
+    const { organizationId } = made;
+    const where = { organizationId, action: 'member.made_initial_administrator' };
+    const events = await database.prisma.auditEvent.findMany({ where });
+    expect(events).toHaveLength(1);
+  });
+
+  it('who is a member already becomes it too, and not while another person administers the organization', async () => {
+    const made = await makeOrganization();
+    await signIn(made, named);
+    expect(await rolesOf(made)).toEqual([PLATFORM_ROLES.organizationUser]);
+    expect((await signInAs(made, named)).decision.step).toBe(1);
+    expect(await rolesOf(made)).toEqual([PLATFORM_ROLES.organizationAdmin]);
+    const administered = await makeOrganization({ jitProvisioningEnabled: false });
+    const administrator = await invite(administered, address(), []);
+    await database.prisma.invite.update({
+      where: { id: administrator.id },
+      data: { organizationRoleId: PLATFORM_ROLES.organizationAdmin },
+    });
+    expect((await signInAs(administered, administrator.email)).decision.outcome).toBe('invite_claimed');
+    expect((await signInAs(administered, named)).decision.outcome).toBe('denied');
+    const other = await makeOrganization({ isDefault: false });
+    expect((await signInAs(other, named)).decision.outcome).toBe('denied');
+  });
+});
+
 describe('a person whom SCIM created', () => {
   async function addByScim({ organizationId }: Made, externalId: string): Promise<string> {
     const person = await database.prisma.person.create({ data: { id: uuidv7(), email: address() } });

@@ -1,7 +1,7 @@
-import { lockAdministrators } from '../access/administrators.ts';
+import { isAdministered, lockAdministrators } from '../access/administrators.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { lockGrantableRoles } from '../access/role-authority.ts';
-import type { NewGrant } from '../access/role-grants.ts';
+import { addGrants, applyGrants, type NewGrant } from '../access/role-grants.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
@@ -11,7 +11,7 @@ import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../in
 import { provisionMember } from '../members/provision-member.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { isUnprovenAccount } from '../people/unproven-account.ts';
-import { decideSignIn, type SignInDecision } from './decision.ts';
+import { decideSignIn, type SignInDecision, type SignInFacts } from './decision.ts';
 import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
 
 /** The outcome of a sign-in. A denied stranger leaves nothing but an event of the audit trail. */
@@ -51,11 +51,20 @@ const ATTEMPTS_MAX = 4;
 export class SsoSignInService {
   readonly #database: Database;
   readonly #installationAllowsJit: boolean;
+  readonly #initialAdministrator: string | null;
 
-  /** @param options.installationAllowsJit `SELF_HOSTED_JIT_PROVISIONING_ENABLED` */
-  constructor(options: { database: Database; installationAllowsJit: boolean }) {
+  /**
+   * @param options.installationAllowsJit `SELF_HOSTED_JIT_PROVISIONING_ENABLED`
+   * @param options.initialAdministrator address of `INITIAL_ORG_ADMIN_EMAIL`
+   */
+  constructor(options: {
+    database: Database;
+    installationAllowsJit: boolean;
+    initialAdministrator?: string | undefined;
+  }) {
     this.#database = options.database;
     this.#installationAllowsJit = options.installationAllowsJit;
+    this.#initialAdministrator = options.initialAdministrator ? normalizeEmail(options.initialAdministrator) : null;
   }
 
   /**
@@ -82,19 +91,23 @@ export class SsoSignInService {
   ): Promise<SsoSignIn<Admission>> {
     const { organizationId } = login.provider;
     const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
-    // The roles of groups follow after the identity is locked.
-    if (login.provider.groupsEnabled) await lockAdministrators(transaction, organizationId);
+    // The roles of groups, and of the first administrator, follow after the identity is locked.
+    const isNamed = organization.isDefault && normalizeEmail(login.email) === this.#initialAdministrator;
+    if (login.provider.groupsEnabled || isNamed) await lockAdministrators(transaction, organizationId);
+    const isInitialAdministrator = isNamed && !(await isAdministered(transaction, organizationId));
     const known = await findPerson(transaction, login);
     const identity = await lockIdentity(transaction, organizationId, known.person?.id);
     const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
     const isFirst = known.person !== null && known.login === null && identity === null;
     const isUnproven = isFirst && (await isUnprovenAccount(transaction, known.person!.id));
-    const decision = this.#decide(organization, login, { ...known, isUnproven }, identity, invite);
+    const rest = { isInitialAdministrator, hasPendingInvite: invite !== null };
+    const decision = this.#decide(organization, login, { ...known, isUnproven }, identity, rest);
     const details = {
       ...decision,
       providerId: login.provider.id,
       email: normalizeEmail(login.email),
       ...(isUnproven && { replacesUnprovenAccount: organization.isDefault }),
+      ...(isInitialAdministrator && { isInitialAdministrator }),
     };
     if (decision.outcome === 'denied') {
       audit.record(organizationId, {
@@ -113,6 +126,8 @@ export class SsoSignInService {
       const person = { id: personId, name: login.fullName ?? login.email };
       const identityId =
         identity?.id ?? (await addMember(transaction, audit, login.provider, invite, decision, person));
+      if (isInitialAdministrator)
+        await makeAdministrator(transaction, audit, organizationId, { identityId, isNew: identity === null });
       audit.record(organizationId, {
         action: 'sign_in.allowed',
         resourceType: 'person',
@@ -130,14 +145,14 @@ export class SsoSignInService {
     { isWithoutRequiredGroup = false }: VerifiedLogin,
     { isOtherAccount, isUnproven }: KnownPerson & { isUnproven: boolean },
     identity: Pick<Identity, 'disabledAt'> | null,
-    invite: InviteWithWorkspaces | null,
+    rest: Pick<SignInFacts, 'hasPendingInvite' | 'isInitialAdministrator'>,
   ): SignInDecision {
     return decideSignIn({
       identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
       // Only the organization that runs the installation may take an account over; others would take it away.
       isOtherAccount: isOtherAccount || (isUnproven && !organization.isDefault),
       isWithoutRequiredGroup,
-      hasPendingInvite: invite !== null,
+      ...rest,
       isDefaultOrganization: organization.isDefault,
       jitProvisioningEnabled: organization.jitProvisioningEnabled,
       invitesEnabled: organization.invitesEnabled,
@@ -166,6 +181,25 @@ async function addMember(
         });
   if (identityId === null) throw new ChangedMeanwhileError('The invite was used or withdrawn meanwhile.');
   return identityId;
+}
+
+/** Makes the person whom the installation names its first administrator. */
+async function makeAdministrator(
+  transaction: Prisma.TransactionClient,
+  audit: AuditRecorder,
+  organizationId: string,
+  { identityId, isNew }: { identityId: string; isNew: boolean },
+): Promise<void> {
+  const roleId = PLATFORM_ROLES.organizationAdmin;
+  const grant = { identityId, workspaceId: null, roleId, source: 'bootstrap', sourceId: null } as const;
+  await addGrants(transaction, organizationId, [grant]);
+  await applyGrants(transaction, organizationId, [identityId], { areNew: isNew });
+  audit.record(organizationId, {
+    action: 'member.made_initial_administrator',
+    resourceType: 'identity',
+    resourceId: identityId,
+    after: { organizationRoleId: roleId },
+  });
 }
 
 /** Keeps others from disabling or removing the identity until the session is open: they end it afterwards. */

@@ -73,7 +73,11 @@ function openSignIn(
     completion: new SignInCompletion({
       database,
       cipher,
-      signIn: new SsoSignInService({ database, installationAllowsJit }),
+      signIn: new SsoSignInService({
+        database,
+        installationAllowsJit,
+        initialAdministrator: config.INITIAL_ORG_ADMIN_EMAIL,
+      }),
       sessionSeconds: Math.min(config.OAUTH_SESSION_MAX_SEC, config.SESSION_MAX_SECONDS),
     }),
     backchannel: new BackchannelLogout({ database, client }),

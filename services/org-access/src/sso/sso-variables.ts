@@ -32,6 +32,13 @@ export const ssoVariables = {
     maximum: 604_800,
     description: 'A session of single sign-on ends this long after its sign-in, and not after `SESSION_MAX_SECONDS`.',
   }),
+  INITIAL_ORG_ADMIN_EMAIL: Type.Optional(
+    Type.String({
+      pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
+      description:
+        'The person with this address who signs in by a provider of the default organization becomes its Organization Admin, while no person is.',
+    }),
+  ),
   ISSUER_SUB_CLAIM_OVERRIDES: Type.Optional(
     Type.String({
       description:
