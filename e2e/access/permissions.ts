@@ -180,6 +180,8 @@ const ORG_ACCESS = {
   ...rows(answeredToAll('people look for their identity provider before they sign in'), [
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',
+    'sendSsoEmailVerification',
+    'getSsoEmailVerificationStatus',
     'beginSsoSignIn',
     'getSamlMetadata',
     'endSsoSession',
@@ -243,6 +245,7 @@ const SIGN_IN_PAGES = {
     ...['showPasskeys', 'beginPasskeyByForm', 'addPasskeyByForm', 'renamePasskeyByForm', 'removePasskeyByForm'],
   ]),
   ...rows(answeredToAll('pages for people who have not signed in load it'), ['getPasskeyScript']),
+  ...rows(provenOtherwise('the link of an email'), ['confirmSsoEmail']),
   ...rows(provenOtherwise('a password comes with it'), ['signInByBasicAuth']),
   ...rows(provenOtherwise('a code that a person allowed, or a refresh token'), ['issueOAuthTokens']),
   ...rows(answeredToAll('programs ask before a person signs in'), ['getOAuthMetadata', 'authorizeDevice']),

@@ -14,6 +14,8 @@ import { PasskeySignIn } from './accounts/passkey-sign-in.ts';
 import { RelyingParty } from './accounts/relying-party.ts';
 import { SecondFactors } from './accounts/second-factors.ts';
 import { SignInOutcomes } from './accounts/sign-in-outcomes.ts';
+import { SsoEmailVerification } from './accounts/sso-email-verification.ts';
+import { ssoEmailVerificationRoutes } from './accounts/sso-email-verification-routes.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
 import { oauthRoutes } from './oauth/oauth-routes.ts';
@@ -54,6 +56,7 @@ export function openAccounts(
   const proofs = new PasskeyProofs({ database, party });
   const passkeySignIn = new PasskeySignIn({ database, limit, proofs, outcomes, logger });
   const passkeys = new PasskeyService({ database, accounts, factors, party });
+  const verification = new SsoEmailVerification({ database, limit, emails, publicUrl: config.PUBLIC_URL });
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });
   const visitors = new PageVisitors({ sessions, lastSeen });
@@ -81,6 +84,7 @@ export function openAccounts(
     ...accountPageRoutes({ ...pages, sessions }),
     ...passkeyAccountRoutes(passkeys, visitors),
     ...passkeyRoutes(passkeys, sessions),
+    ...ssoEmailVerificationRoutes(verification, accounts),
     ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
     ...devicePageRoutes({ database, visitors, limit }),

@@ -11,6 +11,7 @@ import { hashNewPassword, setPassword } from '../people/set-password.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { recordForPerson } from './audit-person.ts';
+import { evenTimeOut } from './even-time.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
 import type { SecondFactors, TotpSetup } from './second-factors.ts';
 
@@ -121,8 +122,14 @@ export class AccountService {
 
   /** Sends a link with which the owner of an address sets a new password. Answers alike for an address without account. */
   async requestReset(address: string): Promise<void> {
+    const begun = performance.now();
     const email = normalizeEmail(address);
     await this.#limit.take('reset', email, changeOrigin().address);
+    await this.#sendReset(email);
+    await evenTimeOut(begun);
+  }
+
+  async #sendReset(email: string): Promise<void> {
     const person = await this.#database.prisma.person.findUnique({ where: { email }, include: { password: true } });
     if (!person?.password || !this.#emails.isEnabled) return;
     await this.#database.transact(

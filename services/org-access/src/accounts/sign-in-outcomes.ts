@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ForbiddenError, type UnauthorizedError } from '@runyard/service-kit';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
@@ -8,10 +7,8 @@ import { openSession } from '../sessions/open-session.ts';
 import { type AccountDecision, type AccountFacts, decideAccountSignIn } from './account-decision.ts';
 import { recordForPerson } from './audit-person.ts';
 import { ensureEmailLogin } from './email-login.ts';
+import { evenTimeOut } from './even-time.ts';
 import type { SecondFactors } from './second-factors.ts';
-
-/** A denial takes at least this long, so that its time tells nothing about the account. */
-const DENIAL_MS_MIN = 250;
 
 export interface OpenedSession {
   kind: 'signed_in';
@@ -103,7 +100,7 @@ export async function denySignIn(
   decision: AccountDecision | null,
   refusal: UnauthorizedError,
 ): Promise<never> {
-  await sleep(Math.max(0, DENIAL_MS_MIN - (performance.now() - begun)));
+  await evenTimeOut(begun);
   if (decision?.step === 2)
     throw new ForbiddenError('This account is disabled: ask an administrator', { code: 'account_disabled' });
   throw refusal;

@@ -40,6 +40,7 @@ import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
 import { sessionOperations } from './sessions.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
+import { confirmSsoEmail, getSsoEmailVerificationStatus, sendSsoEmailVerification } from './sso-email-verification.ts';
 import { ssoSignInOperations } from './sso-sign-in.ts';
 import {
   createTagging,
@@ -70,6 +71,9 @@ export const orgAccessOperations: readonly Operation[] = [
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
   getSsoSettingsBySlug,
   lookUpSsoEmail,
+  sendSsoEmailVerification,
+  getSsoEmailVerificationStatus,
+  confirmSsoEmail,
   ...ssoSignInOperations,
   ...memberOperations.flatMap((operations) => Object.values(operations)),
   ...createRole,
@@ -150,6 +154,7 @@ export * from './scim-tokens.ts';
 export * from './service-accounts.ts';
 export * from './sessions.ts';
 export * from './sso.ts';
+export * from './sso-email-verification.ts';
 export * from './sso-sign-in.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';

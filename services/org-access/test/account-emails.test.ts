@@ -1,0 +1,115 @@
+import type { SsoEmailVerificationStatus } from '@runyard/contracts';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { TestAccounts } from './support/accounts.ts';
+import { TestMailServer } from './support/mail-server.ts';
+import { TestPeople } from './support/people.ts';
+import { TestOrgAccess } from './support/platform.ts';
+
+let platform: TestOrgAccess;
+let people: TestPeople;
+let accounts: TestAccounts;
+let mail: TestMailServer;
+beforeAll(async () => {
+  mail = await TestMailServer.start();
+  platform = await TestOrgAccess.start({
+    environment: { SMTP_URL: mail.url, PUBLIC_URL: 'https://runyard.example.com/' },
+  });
+  people = await TestPeople.open(platform);
+  accounts = new TestAccounts(platform, people);
+});
+afterAll(async () => {
+  await people?.close();
+  await platform?.close();
+  await mail?.close();
+});
+
+const tokenIn = (message: string) => /token=([\w-]+)/.exec(message)![1]!;
+const timed = async <T>(work: () => Promise<T>) => {
+  const begun = performance.now();
+  return { answer: await work(), ms: performance.now() - begun };
+};
+
+it('who asks for a new password gets the same page, as late, whether there is an account or not', async () => {
+  const { email } = await accounts.signUp();
+  const ask = (address: string) => timed(() => accounts.newBrowser().submit('/auth/reset', { email: address }));
+  const [known, unknown] = [await ask(email), await ask('nobody@example.com')];
+  expect(unknown.answer.text).toBe(known.answer.text);
+  expect(Math.min(known.ms, unknown.ms)).toBeGreaterThanOrEqual(249);
+  const message = await mail.messageTo(email);
+  expect(message).toContain('https://runyard.example.com/auth/new-password?token=');
+  const password = 'a lighthouse keeps no diary';
+  const set = () => accounts.newBrowser().submit('/auth/new-password', { token: tokenIn(message), password });
+  expect(await set()).toMatchObject({ status: 200, text: expect.stringContaining('is set') });
+  expect(await set()).toMatchObject({ status: 400 });
+});
+
+async function post<Body>(path: string, body: object) {
+  const answer = await fetch(`${platform.service.url}/api/v1/sso/email-verification/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, body: (await answer.json()) as Body };
+}
+
+/** Makes a member who signs in by the provider of an organization, which proves the address to nobody else. */
+async function makeSsoMember() {
+  const email = `${uuidv7()}@example.com`;
+  const personId = await people.addPerson(email);
+  const { organizationId } = await people.addOrganization('Babbage');
+  await people.addMember(personId, organizationId, []);
+  const { id: providerId } = await people.database.prisma.ssoProvider.create({
+    data: {
+      ...{ id: uuidv7(), organizationId, displayName: 'IdP', protocol: 'saml', configuration: {} },
+      ...{ defaultWorkspaceIds: [], defaultWorkspaceRoleId: PLATFORM_ROLES.workspaceUser },
+    },
+  });
+  const login = { personId, ssoProviderId: providerId, issuer: 'x', subject: email, email };
+  await people.database.prisma.login.create({
+    data: { ...login, id: uuidv7(), provider: 'supabase:sso', provisioning: 'saml:jit' },
+  });
+  return { email, personId, saml_provider_id: providerId };
+}
+
+it('a person who signs in by single sign-on confirms the address by a link, once, and the status says when', async () => {
+  const { personId, ...member } = await makeSsoMember();
+  const statusOf = async () => (await post<SsoEmailVerificationStatus>('status', member)).body.email_confirmed_at;
+  expect(await statusOf()).toBeNull();
+  const upper = {
+    ...member,
+    email: member.email.toUpperCase(),
+    saml_provider_id: member.saml_provider_id.toUpperCase(),
+  };
+  expect(await post('send', upper)).toEqual({ status: 202, body: {} });
+  const message = await mail.messageTo(member.email);
+  expect(message).toContain('single sign-on of Babbage');
+  expect(await statusOf()).toBeNull();
+  const confirm = () => post('confirm', { token: tokenIn(message) });
+  const twice = await Promise.all([confirm(), confirm()]);
+  expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);
+  const { emailVerifiedAt } = await people.database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
+  expect(emailVerifiedAt).not.toBeNull();
+  expect(Math.abs(Date.parse((await statusOf())!) - emailVerifiedAt!.getTime())).toBeLessThan(5_000);
+  const elsewhere = { ...member, saml_provider_id: uuidv7() };
+  expect((await post<SsoEmailVerificationStatus>('status', elsewhere)).body.email_confirmed_at).toBeNull();
+});
+
+it('nobody learns by it who signs in by a provider, and an address gets few links', async () => {
+  const { personId, ...member } = await makeSsoMember();
+  await people.database.prisma.person.update({ where: { id: personId }, data: { emailVerifiedAt: new Date() } });
+  const sent = mail.messages.length;
+  const unknown = { ...member, email: 'nobody@example.org' };
+  for (const named of [member, unknown]) {
+    const { answer, ms } = await timed(() => post('send', named));
+    expect(answer).toEqual({ status: 202, body: {} });
+    expect(ms).toBeGreaterThanOrEqual(249);
+    expect((await post('status', named)).body).toEqual({ email_confirmed_at: null });
+  }
+  expect(mail.messages).toHaveLength(sent);
+  expect(await post('send', { email: 'x' })).toMatchObject({ status: 422 });
+  expect(await post('confirm', { token: 'none' })).toMatchObject({ status: 400 });
+  const again = await Promise.all([1, 2, 3].map(() => post('send', unknown)));
+  expect(again.map(({ status }) => status)).toContain(429);
+});
