@@ -96,6 +96,17 @@ it('a person who signs in by single sign-on confirms the address by a link, once
   expect((await post<SsoEmailVerificationStatus>('status', elsewhere)).body.email_confirmed_at).toBeNull();
 });
 
+it('a link proves the address that it was sent to, and none to which a provider moves the person meanwhile', async () => {
+  const { personId, ...member } = await makeSsoMember();
+  await post('send', member);
+  const message = await mail.messageTo(member.email);
+  const email = `${uuidv7()}@victim.example`;
+  await people.database.prisma.person.update({ where: { id: personId }, data: { email } });
+  expect(await post('confirm', { token: tokenIn(message) })).toMatchObject({ status: 400 });
+  const person = await people.database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
+  expect(person.emailVerifiedAt).toBeNull();
+});
+
 it('nobody learns by it who signs in by a provider, and an address gets few links', async () => {
   const { personId, ...member } = await makeSsoMember();
   await people.database.prisma.person.update({ where: { id: personId }, data: { emailVerifiedAt: new Date() } });

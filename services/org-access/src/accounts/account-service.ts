@@ -175,7 +175,7 @@ export class AccountService {
       const { byAdministrator, organizationId } = used.details as ResetDetails;
       if (byAdministrator && !(await ownsAccount(transaction, organizationId!, personId))) throw linkExpired();
       await setPassword(transaction, { personId, hash });
-      await (byAdministrator ? forgetVerification(transaction, personId) : markVerified(transaction, personId));
+      await (byAdministrator ? forgetVerification(transaction, personId) : markVerified(transaction, personId, email));
       const by = byAdministrator ? 'link of an administrator' : 'link by email';
       await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by } });
     });
@@ -202,8 +202,9 @@ export class AccountService {
     await this.#database.transact(
       audited(async (transaction, audit) => {
         const used = await useToken(transaction, 'verify_email', token);
-        if (!used?.personId) throw linkExpired();
-        await markVerified(transaction, used.personId);
+        if (!used?.personId || !used.email) throw linkExpired();
+        // An identity provider may have moved the person to another address, which the link proves nothing about.
+        if (!(await markVerified(transaction, used.personId, used.email))) throw linkExpired();
         await recordForPerson(transaction, audit, used.personId, { action: 'email.verified', details: {} });
       }),
     );
@@ -232,11 +233,12 @@ export class AccountService {
   }
 }
 
-async function markVerified(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
-  await transaction.person.updateMany({
-    where: { id: personId, emailVerifiedAt: null },
-    data: { emailVerifiedAt: new Date() },
-  });
+/** @returns false when the person has another address by now */
+async function markVerified(transaction: Prisma.TransactionClient, id: string, email: string): Promise<boolean> {
+  const person = await transaction.person.findUnique({ where: { id, email } });
+  if (person && !person.emailVerifiedAt)
+    await transaction.person.updateMany({ where: { id, email }, data: { emailVerifiedAt: new Date() } });
+  return person !== null;
 }
 
 function linkExpired(): BadRequestError {
