@@ -117,7 +117,7 @@ function showAddition(options: Parameters<typeof passkeyForm>[0]['options'], vis
 }
 
 function requireName(text: string | undefined): string {
-  const name = text?.trim() ?? '';
+  const name = text?.replaceAll(/\p{Cc}/gu, ' ').trim() ?? '';
   if (name === '') throw new BadRequestError('Give the passkey a name.');
   return name;
 }

@@ -7,7 +7,7 @@ const PATH = '/api/v1/sso/email-verification';
 
 const Done = Type.Object({}, { $id: 'SsoEmailVerificationDone' });
 const Subject = {
-  email: Type.String({ minLength: 3, maxLength: 320 }),
+  email: Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\u0000-\\u001f]*$' }),
   saml_provider_id: Type.String({ format: 'uuid', description: 'The identity provider, SAML or OIDC.' }),
 };
 const example = { email: 'ada@example.com', saml_provider_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a010' };
