@@ -264,6 +264,7 @@ describe('a body with fields that no caller may set', () => {
     createPullToken: 'the registry has no such image',
     discoverMcpProvider: 'no MCP server answers',
     addWorkspaceMember: 'the person it names is nobody',
+    updateWorkspaceInvite: 'nobody is invited to the workspace',
     finishAuthentication: 'nobody came back from the provider with a state',
   };
 
