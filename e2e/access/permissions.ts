@@ -142,7 +142,11 @@ const ORG_ACCESS = {
   ...bothPaths('organization:read', ['listOrganizationMembers', 'listActiveOrganizationMembers']),
   ...bothPaths('organization:read', ['listPendingOrganizationMembers']),
   ...bothPaths('organization:manage', ['addOrganizationMember', 'addOrganizationMembers', 'updateOrganizationMember']),
-  ...bothPaths('organization administrator', ['addBasicMembers', 'createMemberPasswordLink']),
+  ...bothPaths('organization administrator', [
+    'addBasicMembers',
+    'createMemberPasswordLink',
+    'removeMemberSecondFactors',
+  ]),
   ...bothPaths('organization:manage', ['removeOrganizationMember', 'withdrawOrganizationInvite']),
   // A key without a list of workspaces is good in all of them.
   ...rows('organization administrator', ['createServiceKey', 'createServiceKeyAlias']),

@@ -4,6 +4,9 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Canaries } from './canaries.ts';
 
+/** The address that the provider vouches for. */
+export const PERSON_OF_PROVIDER = 'canary@example.com';
+
 /**
  * Starts an identity provider whose tokens are canaries. It accepts any code but those with `refused`, for which it repeats
  * what it was asked.
@@ -15,7 +18,7 @@ export async function startOidcServer(
   const key = { ...(await exportJWK(publicKey)), kid: 'canary', alg: 'RS256', use: 'sig' };
   let nonce = '';
   const issue = async (issuer: string) => {
-    const claims = { sub: 'canary', email: 'canary@example.com', email_verified: true, nonce };
+    const claims = { sub: 'canary', email: PERSON_OF_PROVIDER, email_verified: true, nonce };
     const idToken = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', kid: key.kid })
       .setIssuer(issuer)

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import { inject } from 'vitest';
 import type { Caller } from './caller.ts';
-import { startOidcServer } from './oidc-server.ts';
+import { PERSON_OF_PROVIDER, startOidcServer } from './oidc-server.ts';
 import { PageVisitor } from './page-visitor.ts';
 
 const MEMBERS = '/api/v1/orgs/current/members';
@@ -105,6 +105,8 @@ export async function placeSecretsOfProviders(caller: Caller): Promise<void> {
   await caller.ask('PATCH', `${SETTINGS}/${provider.id}`, {
     body: { client_secret: [canaries.make('the client secret of a provider, of a wrong type')] },
   });
+  // Others switch the provisioning of strangers off and on meanwhile.
+  await caller.make('POST', MEMBERS, { email: PERSON_OF_PROVIDER });
   const isIn: boolean[] = [];
   for (const how of ['refused', 'accepted']) {
     const browser = new PageVisitor();

@@ -9,6 +9,7 @@
  * - `containsAny`: the condition that a document contains one of several objects.
  * - `openServiceDatabase`, `takeAdvisoryLock`: a service's own database, migrated, with its Prisma client and beside it.
  * - `mapDatabaseOutages`: an unavailable database as a 503 that a caller can act on.
+ * - `refuseUnstorableText`: text that Postgres cannot keep as a 422.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`, `isConnectionLost`,
  * `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
@@ -37,3 +38,4 @@ export {
 } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
+export { refuseUnstorableText } from './unstorable-text.ts';

@@ -85,7 +85,7 @@ export function openAccounts(
     ...passkeyAccountRoutes(passkeys, visitors),
     ...passkeyRoutes(passkeys, sessions),
     ...ssoEmailVerificationRoutes(verification, accounts),
-    ...memberAccountRoutes(new MemberAccounts({ database, publicUrl: config.PUBLIC_URL }), keys),
+    ...memberAccountRoutes(new MemberAccounts({ database, factors, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
     ...devicePageRoutes({ database, visitors, limit }),
     ...oauthRoutes(oauth),

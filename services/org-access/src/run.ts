@@ -1,5 +1,5 @@
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { mapDatabaseOutages } from '@runyard/database';
+import { mapDatabaseOutages, refuseUnstorableText } from '@runyard/database';
 import {
   createApp,
   createPrincipalVerifier,
@@ -68,7 +68,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['org-access'],
-    operations: withMiddleware(operations, [mapDatabaseOutages, withChangeOrigin, requireOperationPermission]),
+    operations: withMiddleware(operations, [
+      mapDatabaseOutages,
+      refuseUnstorableText,
+      withChangeOrigin,
+      requireOperationPermission,
+    ]),
   });
   earlyListener.serve(app);
   context.lifecycle.ready();

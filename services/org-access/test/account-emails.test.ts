@@ -45,6 +45,11 @@ it('who asks for a new password gets the same page, as late, whether there is an
   expect(await set()).toMatchObject({ status: 400 });
 });
 
+it('an address that cannot be stored is refused, and is no fault of the service', async () => {
+  const answer = await accounts.newBrowser().submit('/auth/reset', { email: 'a\u0000b@example.com' });
+  expect(answer.status).toBe(422);
+});
+
 async function post<Body>(path: string, body: object) {
   const answer = await fetch(`${platform.service.url}/api/v1/sso/email-verification/${path}`, {
     method: 'POST',
@@ -85,6 +90,8 @@ it('a person who signs in by single sign-on confirms the address by a link, once
   expect(await post('send', upper)).toEqual({ status: 202, body: {} });
   const message = await mail.messageTo(member.email);
   expect(message).toContain('single sign-on of Babbage');
+  const sent = { action: 'email.verification_requested', resourceId: personId };
+  expect(await people.database.prisma.auditEvent.count({ where: sent })).toBe(1);
   expect(await statusOf()).toBeNull();
   const confirm = () => post('confirm', { token: tokenIn(message) });
   const twice = await Promise.all([confirm(), confirm()]);

@@ -291,7 +291,7 @@ const WITHOUT_STORY: Record<string, string> = {
     ['addPasskeyByForm', 'renamePasskeyByForm', 'removePasskeyByForm'].map((id) => [id, 'passkeys.test.ts']),
   ),
   ...Object.fromEntries(['beginPasskey', 'beginPasskeyByForm'].map((id) => [id, 'only asks for a passkey'])),
-  sendSsoEmailVerification: 'sends a link: the change is what confirms it',
+  sendSsoEmailVerification: 'sends a link by mail: account-emails.test.ts',
   confirmSsoEmail: 'does what verifyAddress does',
   getSsoEmailVerificationStatus: 'reads',
   refreshSession: 'the session stays as it is, with another token',

@@ -484,6 +484,39 @@ describe('accounts of members', () => {
     expect((await platform.asAdmin('POST', `${MEMBERS}/${direct.body.id}/password-link`)).status).toBe(200);
   });
 
+  it('lose their second factors by an administrator, with their sessions, where the account is the organization’s alone', async () => {
+    const account = await makeAccount({ password: PASSWORD });
+    const personId = account.ls_user_id;
+    const { prisma } = people.database;
+    await prisma.totpCredential.create({ data: { personId, encryptedSecret: 'x', confirmedAt: new Date() } });
+    await prisma.passkey.create({
+      data: {
+        ...{ id: crypto.randomUUID(), personId, name: 'Lost', credentialId: Buffer.from(personId) },
+        ...{ publicKey: Buffer.from('x'), counter: 0, transports: [] },
+      },
+    });
+    await prisma.recoveryCode.create({ data: { personId, codeSha256: Buffer.alloc(32) } });
+    const { token } = await people.signIn(personId);
+    expect(await getsIn(account.email, PASSWORD)).toBe(false);
+    const path = `${MEMBERS}/${account.id}/second-factors`;
+    expect([(await platform.asAdmin('DELETE', path)).status, (await platform.asAdmin('DELETE', path)).status]).toEqual([
+      204, 204,
+    ]);
+    expect(await getsIn(account.email, PASSWORD)).toBe(true);
+    expect((await platform.verify(token)).status).toBe(401);
+    const [event] = await prisma.auditEvent.findMany({
+      where: { resourceId: account.id, action: 'member.second_factors_removed' },
+      orderBy: { sequence: 'asc' },
+    });
+    expect(event).toMatchObject({ before: { apps: 1, passkeys: 1, recoveryCodes: 1 } });
+    const { organizationId } = await people.addOrganization();
+    await people.addMember(personId, organizationId, [{ workspaceId: null, roleId: organizationUser }]);
+    expect(await platform.asAdmin('DELETE', path)).toMatchObject({
+      status: 409,
+      body: { detail: 'Only the person changes these second factors' },
+    });
+  });
+
   it('get no password from an organization that is not the only one, or where a provider signs them in', async () => {
     const [shared, federated, later] = [await makeAccount(), await makeAccount(), await makeAccount()];
     const { organizationId } = await people.addOrganization();
@@ -519,6 +552,7 @@ describe('accounts of members', () => {
       ['POST', BASIC, [{ email: 'operators@basic.example' }]],
       ['PATCH', `${MEMBERS}/${account.id}`, { password: OTHER_PASSWORD }],
       ['POST', `${MEMBERS}/${account.id}/password-link`, undefined],
+      ['DELETE', `${MEMBERS}/${account.id}/second-factors`, undefined],
     ];
     for (const [method, path, body] of calls) expect((await callAs(token, method, path, body)).status, path).toBe(403);
     expect((await callAs(token, 'PATCH', `${MEMBERS}/${account.id}`, { full_name: 'Ada' })).status).toBe(200);

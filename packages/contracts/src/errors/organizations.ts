@@ -126,6 +126,13 @@ export const ORGANIZATION_ERRORS = {
     remedy:
       'Ask the person to change it, or to sign in by the provider. The own password is changed at `/auth/account`.',
   },
+  second_factors_of_person: {
+    status: 409,
+    meaning:
+      'The account of the member is not for this organization alone, or signs in by an identity provider. Or it is the own one of the caller.',
+    remedy:
+      'Ask the person to remove them at `/auth/account`, with a recovery code where the app or the passkey is lost.',
+  },
   key_management_forbidden: {
     status: 403,
     meaning: "The caller's role does not manage keys in this workspace.",

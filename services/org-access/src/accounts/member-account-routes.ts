@@ -1,6 +1,6 @@
 import { memberOperations } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
 import type { MemberAccounts } from './member-accounts.ts';
 
 export function memberAccountRoutes(accounts: MemberAccounts, keys: IdempotencyKeys): BoundOperation[] {
@@ -9,5 +9,9 @@ export function memberAccountRoutes(accounts: MemberAccounts, keys: IdempotencyK
     bind(operations.createPasswordLink, async ({ caller, params }) =>
       ok(await accounts.createPasswordLink(caller, params.identity_id)),
     ),
+    bind(operations.removeSecondFactors, async ({ caller, params }) => {
+      await accounts.removeSecondFactors(caller, params.identity_id);
+      return noContent();
+    }),
   ]);
 }

@@ -10,12 +10,14 @@ import { replaceInvites } from '../invites/create-invites.ts';
 import { addPlannedMembers, requireNoMembers } from '../members/add-members.ts';
 import { memberNotFound } from '../members/member-errors.ts';
 import { memberStore } from '../members/member-store.ts';
-import { requireOwnAccount } from '../members/own-account.ts';
+import { requireOwnAccount, requireOwnFactors } from '../members/own-account.ts';
 import { type PlannedMember, planMembers } from '../members/planned-member.ts';
 import { renderMember } from '../members/render-member.ts';
 import { hashNewPassword } from '../people/set-password.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { makeAccount } from './new-account.ts';
 import { createToken } from './one-time-tokens.ts';
+import type { SecondFactors } from './second-factors.ts';
 
 /** An account that is to be made, with its password and the hash of it. */
 interface NewAccount {
@@ -26,11 +28,13 @@ interface NewAccount {
 /** Accounts of members that administrators make, and the links with which they let members set a password. */
 export class MemberAccounts {
   readonly #database: Database;
+  readonly #factors: SecondFactors;
   readonly #publicUrl: string;
 
   /** @param options.publicUrl base URL of the gateway as browsers know it */
-  constructor(options: { database: Database; publicUrl: string }) {
+  constructor(options: { database: Database; factors: SecondFactors; publicUrl: string }) {
     this.#database = options.database;
+    this.#factors = options.factors;
     this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
   }
 
@@ -81,6 +85,28 @@ export class MemberAccounts {
           details: { email, expiresAt },
         });
         return { link: `${this.#publicUrl}/auth/new-password?token=${token}`, expires_at: expiresAt.toISOString() };
+      }),
+    );
+  }
+
+  /**
+   * Removes the second factors of a member who has lost them, and ends all sessions.
+   *
+   * @throws ConflictError when the account is not the organization's alone, or the caller's own; NotFoundError; ForbiddenError
+   */
+  async removeSecondFactors(caller: Principal, id: string): Promise<void> {
+    requireOrganizationAdministrator(caller, 'remove second factors');
+    const { organizationId } = caller;
+    await this.#database.transact(
+      audited(async (transaction, audit) => {
+        const member = await memberStore.find(transaction, organizationId, id.toLowerCase());
+        if (!member) throw memberNotFound();
+        const { id: personId } = member.person;
+        await requireOwnFactors(transaction, caller, personId);
+        const removed = await this.#factors.removeAll(transaction, personId);
+        await endSessions(transaction, { personId }, 'credentials_changed');
+        const about = { resourceType: 'identity', resourceId: member.id } as const;
+        audit.record(organizationId, { action: 'member.second_factors_removed', ...about, before: removed });
       }),
     );
   }

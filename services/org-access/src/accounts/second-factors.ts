@@ -103,6 +103,19 @@ export class SecondFactors {
     return count > 0;
   }
 
+  /** Removes all second factors of a person with the recovery codes. @returns how many there were of each */
+  async removeAll(
+    transaction: Prisma.TransactionClient,
+    personId: string,
+  ): Promise<{ apps: number; passkeys: number; recoveryCodes: number }> {
+    await lockPerson(transaction, personId);
+    const where = { personId };
+    const { count: apps } = await transaction.totpCredential.deleteMany({ where });
+    const { count: passkeys } = await transaction.passkey.deleteMany({ where });
+    const { count: recoveryCodes } = await transaction.recoveryCode.deleteMany({ where });
+    return { apps, passkeys, recoveryCodes };
+  }
+
   async #useTotp(transaction: Prisma.TransactionClient, totp: TotpCredential, code: string): Promise<boolean> {
     const { personId, encryptedSecret } = totp;
     const digits = code.replaceAll(/\s/g, '');

@@ -1,8 +1,10 @@
+import { audited } from '../audit/audit-trail.ts';
 import { changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
+import { recordForPerson } from './audit-person.ts';
 import { evenTimeOut } from './even-time.ts';
 import { createToken } from './one-time-tokens.ts';
 
@@ -66,7 +68,7 @@ export class SsoEmailVerification {
     if (!login) return;
     const { personId, ssoProvider } = login;
     const organization = ssoProvider!.organization.displayName;
-    await this.#database.transact(async (transaction) => {
+    const send = audited(async (transaction, audit) => {
       const details = { ssoProviderId };
       const link = await createToken(transaction, { purpose: 'verify_email', personId, email, details });
       const text = [
@@ -77,6 +79,8 @@ export class SsoEmailVerification {
       await this.#emails.enqueue(transaction, [
         { to: email, subject: 'Confirm your address', text, expiresAt: link.expiresAt },
       ]);
+      await recordForPerson(transaction, audit, personId, { action: 'email.verification_requested', details });
     });
+    await this.#database.transact(send);
   }
 }

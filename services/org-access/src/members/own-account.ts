@@ -10,15 +10,8 @@ export async function ownsAccount(
   organizationId: string,
   personId: string,
 ): Promise<boolean> {
-  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
-  const identities = await transaction.identity.findMany({
-    where: { personId, isRemoved: false },
-    select: { organizationId: true },
-  });
-  if (identities.length !== 1 || identities[0]!.organizationId !== organizationId) return false;
-  const otherLogins = await transaction.login.count({ where: { personId, provider: { not: 'email' } } });
-  const passkeys = await transaction.passkey.count({ where: { personId } });
-  return otherLogins + passkeys === 0;
+  if (!(await isOnlyOrganization(transaction, organizationId, personId))) return false;
+  return (await transaction.passkey.count({ where: { personId } })) === 0;
 }
 
 /**
@@ -37,8 +30,42 @@ export async function requireOwnAccount(
   throw passwordOfPerson('Only the person sets this password');
 }
 
+/**
+ * Checks that an administrator may remove a person's second factors: to whoever belongs to another organization too they
+ * are what protects that one.
+ *
+ * @throws ConflictError
+ */
+export async function requireOwnFactors(
+  transaction: Prisma.TransactionClient,
+  { organizationId, personId: callerId }: Principal,
+  personId: string,
+): Promise<void> {
+  if (callerId === personId) throw factorsOfPerson('You change your own second factors at /auth/account');
+  if (await isOnlyOrganization(transaction, organizationId, personId)) return;
+  throw factorsOfPerson('Only the person changes these second factors');
+}
+
+/** Locks a person, and returns whether they belong to one organization alone and sign in by no identity provider. */
+async function isOnlyOrganization(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  personId: string,
+): Promise<boolean> {
+  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
+  const identities = await transaction.identity.findMany({
+    where: { personId, isRemoved: false },
+    select: { organizationId: true },
+  });
+  if (identities.length !== 1 || identities[0]!.organizationId !== organizationId) return false;
+  return (await transaction.login.count({ where: { personId, provider: { not: 'email' } } })) === 0;
+}
+
 const passwordOfPerson = (detail: string) =>
   new ConflictError(detail, { code: 'password_of_person', headers: { 'x-should-retry': 'false' } });
+
+const factorsOfPerson = (detail: string) =>
+  new ConflictError(detail, { code: 'second_factors_of_person', headers: { 'x-should-retry': 'false' } });
 
 /**
  * Takes back the proof of a person's address. Who has a password from an administrator need not be its owner, and must

@@ -250,6 +250,22 @@ export const memberOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
       409: accountNotOwned,
     },
   }),
+  removeSecondFactors: defineOperation({
+    operationId: `removeMemberSecondFactors${alias}`,
+    method: 'delete',
+    path: `${prefix}/members/{identity_id}/second-factors`,
+    summary:
+      'Remove the authenticator app, the passkeys and the recovery codes of a member who lost them, and who is in no other organization.',
+    tags,
+    ...administers,
+    params: identityParams,
+    responses: {
+      204: { description: 'The password alone signs the member in.' },
+      ...refusals,
+      404: memberNotFound,
+      409: conflictResponse('Only the person changes these second factors'),
+    },
+  }),
   update: defineOperation({
     operationId: `updateOrganizationMember${alias}`,
     method: 'patch',
