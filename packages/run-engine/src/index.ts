@@ -1,5 +1,5 @@
 export type { CronFiring } from './crons/cron-firing.ts';
-export { CRON_COLUMNS, type CronRow, cronOfRow, listedCronOfRow } from './crons/cron-row.ts';
+export { CRON_COLUMNS, type CronRow, cronOfRow, encodeCronCreator, listedCronOfRow } from './crons/cron-row.ts';
 export { InvalidScheduleError, parseSchedule, type Schedule } from './crons/schedule.ts';
 export { slotAfter } from './crons/slots.ts';
 export * from './crons/types.ts';

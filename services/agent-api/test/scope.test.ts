@@ -6,12 +6,14 @@ import { AGENT_SERVER_OPERATIONS, HANDOFF_HEADER } from '@runyard/contracts';
 import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
+import type { CronOrigin } from '../src/crons/cron-service.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
-const on = (scope: Scope, threadId?: string): RunOrigin => ({
+const on = (scope: Scope, threadId?: string): RunOrigin & CronOrigin => ({
+  cronScope: scope,
   scope,
   assistantScope: scope,
   userId: '',

@@ -23,8 +23,8 @@ beforeAll(async () => {
   cronIds = [];
   for (let n = 0; n < 2; n += 1) {
     const { thread_id: threadId } = await threads.create(UNRESTRICTED, { metadata: METADATA });
-    const scopes = { scope: UNRESTRICTED, assistantScope: UNRESTRICTED };
-    const origin: RunOrigin = { ...scopes, userId: '', requestId: '', threadId };
+    const scopes = { cronScope: UNRESTRICTED, scope: UNRESTRICTED, assistantScope: UNRESTRICTED };
+    const origin = { ...scopes, userId: '', requestId: '', threadId } satisfies RunOrigin;
     await runs.create(origin, { assistant_id: 'echo', input: SAID });
     await services.endRuns(SAID);
     await runs.create(origin, { assistant_id: 'echo', input: SAID, after_seconds: 3600 });

@@ -1,5 +1,5 @@
 import { type DataCipher, EncryptionError } from '@runyard/encryption';
-import type { CronRecord } from './types.ts';
+import type { CronCreator, CronRecord } from './types.ts';
 
 export const CRON_COLUMNS = `cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
   on_run_completed, payload, metadata, next_run_date, created_at, updated_at`;
@@ -49,4 +49,14 @@ export function listedCronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
     if (!(fault instanceof EncryptionError)) throw fault;
     return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, cipher), fault };
   }
+}
+
+/** Encrypts the creator of a cron before it is stored. */
+export function encodeCronCreator(creator: CronCreator, cipher: DataCipher): Buffer {
+  return cipher.encrypt(Buffer.from(JSON.stringify(creator)));
+}
+
+/** @throws EncryptionError when it cannot be decrypted */
+export function decodeCronCreator(stored: Uint8Array, cipher: DataCipher): CronCreator {
+  return JSON.parse(cipher.decrypt(stored).toString('utf8'));
 }

@@ -1,5 +1,5 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
@@ -7,7 +7,7 @@ import type { RunEvents } from '../run-events.ts';
 import { createRuns, type EncodedRun, encodeRun } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
 import type { ThreadTtl } from '../threads/types.ts';
-import { type CronRow, listedCronOfRow } from './cron-row.ts';
+import { type CronRow, decodeCronCreator, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
 import type { DueCron, FireCrons, FiredSlot } from './types.ts';
 
@@ -161,6 +161,7 @@ async function claimDue(
     name: 'engine_claim_crons',
     text: `SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
                   a.metadata AS assistant_metadata, a.is_system, now() AS present,
+                  (SELECT k.creator FROM cron_creator k WHERE k.cron_id = c.cron_id) AS creator,
                   EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
            FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
            WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
@@ -171,6 +172,7 @@ async function claimDue(
 }
 
 interface ClaimedRow extends CronRow {
+  creator: Uint8Array | null;
   graph_id: string;
   assistant_config: Record<string, unknown>;
   assistant_context: Record<string, unknown>;
@@ -183,6 +185,7 @@ interface ClaimedRow extends CronRow {
 function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
   return {
     ...listedCronOfRow(row, cipher),
+    ...creatorOfRow(row, cipher),
     isFired: row.is_fired,
     assistant: {
       assistantId: row.assistant_id,
@@ -193,6 +196,16 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
       isSystem: row.is_system,
     },
   };
+}
+
+/** Returns a `fault` when the creator cannot be decrypted: the cron must not fire as anybody else. */
+function creatorOfRow({ creator }: ClaimedRow, cipher: DataCipher): Pick<DueCron, 'creator' | 'fault'> {
+  try {
+    return { creator: creator && decodeCronCreator(creator, cipher) };
+  } catch (fault) {
+    if (!(fault instanceof EncryptionError)) throw fault;
+    return { creator: null, fault };
+  }
 }
 
 async function advanceCrons(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type { EncryptionError } from '@runyard/encryption';
 import type { AcceptedRun, CancelledRun, RunRecord } from '../runs/types.ts';
+import type { Scope } from '../types.ts';
 
 /** Creates runs at the times of a schedule. */
 export interface CronRecord {
@@ -28,8 +29,19 @@ export interface CronRecord {
   fault?: EncryptionError;
 }
 
+/** The user who made a cron, and what that user was allowed to run then. */
+export interface CronCreator {
+  /** Left out when it was no user of the project. */
+  user?: Record<string, unknown> | undefined;
+  /** The threads on which its runs may be, and that see those without a thread. */
+  threadScope: Scope;
+  assistantScope: Scope;
+}
+
 /** A cron with its assistant as it is when the slot fires. */
 export interface DueCron extends CronRecord {
+  /** Null when nothing bounds its runs. */
+  creator: CronCreator | null;
   assistant: {
     assistantId: string;
     graphId: string;

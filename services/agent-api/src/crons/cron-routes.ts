@@ -36,5 +36,5 @@ export function cronRoutes(crons: CronService, keys: IdempotencyKeys): BoundOper
 }
 
 function originOf({ caller }: Pick<HandlerRequest, 'caller'>): CronOrigin {
-  return { scope: UNRESTRICTED, assistantScope: UNRESTRICTED, userId: caller.identity };
+  return { cronScope: UNRESTRICTED, scope: UNRESTRICTED, assistantScope: UNRESTRICTED, userId: caller.identity };
 }

@@ -1,11 +1,23 @@
-import type { AcceptedRun, DueCron } from '@runyard/run-engine';
+import type { AuthUser } from '@runyard/graph-host';
+import type { AcceptedRun, CronCreator, DueCron } from '@runyard/run-engine';
+import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { UNRESTRICTED } from '../access/scope.ts';
+import { isInScope, type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { type RunOrigin, toAcceptedRun } from '../runs/accepted-run.ts';
 import type { CronPayload } from './cron-payload.ts';
 
-/** Builds the run of a slot as if the cron's creator created it now. It carries `cron_id` and the cron's metadata. */
+const NOBODY: CronCreator = { threadScope: UNRESTRICTED, assistantScope: UNRESTRICTED };
+
+/**
+ * Builds the run of a slot as if the cron's creator created it now, with the rights of then. It carries `cron_id` and the
+ * cron's metadata.
+ *
+ * @throws NotFoundError when the assistant is not the creator's to run any more; ForbiddenError when the creator could
+ *   not see the run
+ */
 export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): AcceptedRun {
+  const { user, threadScope, assistantScope } = cron.creator ?? NOBODY;
+  requireAssistant(cron, assistantScope);
   const run = toAcceptedRun(
     {
       ...(cron.payload as CronPayload),
@@ -15,11 +27,11 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
     },
     cron.assistant,
     {
-      // The cron's metadata, which is on the thread too, hides it from others.
-      scope: UNRESTRICTED,
-      assistantScope: UNRESTRICTED,
+      scope: threadScope,
+      assistantScope,
       ...(cron.threadId !== null && { threadId: cron.threadId }),
       userId: cron.userId,
+      user: user as AuthUser | undefined,
       requestId: uuidv7(),
       tracingProject,
     },
@@ -31,6 +43,12 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
     threadMetadata: { ...run.threadMetadata, ...cronMark },
     kwargs: addCronId(run.kwargs, cronMark),
   };
+}
+
+/** Checks that the assistant is in the scope still: it may have changed its owner. Default assistants are for all. */
+function requireAssistant({ assistant }: DueCron, scope: Scope): void {
+  if (assistant.isSystem || isInScope(assistant.metadata, scope)) return;
+  throw new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
 }
 
 function addCronId(kwargs: Record<string, unknown>, cronMark: { cron_id: string }): Record<string, unknown> {

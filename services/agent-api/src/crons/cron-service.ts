@@ -7,12 +7,13 @@ import {
   withoutReservedMetadata,
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
-import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
+import { type CronCreator, type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope, withinScope } from '../access/scope.ts';
+import { isRestricted, outOfScope, type Scope, withinScope } from '../access/scope.ts';
 import type { AssistantLookup, RunAssistant } from '../assistants/assistant-lookup.ts';
 import type { Page } from '../http/pagination.ts';
+import { newThreadOf, type RunOrigin } from '../runs/accepted-run.ts';
 import { requireOneConfiguration } from '../runs/run-arguments.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
@@ -30,14 +31,9 @@ export interface CronServiceOptions {
 }
 
 /** The creator of a cron and the thread of its runs. */
-export interface CronOrigin {
-  /** The crons and threads of the caller. */
-  scope: Scope;
-  /** The assistants that the caller may run. */
-  assistantScope: Scope;
-  /** Left out when each firing gets a thread of its own. */
-  threadId?: string;
-  userId: string;
+export interface CronOrigin extends Pick<RunOrigin, 'scope' | 'assistantScope' | 'threadId' | 'userId' | 'user'> {
+  /** The crons of the caller. */
+  cronScope: Scope;
 }
 
 export class CronService {
@@ -57,18 +53,20 @@ export class CronService {
       enabled: isEnabled(request) ?? true,
       onRunCompleted: origin.threadId === undefined ? (request.on_run_completed ?? 'delete') : null,
       payload: payloadOf(request),
-      metadata: withinScope(withoutReservedMetadata(request.metadata ?? {}), origin.scope),
+      metadata: withinScope(withoutReservedMetadata(request.metadata ?? {}), origin.cronScope),
     };
     requireValidSettings(settings);
     await this.#options.webhooks.accept(request.webhook);
     const assistant = await this.#findAssistant(origin.assistantScope, request.assistant_id);
     if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
+    else if (!newThreadOf(settings.metadata, assistant, origin.scope).isVisible) throw outOfScope();
     const cron = {
       ...settings,
       cronId: uuidv7(),
       assistantId: assistant.assistantId,
       threadId: origin.threadId ?? null,
       userId: origin.userId,
+      creator: creatorOf(origin),
     };
     const made = await this.#options.store.insert(cron, toWireCron, keyed);
     this.#options.onScheduled();
@@ -133,6 +131,12 @@ export class CronService {
     if (await this.#options.threads.findWithoutState(scope, threadId)) return;
     throw new NotFoundError(`Thread with ID '${threadId}' not found. Please verify that the thread exists.`);
   }
+}
+
+/** Returns null for a caller about whom nobody decides: nothing bounds its runs. */
+function creatorOf({ user, scope, assistantScope }: CronOrigin): CronCreator | null {
+  if (!user && !isRestricted(scope) && !isRestricted(assistantScope)) return null;
+  return { user, threadScope: scope, assistantScope };
 }
 
 /** Checks that the schedule can fire and the payload makes a valid run. @throws UnprocessableError, BadRequestError */

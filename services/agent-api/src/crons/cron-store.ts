@@ -4,9 +4,11 @@ import type { DataCipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   CRON_COLUMNS,
+  type CronCreator,
   type CronRecord,
   type CronRow,
   cronOfRow,
+  encodeCronCreator,
   listedCronOfRow,
   slotAfter,
 } from '@runyard/run-engine';
@@ -21,7 +23,8 @@ export type CronSettings = Pick<
   CronRecord,
   'schedule' | 'timezone' | 'endTime' | 'enabled' | 'onRunCompleted' | 'payload' | 'metadata'
 >;
-export type NewCron = CronSettings & Pick<CronRecord, 'cronId' | 'assistantId' | 'threadId' | 'userId'>;
+export type NewCron = CronSettings &
+  Pick<CronRecord, 'cronId' | 'assistantId' | 'threadId' | 'userId'> & { creator: CronCreator | null };
 
 type Filters = CronCountRequest & Pick<CronSearch, 'enabled'>;
 type Search = CronSearch & { limit: number; offset: number };
@@ -57,6 +60,10 @@ export class CronStore {
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
                   ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
+      if (cron.creator) {
+        const creator = encodeCronCreator(cron.creator, this.#cipher);
+        await tx.$executeRaw`INSERT INTO cron_creator (cron_id, creator) VALUES (${cron.cronId}::uuid, ${creator})`;
+      }
       return answerOf(cronOfRow(row!, this.#cipher));
     };
     try {

@@ -34,8 +34,7 @@ export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, orig
   const { scope, threadId } = origin;
   const runId = uuidv7();
   const { graphId, assistantId } = assistant;
-  const threadMetadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...fieldsOf(scope) };
-  const isVisible = isInScope({ ...threadMetadata, graph_id: graphId, assistant_id: assistantId }, scope);
+  const { threadMetadata, isVisible } = newThreadOf(request.metadata, assistant, scope);
   if (threadId === undefined && !isVisible) throw outOfScope();
   const mayCreate = [request.if_not_exists, request.on_not_exist].includes('create');
   const isTemporary = threadId === undefined && request.on_completion !== 'keep';
@@ -48,7 +47,7 @@ export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, orig
     ifThreadMissing: mayCreate && isVisible ? 'create' : 'reject',
     assistantId,
     graphId,
-    metadata: runMetadataOf(request, assistant, scope),
+    metadata: runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.user !== undefined }),
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
@@ -56,8 +55,26 @@ export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, orig
   };
 }
 
-/** Returns metadata that find a run whose thread is not kept: the assistant's do not decide who sees it. */
-function runMetadataOf(request: RunRequest, assistant: RunAssistant, scope: Scope): Record<string, unknown> {
-  const own = { ...assistant, metadata: withoutScopeFields(assistant.metadata, scope) };
-  return { ...buildRunMetadata(request, own), ...fieldsOf(scope) };
+/** Returns the metadata of a thread that is created for a run, and whether the run's creator sees the thread. */
+export function newThreadOf(
+  metadata: Record<string, unknown> = {},
+  { graphId, assistantId }: RunAssistant,
+  scope: Scope,
+): { threadMetadata: Record<string, unknown>; isVisible: boolean } {
+  const threadMetadata = { ...withoutReservedMetadata(metadata), ...fieldsOf(scope) };
+  const isVisible = isInScope({ ...threadMetadata, graph_id: graphId, assistant_id: assistantId }, scope);
+  return { threadMetadata, isVisible };
+}
+
+/**
+ * Returns the metadata of a run. Where they decide who sees it, because its thread is not kept, they have none of the
+ * assistant's: filters of other users may name any field.
+ */
+function runMetadataOf(
+  request: RunRequest,
+  assistant: RunAssistant,
+  { scope, decides }: { scope: Scope; decides: boolean },
+): Record<string, unknown> {
+  const metadata = decides ? {} : withoutScopeFields(assistant.metadata, scope);
+  return { ...buildRunMetadata(request, { ...assistant, metadata }), ...fieldsOf(scope) };
 }
