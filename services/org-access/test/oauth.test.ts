@@ -1,5 +1,5 @@
 import { DEVICE_GRANT, type DeviceCodeAnswer, type OAuthTokenAnswer, type SessionInfo } from '@runyard/contracts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
@@ -68,6 +68,23 @@ const auditOf = (organizationId: string) =>
     [organizationId],
   );
 
+/** Makes a request wait for a session, which is changed when it goes on. */
+async function whileLocked<Result>(sessionId: string, request: () => Promise<Result>, change: string): Promise<Result> {
+  const { database } = people;
+  const { sent } = await database.transact(async (transaction) => {
+    await transaction.$queryRaw`SELECT 1 FROM session WHERE id = ${sessionId}::uuid FOR UPDATE`;
+    const sent = request();
+    await vi.waitFor(async () => {
+      const waiting = await database.prisma.$queryRaw<unknown[]>`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect(waiting).not.toHaveLength(0);
+    }, 10_000);
+    await transaction.$executeRawUnsafe(change, sessionId);
+    return { sent };
+  });
+  return sent;
+}
+
 describe('a program that asks a person for the right to act', () => {
   it('waits for the answer, and then acts as the person in a session of its own', async () => {
     const asked = await ask();
@@ -88,13 +105,51 @@ describe('a program that asks a person for the right to act', () => {
     expect(claims).toMatchObject({ kind: 'session', person_id: personId, organization_id: organizationId });
     expect(claims.session_id).not.toBe(sessionId);
     const sessions = await platform.callAs<SessionInfo[]>({ token: body.access_token }, 'GET', '/api/v1/sessions');
-    expect(sessions.body.map(({ id }) => id).sort()).toEqual([sessionId, claims.session_id].sort());
+    expect(sessions.body.map(({ id }) => id)).toEqual([claims.session_id]);
     expect((await auditOf(organizationId)).map(({ action }) => action)).toEqual(['program.allowed', 'sign_in.allowed']);
 
     expect(await errorOf(poll(asked.device_code)), 'the code works once').toEqual([400, 'invalid_grant', 'string']);
     expect((await platform.verify(body.refresh_token)).status, 'a refresh token is no credential').toBe(401);
     const dump = await platform.dump();
     for (const secret of [asked.device_code, body.refresh_token, body.access_token]) expect(dump).not.toContain(secret);
+  });
+
+  it('sees and ends no session but its own, and has nothing to do with the passkeys of the person', async () => {
+    const { browser, sessionId, tokens } = await allow();
+    const program = { token: tokens.access_token };
+    expect((await platform.callAs(program, 'DELETE', `/api/v1/sessions/${sessionId}`)).status).toBe(404);
+    expect((await platform.callAs(program, 'DELETE', '/api/v1/sessions')).body).toEqual({ ended: 0 });
+    for (const [method, path, body] of [
+      ['GET', '/api/v1/passkeys'],
+      ['POST', '/api/v1/passkeys/options', { current_password: 'x' }],
+      ['PATCH', `/api/v1/passkeys/${sessionId}`, { name: 'x' }],
+      ['DELETE', `/api/v1/passkeys/${sessionId}`, { current_password: 'x' }],
+    ] as const)
+      expect((await platform.callAs(program, method, path, body)).status, `${method} ${path}`).toBe(403);
+    expect((await platform.callAs(program, 'DELETE', '/api/v1/sessions?include_current=true')).body).toEqual({
+      ended: 1,
+    });
+    expect((await platform.verify(tokens.access_token)).status).toBe(401);
+    expect((await platform.verify(browser.sessionToken!)).status).toBe(200);
+  });
+
+  it('gets nothing when the person signs out everywhere while it asks, and ends with what a sign-out finds', async () => {
+    const [asked, later] = [await ask(), await ask()];
+    const { browser, personId, sessionId } = await signIn();
+    for (const { user_code } of [asked, later]) await answer(browser, user_code, 'accept');
+    const end = `UPDATE session SET ended_at = now() WHERE id = $1::uuid`;
+    const polled = await whileLocked(sessionId, () => poll(asked.device_code), end);
+    expect(await errorOf(Promise.resolve(polled))).toEqual([400, 'access_denied', 'string']);
+
+    await platform.query('UPDATE session SET ended_at = NULL WHERE id = $1::uuid', [sessionId]);
+    const open = `INSERT INTO session (id, person_id, token_sha256, client_id, expires_at)
+      SELECT gen_random_uuid(), person_id, sha256('program'), 'langsmith-cli', expires_at FROM session WHERE id = $1::uuid`;
+    const everywhere = '/api/v1/sessions?include_current=true';
+    const token = browser.sessionToken!;
+    const ended = await whileLocked(sessionId, () => platform.callAs({ token }, 'DELETE', everywhere), open);
+    expect(ended.body).toEqual({ ended: 2 });
+    const left = 'SELECT id FROM session WHERE person_id = $1::uuid AND ended_at IS NULL';
+    expect(await platform.query(left, [personId])).toEqual([]);
   });
 
   it('gets nothing when the person refuses, signs out before it asks, or lets the code expire', async () => {

@@ -106,8 +106,9 @@ export const CALLER_ERRORS = {
   },
   own_account_required: {
     status: 403,
-    meaning: "The session is of an organization's identity provider and may not change the person's own account.",
-    remedy: 'Sign in with email and password.',
+    meaning:
+      "The session is of an organization's identity provider or of a program, and may not change the person's own account.",
+    remedy: 'Sign in with email and password in a browser.',
   },
   organization_required: {
     status: 403,

@@ -41,11 +41,15 @@ export function passkeyRoutes(passkeys: PasskeyService, sessions: LiveSessions):
   ];
 }
 
-/** Returns the person of a session that may change the account: one of an identity provider may not. */
+/** Returns the person of a session that may change the account: one of an identity provider or a program may not. */
 async function requireOwner(sessions: LiveSessions, caller: Principal): Promise<AccountOwner> {
   const { session } = await sessions.findById(caller.sessionId!);
   if (session.ssoOrganizationId !== null)
     throw new ForbiddenError('Sign in with your own account to change it: this session is of an identity provider', {
+      code: 'own_account_required',
+    });
+  if (session.clientId !== null)
+    throw new ForbiddenError('Sign in with a browser to change your account: this session is of a program', {
       code: 'own_account_required',
     });
   return { personId: session.personId, sessionId: session.id };

@@ -1,11 +1,12 @@
 import { DEVICE_GRANT, DEVICE_PAGE_PATH, type DeviceCodeAnswer, type OAuthTokenAnswer } from '@runyard/contracts';
 import { UnauthorizedError } from '@runyard/service-kit';
 import type { AttemptLimit } from '../accounts/attempt-limit.ts';
+import { lockPerson } from '../accounts/second-factors.ts';
 import { audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
-import type { Session } from '../generated/client.ts';
+import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
 import { openSession } from '../sessions/open-session.ts';
@@ -106,7 +107,8 @@ export class OAuthService {
       audited(async (transaction, audit) => {
         const outcome = await pollDevice(transaction, deviceCode, clientId);
         if (outcome.kind !== 'allowed') return outcome;
-        const allowing = await sessions.findById(outcome.sessionId).catch(nullIfEnded);
+        await lockOwner(transaction, outcome.sessionId);
+        const allowing = await sessions.findById(outcome.sessionId, transaction).catch(nullIfEnded);
         if (!allowing) return { kind: 'denied' as const };
         const { session: of } = allowing;
         const { id } = await openSession(transaction, this.#sessionFor(of, clientId, userAgent));
@@ -178,6 +180,16 @@ export class OAuthService {
     if (resource !== undefined && resource.replace(/\/+$/, '') !== this.issuer)
       throw invalidRequest('invalid_target', `The only resource is ${this.issuer}`);
   }
+}
+
+/**
+ * Lets nobody end a session until the transaction has opened another one, which is then ended with it. The person comes
+ * first, as where passkeys change.
+ */
+async function lockOwner(transaction: Prisma.TransactionClient, sessionId: string): Promise<void> {
+  const session = await transaction.session.findUnique({ where: { id: sessionId }, select: { personId: true } });
+  if (session) await lockPerson(transaction, session.personId);
+  await transaction.$queryRaw`SELECT 1 FROM session WHERE id = ${sessionId}::uuid FOR SHARE`;
 }
 
 /** Binds a program's session to the sign-in at the provider: what ends that ends this. */

@@ -58,7 +58,8 @@ function showQuestion(visitor: Visitor, asked: DeviceAuthorization, userCode: st
   const fields = html`${hidden('csrf', visitor.csrf)}${hidden('user_code', userCode)}`;
   return showPage({
     title: `Let ${clientName(asked.clientId)} act for you?`,
-    body: html`<p>It will be able to do everything that you can do, until you end its session.
+    body: html`<p>It will be able to do what you can do, except to change your account and your other sessions,
+until you end its session. Keys that it makes stay.
 Refuse if you have not just begun this sign-in yourself.</p>
 <p>Code <strong>${userCode.toUpperCase()}</strong>, asked from ${asked.address ?? 'an unknown address'}
 at <time datetime="${asked.createdAt.toISOString()}">${asked.createdAt.toISOString().slice(11, 16)} UTC</time>${

@@ -5,7 +5,7 @@ import { sessionsInReach } from './live-sessions.ts';
 import { recordForSession } from './record-for-session.ts';
 
 /** The session that ends others, or itself. */
-type Owner = Pick<Session, 'personId' | 'ssoOrganizationId'>;
+type Owner = Pick<Session, 'id' | 'personId' | 'clientId' | 'ssoOrganizationId'>;
 
 /** Ends one of the sessions that a person may end, and records it. @returns false when there is no such session */
 export async function endOwnSession(
@@ -14,7 +14,7 @@ export async function endOwnSession(
   owner: Owner,
   sessionId: string,
 ): Promise<boolean> {
-  const where = { ...sessionsInReach(owner), id: sessionId };
+  const where = { AND: [sessionsInReach(owner), { id: sessionId }] };
   const session = await transaction.session.findFirst({ where });
   const reason = 'signed_out';
   if (!session || (await endSessions(transaction, where, reason)) === 0) return false;
@@ -31,7 +31,7 @@ export async function endOwnSessions(
 ): Promise<number> {
   const reason = 'signed_out_everywhere';
   const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };
-  const ended = await endSessions(transaction, { ...sessionsInReach(owner), ...others }, reason);
+  const ended = await endSessions(transaction, { AND: [sessionsInReach(owner), others] }, reason);
   if (ended > 0) await recordEnd(transaction, audit, { session: owner, sessionId: null, ended, reason });
   return ended;
 }

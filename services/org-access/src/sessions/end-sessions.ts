@@ -12,17 +12,26 @@ export type SessionEndReason =
   | 'credentials_changed'
   | 'refresh_token_reused';
 
-/** Ends sessions, and tells caches. @returns their number */
+/**
+ * Ends sessions, and publishes it to caches. Also those that one of them opened for a program while this waited for it,
+ * which the first statement did not see.
+ *
+ * @returns their number
+ */
 export async function endSessions(
   transaction: Prisma.TransactionClient,
   where: Prisma.SessionWhereInput,
   endReason: SessionEndReason,
 ): Promise<number> {
-  const ended = await transaction.session.updateManyAndReturn({
-    where: { AND: [where, { endedAt: null, expiresAt: { gt: new Date() } }] },
-    data: { endedAt: new Date(), endReason },
-    select: { id: true },
-  });
-  for (const { id } of ended) await organizationEvents.sessionEnded(transaction, { sessionId: id });
-  return ended.length;
+  let total = 0;
+  for (;;) {
+    const ended = await transaction.session.updateManyAndReturn({
+      where: { AND: [where, { endedAt: null, expiresAt: { gt: new Date() } }] },
+      data: { endedAt: new Date(), endReason },
+      select: { id: true },
+    });
+    for (const { id } of ended) await organizationEvents.sessionEnded(transaction, { sessionId: id });
+    total += ended.length;
+    if (ended.length === 0) return total;
+  }
 }

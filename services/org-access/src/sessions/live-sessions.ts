@@ -1,4 +1,5 @@
 import { UnauthorizedError } from '@runyard/service-kit';
+import type { Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { Prisma, PrismaClient, Session } from '../generated/client.ts';
@@ -51,8 +52,8 @@ export class LiveSessions {
   }
 
   /** @throws UnauthorizedError */
-  async findById(id: string): Promise<LiveSession> {
-    return this.#requireLive(await this.#prisma.session.findUnique({ where: { id } }));
+  async findById(id: string, queries: Queries = this.#prisma): Promise<LiveSession> {
+    return this.#requireLive(await queries.session.findUnique({ where: { id } }));
   }
 
   /** Returns the sessions that one may see and end, itself included; the one that was used last first. */
@@ -87,12 +88,15 @@ export class LiveSessions {
 }
 
 /**
- * Selects the sessions that a session may see and end: all of its person, but for a session of an identity provider, which
- * speaks for the person in its own organization alone.
+ * Selects the sessions that a session may see and end: all of its person. A session of an identity provider speaks for the
+ * person in its own organization alone. One of a program has only itself: it must not sign out whoever would end it.
  */
 export function sessionsInReach({
+  id,
   personId,
+  clientId,
   ssoOrganizationId,
-}: Pick<Session, 'personId' | 'ssoOrganizationId'>): Pick<Prisma.SessionWhereInput, 'personId' | 'ssoOrganizationId'> {
+}: Pick<Session, 'id' | 'personId' | 'clientId' | 'ssoOrganizationId'>): Prisma.SessionWhereInput {
+  if (clientId !== null) return { id, personId };
   return { personId, ...(ssoOrganizationId !== null && { ssoOrganizationId }) };
 }
