@@ -42,6 +42,7 @@ export default defineConfig({
         'source-builds',
         'dockerfiles',
         'losing-workers',
+        'crash',
         'drivers',
         'rollout-kills',
         'restarts',

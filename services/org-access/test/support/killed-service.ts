@@ -12,6 +12,9 @@ export interface InterruptedWork {
   expectDone(): Promise<void>;
 }
 
+/** Otherwise at one step of each work: a restart takes seconds, and there are some forty steps. */
+const IS_KILLED_AT_EVERY_STEP = process.env.RUNYARD_TEST_EVERY_STEP === '1';
+
 /** Tables that change beside any request. */
 const BESIDE_REQUESTS = ['outbox', 'email_outbox', 'duty', 'sign_in_throttle', 'audit_key', 'audit_checkpoint'];
 
@@ -65,14 +68,16 @@ export class KilledService {
 
   /**
    * Kills the service before the first commit of the work, between any two, and after the last one, each time with new
-   * work. Nothing is half done then, and the work is done when it is begun anew.
+   * work. Nothing is half done then, and the work is done when it is begun anew. Unless `RUNYARD_TEST_EVERY_STEP` is set
+   * it is killed once: between two commits, or after the only one, which nobody has acknowledged then.
    *
    * @param options.commits the number that the work needs: a change of it should be noticed
    */
   async killAtEachStep(prepare: () => Promise<InterruptedWork>, options: { commits: number }): Promise<void> {
     const { act } = await prepare();
     expect(await this.#line.countCommits(act), 'commits of the work').toBe(options.commits);
-    for (let commits = 0; commits <= options.commits; commits += 1) {
+    const every = Array.from({ length: options.commits + 1 }, (_, commits) => commits);
+    for (const commits of IS_KILLED_AT_EVERY_STEP ? every : [Math.ceil(options.commits / 2)]) {
       const work = await prepare();
       const before = await this.#digest();
       await this.killOnce(commits, work.act);
