@@ -457,6 +457,28 @@ describe('what a caller may do with a workspace, and with its keys', () => {
     expect(await shown(SERVICE_KEYS)).toEqual([tagged, plain]);
     expect((await platform.call(manager.key, 'DELETE', `${SERVICE_KEYS}/${tagged}`)).status).toBe(200);
   });
+
+  it('is not escaped by a key with a role to which other policies are attached', async () => {
+    const makeRole = async (...permissions: string[]) => {
+      const body = { display_name: `Role ${randomUUID()}`, description: '', permissions };
+      return (await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', body)).body.id;
+    };
+    const [reader, managing] = [await makeRole('workspaces:read'), await makeRole('workspaces:manage')];
+    const statusesOf = async (...roles: string[]) => {
+      const give = (role_id: string) =>
+        platform.call<{ detail: string }>(manager.key, 'POST', SERVICE_KEYS, { workspaces: [home], role_id }, home);
+      return (await Promise.all(roles.map(give))).map(({ status }) => status);
+    };
+    expect(await statusesOf(role.id, reader, managing)).toEqual([200, 200, 200]);
+    await attach({ condition_groups: about('workspace', 'workspaces:manage') });
+    expect(await statusesOf(role.id, reader, managing)).toEqual([200, 200, 403]);
+    const more = { effect: 'allow', condition_groups: about('workspace', 'workspaces:manage-members') };
+    await attach({ ...more, role_ids: [reader] });
+    expect(await statusesOf(role.id, reader, managing)).toEqual([200, 403, 200]);
+    await attach({ ...more, role_ids: [reader, role.id] });
+    expect(await statusesOf(reader)).toEqual([200]);
+    await attach();
+  });
 });
 
 it('a change of a policy, its roles or a tag lets gateways ask again at once', async () => {

@@ -1,7 +1,10 @@
 import { ForbiddenError, InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Prisma, Role } from '../generated/client.ts';
+import type { Access } from './access.ts';
+import { type AttachedPolicy, readPoliciesOfRoles } from './effective-policies.ts';
 import { PLATFORM_ROLES, rankOfOrganizationRole } from './platform-roles.ts';
+import type { EffectivePolicy } from './policy-decision.ts';
 import { accessOfCaller } from './read-only.ts';
 
 /** The roles that an organization can give, by id. */
@@ -56,7 +59,8 @@ export function requireAuthorityOver(caller: Principal, organizationRoleId: stri
 
 /**
  * Checks that callers who do not administer the organization have every permission that they give in a workspace, and may
- * manage those to whom they give it.
+ * manage those to whom they give it. Policies count: an allow that the role has and the caller lacks gives more, and so
+ * does a role without a deny that the caller has.
  *
  * @param managing the permission to manage members, or keys
  * @throws ForbiddenError
@@ -68,14 +72,41 @@ export async function requireWorkspaceAuthority(
   managing: 'workspaces:manage-members' | 'workspaces:manage-keys' = 'workspaces:manage-members',
 ): Promise<void> {
   if (caller.organizationRole === 'admin') return;
-  const permissions = new Map<string, readonly string[]>();
+  const access = new Map<string, Access | null>();
+  const roleIds = [...new Set(grants.map(({ role }) => role.id))];
+  const policies = roleIds.length === 0 ? [] : await readPoliciesOfRoles(queries, caller.organizationId, roleIds);
   for (const { workspaceId, role } of grants) {
-    if (!permissions.has(workspaceId))
-      permissions.set(workspaceId, (await accessOfCaller(queries, caller, workspaceId))?.workspace ?? []);
-    const own = permissions.get(workspaceId)!;
-    if (own.includes(managing) && role.permissions.every((each) => own.includes(each))) continue;
+    if (!access.has(workspaceId)) access.set(workspaceId, await accessOfCaller(queries, caller, workspaceId));
+    const own = access.get(workspaceId);
+    const attached = policies.filter((policy) => policy.roleIds.includes(role.id));
+    if (own?.workspace?.includes(managing) && isWithin(own, role, attached)) continue;
     throw new ForbiddenError(`You may not give the role ${role.displayName} in workspace ${workspaceId}`, {
       code: 'role_above_own',
     });
   }
+}
+
+/** Returns whether a role, with the policies attached to it, gives nothing that the caller lacks. */
+function isWithin({ workspace, policies: own }: Access, role: Role, attached: readonly AttachedPolicy[]): boolean {
+  const held = workspace ?? [];
+  const allowed = attached.filter(({ effect }) => effect === 'allow');
+  const given = new Set([...role.permissions, ...allowed.flatMap(permissionsOf)]);
+  const isAttachedTo = (policies: readonly EffectivePolicy[], { id }: EffectivePolicy) =>
+    policies.some((policy) => policy.id === id);
+  return (
+    role.permissions.every((each) => held.includes(each)) &&
+    allowed.every(
+      (policy) => isAttachedTo(own, policy) || permissionsOf(policy).every((each) => held.includes(each)),
+    ) &&
+    own.every(
+      (policy) =>
+        policy.effect === 'allow' ||
+        isAttachedTo(attached, policy) ||
+        !permissionsOf(policy).some((each) => given.has(each)),
+    )
+  );
+}
+
+function permissionsOf({ groups }: EffectivePolicy): string[] {
+  return groups.map(({ permission }) => permission);
 }
