@@ -193,6 +193,7 @@ const ORG_ACCESS = {
   ...rows(provenOtherwise('the identity provider proves who the person is'), [
     'chooseSsoProvider',
     'finishOidcSignIn',
+    'finishOidcSignInOfProvider',
     'receiveSamlResponse',
     'completeSamlSignIn',
     'endSsoSessionsByProvider',

@@ -27,6 +27,8 @@ export interface OidcServer {
   groups: Map<string, string[]>;
   /** Errors of telling clients that somebody signed out. */
   failures: Error[];
+  /** Lets the client send browsers back there alone, as its administrator does once the platform names the address. */
+  registerCallback(url: string): Promise<void>;
   /** Starts anew with another key to sign with; nobody is signed in there any more. */
   rotateKey(): Promise<void>;
   close(): Promise<void>;
@@ -67,6 +69,10 @@ export async function startOidcServer(client: ClientMetadata): Promise<OidcServe
     issuer: `http://127.0.0.1:${port}`,
     groups,
     failures,
+    async registerCallback(url) {
+      client.redirect_uris = [url];
+      provider = await make(port);
+    },
     async rotateKey() {
       provider = await make(port);
     },

@@ -28,13 +28,12 @@ let saml: SamlServer;
 let byOidc: SsoSettings;
 let bySaml: SsoSettings;
 beforeAll(async () => {
-  const callback = `${url}/api/v1/oauth/custom-oidc/callback`;
   [browser, oidc, saml] = await Promise.all([
     startBrowser(),
     startOidcServer({
       client_id: 'runyard',
       client_secret: 'a secret of the test',
-      redirect_uris: [callback],
+      redirect_uris: [`${url}/not-yet-known`],
       post_logout_redirect_uris: [`${url}/login`],
       backchannel_logout_uri: `${url}/api/v1/oauth/custom-oidc/backchannel-logout`,
       backchannel_logout_session_required: true,
@@ -50,6 +49,7 @@ beforeAll(async () => {
     client_secret: 'a secret of the test',
     logout_at_provider: true,
   });
+  await oidc.registerCallback(byOidc.callback_url);
   bySaml = await ask('POST', SETTINGS, { ...defaults, metadata_url: saml.metadataUrl });
 });
 afterAll(async () => {

@@ -117,7 +117,7 @@ export async function placeSecretsOfProviders(caller: Caller): Promise<void> {
     const code = canaries.make(`the code of a sign-in that is ${how}`);
     canaries.add(`the cookie of a sign-in that is ${how}`, browser.cookies.at(-1)!);
     const suffix = how === 'refused' ? 'refused' : '';
-    const path = `/api/v1/oauth/custom-oidc/callback?code=${code}${suffix}&state=${state}`;
+    const path = `${new URL(provider.callback_url).pathname}?code=${code}${suffix}&state=${state}`;
     isIn.push((await browser.visit(path)).status === 303);
     if (isIn.at(-1)) canaries.add('the token of a session by a provider', browser.cookies.at(-1)!);
   }

@@ -176,6 +176,77 @@ describe('sign-in by OIDC', () => {
   });
 });
 
+describe('a provider that an administrator made', () => {
+  let malicious: TestOidcProvider;
+  const callbackOf = ({ callback_url: url }: SsoSettings) => new URL(url).pathname;
+  const make = async (issuer: string) => {
+    const { body } = await platform.asAdmin<SsoSettings>('POST', SETTINGS, {
+      default_workspace_role_id: PLATFORM_ROLES.workspaceUser,
+      default_workspace_ids: [platform.bootstrap.workspace_id],
+      issuer_url: issuer,
+      client_id: 'runyard',
+      client_secret: 'the secret of an administrator',
+    });
+    return body;
+  };
+  const start = async ({ id }: SsoSettings) => (await browser.visit(`/auth/v1/sso/start/${id}`)).location;
+  const patch = ({ id }: SsoSettings, body: object) =>
+    platform.asAdmin<SsoSettings>('PATCH', `${SETTINGS}/${id}`, body);
+  beforeAll(async () => {
+    malicious = await TestOidcProvider.start();
+  });
+  afterAll(() => malicious?.close());
+
+  it('gets no code of an honest provider to which it forwards a browser', async () => {
+    const [honest, attacker] = [await make(idp.issuer), await make(malicious.issuer)];
+    const addresses = [CALLBACK, callbackOf(honest)];
+    for (const address of addresses) {
+      const stolen = idp.authorize(await start(attacker), person('victim'));
+      expect((await browser.visit(`${address}?${stolen}`)).status, address).toBe(403);
+    }
+    expect(malicious.tokenRequests).toBe(0);
+    expect(browser.isSignedIn).toBe(false);
+    for (const { id } of [honest, attacker]) await platform.asAdmin('DELETE', `${SETTINGS}/${id}`);
+  });
+
+  it('sends browsers back to an address of its own, and one of the variables to the shared one', async () => {
+    const own = await make(idp.issuer);
+    expect(callbackOf(own)).toBe(`${CALLBACK}/${own.id}`);
+    expect(callbackOf(provider)).toBe(CALLBACK);
+    const location = await start(own);
+    expect(new URL(location).searchParams.get('redirect_uri')).toBe(own.callback_url);
+    const answer = await browser.visit(
+      `${CALLBACK}/${own.id.toUpperCase()}?${idp.authorize(location, person('olga'))}`,
+    );
+    expect(answer.status).toBe(303);
+    const before = idp.tokenRequests;
+    const elsewhere = idp.authorize(await begin(), person('olga'));
+    expect((await browser.visit(`${callbackOf(own)}?${elsewhere}`)).status).toBe(403);
+    expect((await browser.visit(`${CALLBACK}/nonsense?${elsewhere}`)).status).toBe(422);
+    expect(idp.tokenRequests).toBe(before);
+    await platform.asAdmin('DELETE', `${SETTINGS}/${own.id}`);
+  });
+
+  it('from an earlier release keeps the shared address until it is moved or gets another issuer, and never goes back', async () => {
+    const [moved, changed] = [await make(idp.issuer), await make(idp.issuer)];
+    await query(
+      'UPDATE sso_provider SET has_own_callback = false WHERE id IN ($1::uuid, $2::uuid)',
+      moved.id,
+      changed.id,
+    );
+    const kept = await patch(moved, { display_name: 'Company' });
+    expect(kept.body).toMatchObject({ has_own_callback: false, callback_url: expect.stringMatching(/callback$/) });
+    const back = idp.authorize(await start(moved), person('olga'));
+    expect((await browser.visit(`${CALLBACK}?${back}`)).status).toBe(303);
+    const own = ({ callback_url }: SsoSettings) => ({ status: 200, body: { has_own_callback: true, callback_url } });
+    expect(await patch(moved, { has_own_callback: true })).toMatchObject(own(moved));
+    expect((await patch(moved, { has_own_callback: false })).status).toBe(422);
+    const issuer = { issuer_url: malicious.issuer, client_secret: 'another secret' };
+    expect(await patch(changed, issuer)).toMatchObject(own(changed));
+    for (const { id } of [moved, changed]) await platform.asAdmin('DELETE', `${SETTINGS}/${id}`);
+  });
+});
+
 describe('groups of the provider', () => {
   it('give and take roles by their names at each sign-in, and never take those of others', async () => {
     await change({ sso_groups_enabled: true });
@@ -264,7 +335,8 @@ describe('sign-out', () => {
     });
     await signIn(person('kim'));
     const { location } = await browser.visit(`/auth/v1/sso/start/${second.id}`);
-    expect((await browser.visit(`${CALLBACK}?${idp.authorize(location, person('kim'))}`)).status).toBe(303);
+    const { pathname } = new URL(second.callback_url);
+    expect((await browser.visit(`${pathname}?${idp.authorize(location, person('kim'))}`)).status).toBe(303);
     expect(await live('kim@example.com')).toBe(2);
     const token = await logoutToken({ sub: 'kim' });
     expect(await send(token)).toBe(200);

@@ -64,7 +64,7 @@ describe('settings of single sign-on', () => {
       sso_groups_required: false,
       sso_groups_role_sync_enabled: true,
     });
-    expect(made.callback_url).toMatch(/\/api\/v1\/oauth\/custom-oidc\/callback$/);
+    expect(made.callback_url).toMatch(new RegExp(`/api/v1/oauth/custom-oidc/callback/${made.id}$`));
     const changed = await platform.asAdmin<SsoSettings>('PATCH', `${ALIAS}/${made.id}`, { sso_groups_enabled: true });
     expect(changed).toMatchObject({
       status: 200,

@@ -12,7 +12,13 @@ import { endSessions } from '../sessions/end-sessions.ts';
 import { normalizeDomain, requireVerifiedDomain } from './email-domains.ts';
 import { ensureLoginSlug } from './login-slug.ts';
 import { clientSecretPlace, oidcOf } from './provider-configuration.ts';
-import { type Connection, fetchMetadata, mergeConnection, requireProtocol } from './provider-settings.ts';
+import {
+  type Connection,
+  fetchMetadata,
+  mergeConnection,
+  needsOwnCallback,
+  requireProtocol,
+} from './provider-settings.ts';
 import type { ProviderSources } from './provider-sources.ts';
 import { type ProviderWithDomains, renderProvider } from './provider-view.ts';
 import type { SsoUrls } from './sso-urls.ts';
@@ -63,6 +69,7 @@ export class SsoProviderService {
               id,
               organizationId,
               protocol: connection.protocol,
+              hasOwnCallback: connection.protocol === 'oidc',
               displayName: body.display_name ?? 'Single sign-on',
               defaultWorkspaceRoleId: body.default_workspace_role_id,
               defaultWorkspaceIds: body.default_workspace_ids,
@@ -99,6 +106,7 @@ export class SsoProviderService {
           where: { id },
           data: {
             ...this.#columns(id, body, connection),
+            hasOwnCallback: needsOwnCallback(body, before),
             ...(domains && {
               domains: { deleteMany: {}, create: domains.map((domain) => ({ domain })) },
             }),

@@ -27,6 +27,7 @@ const OIDC_FIELDS = [
   'scopes',
   'logout_at_provider',
   'is_email_trusted',
+  'has_own_callback',
 ] as const;
 const SAML_FIELDS = ['metadata_url', 'metadata_xml', 'is_response_signed', 'idp_initiated_enabled'] as const;
 /** Attributes of people that claims may be mapped to, beside the one of groups. */
@@ -75,6 +76,16 @@ export function requireProtocol(
   const protocol = (known ?? protocolOf(body)) === 'oidc' ? 'oidc' : 'saml';
   refuseFields(body, protocol === 'oidc' ? SAML_FIELDS : OIDC_FIELDS, protocol);
   return protocol;
+}
+
+/**
+ * Returns whether a provider has browsers sent back to an address of its own after a request. The shared one stays as long
+ * as the issuer that it is registered at; no provider goes back to it.
+ */
+export function needsOwnCallback(body: SsoSettingsUpdate, before: ProviderWithDomains): boolean {
+  if (before.hasOwnCallback || before.protocol !== 'oidc') return before.hasOwnCallback;
+  const isMoved = body.issuer_url !== undefined && body.issuer_url !== oidcOf(before).issuerUrl;
+  return isMoved || body.has_own_callback === true;
 }
 
 function protocolOf(body: SsoSettingsCreate | SsoSettingsUpdate): 'oidc' | 'saml' {

@@ -5,6 +5,7 @@ import {
   endSsoSession,
   endSsoSessionsByProvider,
   finishOidcSignIn,
+  finishOidcSignInOfProvider,
   getSamlMetadata,
   receiveSamlResponse,
   signOutAtProvider,
@@ -49,7 +50,7 @@ const STATE = /^[\w-]{43}$/;
 
 /** Serves browsers on their way to identity providers and back, and the providers themselves. */
 export function signInRoutes(parts: SignInParts): BoundOperation[] {
-  const { oidc, saml } = parts;
+  const { saml } = parts;
   return [
     bind(chooseSsoProvider, (request) =>
       withFailurePage(request, () => choose(parts, request.params.sso_login_slug, request.query.return_to)),
@@ -57,12 +58,9 @@ export function signInRoutes(parts: SignInParts): BoundOperation[] {
     bind(beginSsoSignIn, (request) =>
       withFailurePage(request, () => begin(parts, request, request.params.sso_provider_id, request.query.return_to)),
     ),
-    bind(finishOidcSignIn, (request) =>
-      withFailurePage(request, async () => {
-        const query = new URL(request.raw.originalUrl, 'http://localhost').searchParams;
-        const { answer, returnTo } = await oidc.end(query, requireBrowser(request));
-        return letIn(parts, request, answer, returnTo);
-      }),
+    bind(finishOidcSignIn, (request) => withFailurePage(request, () => finishOidc(parts, request, null))),
+    bind(finishOidcSignInOfProvider, (request) =>
+      withFailurePage(request, () => finishOidc(parts, request, request.params.sso_provider_id.toLowerCase())),
     ),
     bind(endSsoSessionsByProvider, async ({ body }) => {
       const isEnded = await parts.backchannel.end(body.logout_token);
@@ -129,6 +127,16 @@ async function begin(
   const way = provider.protocol === 'oidc' ? oidc : saml;
   const location = await way.begin(provider, browser, checkedReturnTo(returnTo));
   return redirect(location, { 'set-cookie': browserCookie(browser, request) });
+}
+
+async function finishOidc(
+  parts: SignInParts,
+  request: Pick<HandlerRequest, 'headers' | 'raw'>,
+  address: string | null,
+): Promise<Reply> {
+  const query = new URL(request.raw.originalUrl, 'http://localhost').searchParams;
+  const { answer, returnTo } = await parts.oidc.end(query, requireBrowser(request), address);
+  return letIn(parts, request, answer, returnTo);
 }
 
 async function letIn(

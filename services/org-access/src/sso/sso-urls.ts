@@ -7,8 +7,10 @@ export class SsoUrls {
     this.#base = publicUrl.replace(/\/+$/, '');
   }
 
-  get oidcCallback(): string {
-    return `${this.#base}/api/v1/oauth/custom-oidc/callback`;
+  /** Returns where an OIDC provider sends browsers back to: an address of its own, or the one of all earlier ones. */
+  oidcCallback({ id, hasOwnCallback }: { id: string; hasOwnCallback: boolean }): string {
+    const shared = `${this.#base}/api/v1/oauth/custom-oidc/callback`;
+    return hasOwnCallback ? `${shared}/${id}` : shared;
   }
 
   get backchannelLogout(): string {

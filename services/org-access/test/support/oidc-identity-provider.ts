@@ -19,9 +19,13 @@ async function makeKey(kid: string): Promise<SigningKey> {
 export class TestOidcProvider {
   readonly #server: Server;
   #key: SigningKey;
-  /** Authorized codes: their challenge, and the claims of the ID token. */
-  readonly #codes = new Map<string, { challenge: string; claims: Record<string, unknown>; key: SigningKey }>();
+  /** Authorized codes: what they are bound to, and the claims of the ID token. */
+  readonly #codes = new Map<
+    string,
+    { challenge: string; redirectUri: string | null; claims: Record<string, unknown>; key: SigningKey }
+  >();
   keySetRequests = 0;
+  tokenRequests = 0;
 
   private constructor(server: Server, key: SigningKey) {
     this.#server = server;
@@ -54,6 +58,7 @@ export class TestOidcProvider {
     const now = Math.floor(Date.now() / 1000);
     this.#codes.set(code, {
       challenge: query.get('code_challenge') ?? '',
+      redirectUri: query.get('redirect_uri'),
       key: options.key === 'foreign' ? foreign : this.#key,
       claims: {
         iss: this.issuer,
@@ -103,12 +108,14 @@ export class TestOidcProvider {
   }
 
   async #token(req: IncomingMessage): Promise<[number, unknown]> {
+    this.tokenRequests += 1;
     const form = new URLSearchParams(await text(req));
     const authorized = this.#codes.get(form.get('code') ?? '');
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
     if (!authorized || authorized.challenge !== challenge) return [400, { error: 'invalid_grant' }];
+    if (authorized.redirectUri !== form.get('redirect_uri')) return [400, { error: 'invalid_grant' }];
     this.#codes.delete(form.get('code') ?? '');
     const idToken = await this.sign(authorized.claims, authorized.key);
     return [200, { access_token: 'access', token_type: 'Bearer', id_token: idToken }];

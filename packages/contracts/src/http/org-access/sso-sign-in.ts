@@ -56,9 +56,21 @@ export const finishOidcSignIn = defineOperation({
   operationId: 'finishOidcSignIn',
   method: 'get',
   path: '/api/v1/oauth/custom-oidc/callback',
-  summary: 'Where an OIDC provider sends a browser back to.',
+  summary: 'Where the OIDC providers of the variables and of earlier releases send a browser back to.',
   tags: ['sso'],
   access: 'public',
+  query: Type.Object({ code: state, state, error: state }),
+  responses: { 303: redirected('To where the person wanted to go.'), ...refused, 422: InvalidResponse },
+});
+
+export const finishOidcSignInOfProvider = defineOperation({
+  operationId: 'finishOidcSignInOfProvider',
+  method: 'get',
+  path: '/api/v1/oauth/custom-oidc/callback/{sso_provider_id}',
+  summary: 'Where an OIDC provider with an address of its own sends a browser back to.',
+  tags: ['sso'],
+  access: 'public',
+  params: Type.Object({ sso_provider_id: Uuid }),
   query: Type.Object({ code: state, state, error: state }),
   responses: { 303: redirected('To where the person wanted to go.'), ...refused, 422: InvalidResponse },
 });
@@ -151,6 +163,7 @@ export const ssoSignInOperations: readonly Operation[] = [
   chooseSsoProvider,
   beginSsoSignIn,
   finishOidcSignIn,
+  finishOidcSignInOfProvider,
   endSsoSessionsByProvider,
   getSamlMetadata,
   receiveSamlResponse,

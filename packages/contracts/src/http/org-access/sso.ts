@@ -87,6 +87,12 @@ export const SsoSettingsUpdate = Type.Object(
   {
     ...Type.Partial(Type.Object(settings)).properties,
     client_secret: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+    has_own_callback: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'OIDC: moves a provider of an earlier release to an address of its own. Register that at the provider first: `callback_url` and the id of the provider.',
+      }),
+    ),
   },
   { $id: 'SsoSettingsUpdate', additionalProperties: false },
 );
@@ -108,6 +114,10 @@ export const SsoSettings = Type.Object(
     metadata_xml: Nullable(Type.String()),
     /** OIDC: where the provider sends people back to. SAML: the assertion consumer service. */
     callback_url: Type.String(),
+    has_own_callback: Type.Boolean({
+      description:
+        'OIDC: True when `callback_url` is of this provider alone. A provider of an earlier release moves to one with a new `issuer_url`, or when this is set.',
+    }),
     /** SAML: the entity id of this service provider, and the address of its metadata. */
     sp_entity_id: Nullable(Type.String()),
     /** OIDC: where the provider tells that somebody signed out. */
@@ -151,7 +161,8 @@ const example: SsoSettings = {
   metadata_xml: null,
   is_response_signed: false,
   idp_initiated_enabled: true,
-  callback_url: 'https://agents.example.com/api/v1/oauth/custom-oidc/callback',
+  callback_url: 'https://agents.example.com/api/v1/oauth/custom-oidc/callback/6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0f001',
+  has_own_callback: true,
   sp_entity_id: null,
   backchannel_logout_url: 'https://agents.example.com/api/v1/oauth/custom-oidc/backchannel-logout',
   is_from_environment: false,

@@ -57,7 +57,7 @@ export class OidcClient {
   async authorizationUrl(provider: SsoProvider, visit: OidcVisit, state: string): Promise<URL> {
     const { configuration } = await this.#discover(provider);
     const url = client.buildAuthorizationUrl(configuration, {
-      redirect_uri: this.#urls.oidcCallback,
+      redirect_uri: this.#urls.oidcCallback(provider),
       scope: oidcOf(provider).scopes,
       code_challenge: await client.calculatePKCECodeChallenge(visit.codeVerifier),
       code_challenge_method: 'S256',
@@ -72,7 +72,7 @@ export class OidcClient {
   /** Exchanges the code of an answer, and checks all that the provider says. @throws SignInRefusedError */
   async exchange(provider: SsoProvider, query: URLSearchParams, visit: OidcVisit): Promise<OidcAnswer> {
     const discovered = await this.#discover(provider);
-    const url = new URL(this.#urls.oidcCallback);
+    const url = new URL(this.#urls.oidcCallback(provider));
     url.search = query.toString();
     const { configuration } = discovered;
     try {

@@ -26,10 +26,21 @@ export class OidcSignIn {
     return (await this.#client.authorizationUrl(provider, visit, state)).href;
   }
 
-  /** Reads the answer that a browser brings. @throws SignInRefusedError */
-  async end(query: URLSearchParams, browser: string): Promise<{ answer: VerifiedAnswer; returnTo: string }> {
+  /**
+   * Reads the answer that a browser brings.
+   *
+   * @param address the provider whose own address the answer came to; null: it came to the shared one
+   * @throws SignInRefusedError
+   */
+  async end(
+    query: URLSearchParams,
+    browser: string,
+    address: string | null,
+  ): Promise<{ answer: VerifiedAnswer; returnTo: string }> {
     const { provider, facts, returnTo } = await this.#pending.end<OidcVisit>(query.get('state') ?? '', browser);
     if (provider.protocol !== 'oidc') throw new SignInRefusedError('answer_invalid');
+    // A provider may have forwarded the browser to another one, whose code it must not get (RFC 9700, 4.4).
+    if (address !== (provider.hasOwnCallback ? provider.id : null)) throw new SignInRefusedError('answer_invalid');
     const { claims, idToken } = await this.#client.exchange(provider, query, facts);
     if (!isEmailVerified(claims, provider)) throw new SignInRefusedError('email_unverified');
     const issuer = String(claims.iss);
