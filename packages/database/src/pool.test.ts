@@ -163,7 +163,8 @@ describe('withTransaction', () => {
       );
     await Promise.all([cross(10, 11), cross(11, 10)]);
     expect((await pool.query('SELECT n FROM item WHERE id >= 10')).rows).toEqual([{ n: 2 }, { n: 2 }]);
-    expect(isHolding).toBe(3);
+    // The first repetition may take its row before the other transaction wakes up: then there is a second deadlock.
+    expect([3, 4]).toContain(isHolding);
   });
 
   it('ends the settings of a transaction with it', async () => {

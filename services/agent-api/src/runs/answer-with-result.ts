@@ -15,6 +15,11 @@ import {
 
 /** Most runs are short: their answer goes out whole instead of headers first. */
 const HEADERS_WITHIN_MS = 100;
+/**
+ * The same for a result that is there already and may be refused for lack of room: on a busy machine finding out takes
+ * longer, and a request whose headers are out could only wait.
+ */
+const REFUSABLE_HEADERS_WITHIN_MS = 4_000;
 
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result
@@ -34,7 +39,8 @@ export async function answerWithResult(
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
-  const response = new LiveResponse(res, waitHeaders(run), { heartbeat: '\n', headersWithinMs: HEADERS_WITHIN_MS });
+  const headersWithinMs = run.mayBeRefused ? REFUSABLE_HEADERS_WITHIN_MS : HEADERS_WITHIN_MS;
+  const response = new LiveResponse(res, waitHeaders(run), { heartbeat: '\n', headersWithinMs });
   const { continuation } = run;
   const isCut = sources.open.add(response, continuation ? { continuation: () => continuation } : {});
   try {
