@@ -28,6 +28,7 @@ export { RequestMetrics } from './http/request-metrics.ts';
 export * from './http/route-table.ts';
 export * from './http/upgrades.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';
+export { InternalClient } from './internal-client.ts';
 export * from './kafka-access.ts';
 export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';

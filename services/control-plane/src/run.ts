@@ -8,6 +8,7 @@ import { openIdempotencyKeys } from '@runyard/idempotency';
 import {
   createApp,
   createPrincipalVerifier,
+  InternalClient,
   openEarlyListener,
   type ServiceContext,
   type Tenant,
@@ -38,7 +39,6 @@ import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
-import { OrgAccessClient } from './org-access/org-access-client.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
@@ -72,6 +72,9 @@ import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 /** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
+/** org-access answers within milliseconds or not at all. */
+const ORG_ACCESS_TIMEOUT_MS = 3_000;
+
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const hosts = new HostNames({
@@ -81,7 +84,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
-  const orgAccess = new OrgAccessClient({ url: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  const orgAccess = new InternalClient({
+    service: 'org-access',
+    url: config.ORG_ACCESS_URL,
+    internalToken: config.INTERNAL_TOKEN,
+    timeoutMs: ORG_ACCESS_TIMEOUT_MS,
+  });
   const referenced = new ReferencedSecrets({
     folder: config.SECRET_REFERENCES_DIR,
     ofWorkspaces: new WorkspaceSecrets(orgAccess),

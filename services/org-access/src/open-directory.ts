@@ -1,10 +1,11 @@
 import type { EventBus } from '@runyard/event-bus';
-import type { BoundOperation } from '@runyard/service-kit';
+import { type BoundOperation, InternalClient } from '@runyard/service-kit';
 import { accessRoutes } from './access/access-routes.ts';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { PersonalTokenService } from './api-keys/personal-token-service.ts';
 import { ServiceAccountService } from './api-keys/service-account-service.ts';
 import { ServiceKeyService } from './api-keys/service-key-service.ts';
+import type { Config } from './config.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
 import { InviteMaker } from './invites/create-invites.ts';
@@ -34,6 +35,9 @@ import { WorkspaceMemberService } from './workspaces/workspace-member-service.ts
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 import { WorkspaceService } from './workspaces/workspace-service.ts';
 
+/** control-plane answers within milliseconds or not at all. */
+const CONTROL_PLANE_TIMEOUT_MS = 2_000;
+
 /** Opens what administrators keep: organizations, workspaces, their members, keys, roles, policies, secrets and tags. */
 export function openDirectory(foundation: Foundation, bus: EventBus, emails: EmailOutbox): BoundOperation[] {
   const { database, cipher } = foundation;
@@ -58,11 +62,7 @@ function organizationOperations({ config, context, database, keys }: Foundation)
     arePersonalDisabled: config.PERSONAL_ORGS_DISABLED,
     plan: config.DEFAULT_ORGANIZATION_PLAN,
   };
-  const deployments = new DeploymentCounts({
-    controlPlaneUrl: config.CONTROL_PLANE_URL,
-    internalToken: config.INTERNAL_TOKEN,
-    logger: context.logger,
-  });
+  const deployments = new DeploymentCounts({ controlPlane: controlPlaneOf(config), logger: context.logger });
   return [
     ...organizationRoutes({
       organizations: new OrganizationService({ database, installationAllowsJit }),
@@ -107,4 +107,9 @@ function tagOperations({ context, database }: Foundation, bus: EventBus): BoundO
   const taggings = new TaggingService({ database });
   taggings.followDeletions(bus, context);
   return tagRoutes({ prisma: database.prisma, tags: new TagService({ database }), taggings });
+}
+
+function controlPlaneOf({ CONTROL_PLANE_URL: url, INTERNAL_TOKEN: internalToken }: Config): InternalClient | null {
+  if (!url) return null;
+  return new InternalClient({ service: 'control-plane', url, internalToken, timeoutMs: CONTROL_PLANE_TIMEOUT_MS });
 }

@@ -1,12 +1,11 @@
 import { type ReachRequest, ReachResponse } from '@runyard/contracts';
-import { UnavailableError } from '@runyard/service-kit';
-import type { OrgAccessClient } from '../org-access/org-access-client.ts';
+import { type InternalClient, UnavailableError } from '@runyard/service-kit';
 
 /** Asks org-access about the owners of tokens, because tokens outlive their owners' keys. */
 export class IdentityReach {
-  readonly #orgAccess: OrgAccessClient;
+  readonly #orgAccess: InternalClient;
 
-  constructor(orgAccess: OrgAccessClient) {
+  constructor(orgAccess: InternalClient) {
     this.#orgAccess = orgAccess;
   }
 

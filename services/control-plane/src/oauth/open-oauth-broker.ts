@@ -2,10 +2,16 @@ import type { Cipher } from '@runyard/encryption';
 import type { EventBus } from '@runyard/event-bus';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
-import { type BoundOperation, ConfigError, type Lifecycle, type Logger, type Tenant } from '@runyard/service-kit';
+import {
+  type BoundOperation,
+  ConfigError,
+  type InternalClient,
+  type Lifecycle,
+  type Logger,
+  type Tenant,
+} from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import type { OrgAccessClient } from '../org-access/org-access-client.ts';
 import { Signals } from '../signals.ts';
 import { ConnectionService } from './agents/connection-service.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
@@ -38,7 +44,7 @@ export function openOAuthBroker(
   dependencies: {
     database: Database;
     bus: EventBus;
-    orgAccess: OrgAccessClient;
+    orgAccess: InternalClient;
     cipher: Cipher;
     keys: IdempotencyKeys;
     lifecycle: Lifecycle;

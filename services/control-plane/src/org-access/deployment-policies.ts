@@ -1,6 +1,12 @@
 import { type AccessDecisionRequest, AccessDecisions } from '@runyard/contracts';
-import { ForbiddenError, NotFoundError, type Principal, tenantOf, UnavailableError } from '@runyard/service-kit';
-import type { OrgAccessClient } from './org-access-client.ts';
+import {
+  ForbiddenError,
+  type InternalClient,
+  NotFoundError,
+  type Principal,
+  tenantOf,
+  UnavailableError,
+} from '@runyard/service-kit';
 
 /** Deployments of one question. */
 const BATCH = 5_000;
@@ -10,9 +16,9 @@ const ON_DEPLOYMENTS = ['deployments:read', 'deployments:update', 'deployments:d
 
 /** Asks org-access for a caller's permissions on deployments after access policies. Only callers whom policies concern cost this. */
 export class DeploymentPolicies {
-  readonly #orgAccess: OrgAccessClient;
+  readonly #orgAccess: InternalClient;
 
-  constructor(orgAccess: OrgAccessClient) {
+  constructor(orgAccess: InternalClient) {
     this.#orgAccess = orgAccess;
   }
 
@@ -58,7 +64,7 @@ export class DeploymentPolicies {
       permissions: [...ON_DEPLOYMENTS],
       deployment_ids: [...deploymentIds],
     };
-    // Of a key that only reads, org-access knows the identity here, and the caller the limit.
+    // A key that only reads has fewer permissions than its identity, which is all that org-access knows here.
     const usable = new Set([...caller.permissions, ...(caller.permissionsByPolicy ?? [])]);
     try {
       const { decisions } = await this.#orgAccess.ask('/internal/access/decide', question, AccessDecisions);

@@ -1,12 +1,11 @@
 import { TaggedResources, type TaggedResourcesRequest } from '@runyard/contracts';
-import { type Tenant, UnavailableError } from '@runyard/service-kit';
-import type { OrgAccessClient } from './org-access-client.ts';
+import { type InternalClient, type Tenant, UnavailableError } from '@runyard/service-kit';
 
 /** Asks org-access which deployments have certain tags. */
 export class TaggedDeployments {
-  readonly #orgAccess: OrgAccessClient;
+  readonly #orgAccess: InternalClient;
 
-  constructor(orgAccess: OrgAccessClient) {
+  constructor(orgAccess: InternalClient) {
     this.#orgAccess = orgAccess;
   }
 

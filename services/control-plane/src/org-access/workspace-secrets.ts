@@ -1,12 +1,11 @@
 import { type WorkspaceSecretsRequest, WorkspaceSecretValues } from '@runyard/contracts';
-import { type Tenant, UnavailableError } from '@runyard/service-kit';
-import type { OrgAccessClient } from './org-access-client.ts';
+import { type InternalClient, type Tenant, UnavailableError } from '@runyard/service-kit';
 
 /** Reads secrets of workspaces, which org-access keeps. */
 export class WorkspaceSecrets {
-  readonly #orgAccess: Pick<OrgAccessClient, 'ask'>;
+  readonly #orgAccess: Pick<InternalClient, 'ask'>;
 
-  constructor(orgAccess: Pick<OrgAccessClient, 'ask'>) {
+  constructor(orgAccess: Pick<InternalClient, 'ask'>) {
     this.#orgAccess = orgAccess;
   }
 

@@ -1,8 +1,7 @@
 import { conforms, DeletedWorkspacesResponse, WorkspaceDeleted } from '@runyard/contracts';
 import type { EventBus } from '@runyard/event-bus';
-import { type Lifecycle, type Logger, PeriodicTask, type Tenant } from '@runyard/service-kit';
+import { type InternalClient, type Lifecycle, type Logger, PeriodicTask, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import type { OrgAccessClient } from '../org-access/org-access-client.ts';
 import { listWorkspacesInUse } from './workspaces-in-use.ts';
 
 const EVERY_MS = 300_000;
@@ -11,7 +10,7 @@ const QUESTION_MAX = 1000;
 
 interface Dependencies {
   database: Database;
-  orgAccess: Pick<OrgAccessClient, 'ask'>;
+  orgAccess: Pick<InternalClient, 'ask'>;
   /**
    * Remove, in this order, what the service keeps for a workspace. Each may be repeated, and may leave something for the
    * next round.

@@ -1,20 +1,22 @@
 import { INTERNAL_AUTHORIZATION_SCHEME, validatorOf } from '@runyard/contracts';
 import type { Static, TSchema } from 'typebox';
 
-/** org-access answers within milliseconds or not at all. */
-const TIMEOUT_MS = 3_000;
-
-/** Asks org-access by its internal operations. */
-export class OrgAccessClient {
+/** Asks another service of the platform by its internal operations. */
+export class InternalClient {
+  readonly #service: string;
   readonly #url: string;
   readonly #token: string;
+  readonly #timeoutMs: number;
 
-  constructor(options: { url: string; internalToken: string }) {
+  /** @param options.service the name of the service in errors */
+  constructor(options: { service: string; url: string; internalToken: string; timeoutMs: number }) {
+    this.#service = options.service;
     this.#url = options.url.replace(/\/+$/, '');
     this.#token = options.internalToken;
+    this.#timeoutMs = options.timeoutMs;
   }
 
-  /** @throws Error when org-access cannot be reached, or answers with an error or something else than `schema` */
+  /** @throws Error when the service cannot be reached, or answers with an error or something else than `schema` */
   async ask<const Schema extends TSchema>(path: string, question: object, schema: Schema): Promise<Static<Schema>> {
     const response = await fetch(this.#url + path, {
       method: 'POST',
@@ -23,10 +25,10 @@ export class OrgAccessClient {
         'content-type': 'application/json',
       },
       body: JSON.stringify(question),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(this.#timeoutMs),
     });
     const answer = validatorOf(schema)(await response.json());
-    if (!response.ok || !answer.ok) throw new Error(`org-access answers ${response.status}`);
+    if (!response.ok || !answer.ok) throw new Error(`${this.#service} answers ${response.status}`);
     return answer.value;
   }
 }
