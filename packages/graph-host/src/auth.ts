@@ -43,7 +43,7 @@ export type Authorization =
       kind: 'allowed';
       /** The filter on metadata of what the user may see: unchecked JSON. Null when the handler answered none. */
       filter: Record<string, unknown> | null;
-      /** `value` as the handler left it. */
+      /** `value` as the handler left it; the same object when it changed nothing. */
       value: Record<string, unknown>;
     }
   | { kind: 'denied' }

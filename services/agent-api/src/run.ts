@@ -17,6 +17,8 @@ import { createCallerVerifier } from './access/authentication.ts';
 import type { RequireRun } from './access/require-run.ts';
 import { UNRESTRICTED } from './access/scope.ts';
 import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
+import { openUsers } from './auth/open-users.ts';
+import { type GuardedOperation, RouteGuard } from './auth/route-guard.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
@@ -53,7 +55,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, cipher, loopback, host } = served;
-  const ui = openUi(served, config, context);
+  const users = openUsers(project, host, callers);
+  const hasUsers = users !== undefined;
+  const guard = new RouteGuard(users?.authorizer);
+  const ui = openUi(served, config, context, guard);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
   const tracingProject = tracingProjectOf(environment);
@@ -82,7 +87,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), cipher });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const store = openStore({ project, pool, host, logger });
+  const store = openStore({ project, pool, host, guard, logger });
   lifecycle.onStop('store', () => store.close());
 
   const readers = openReaders(engine, streams, pool, context);
@@ -100,6 +105,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     readers,
     retention,
     keys,
+    guard,
     sweeps,
     logger,
   });
@@ -116,6 +122,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     host,
     configurableHeaders: http.configurableHeaders,
     keys,
+    guard,
   };
   const assistants = await retryStartStep(() => openAssistants(assistantParts), context);
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
@@ -139,6 +146,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threads: threads.store,
     webhooks: webhooks.targets,
     tracingProject,
+    hasUsers,
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.wake() });
@@ -159,35 +167,39 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
 
   await served.loaded;
+  await users?.authorizer.load();
   await ui.bundled;
   await retryStartStep(() => store.start(), context);
   const readiness: ReadinessChecks = http.skipsChecks
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const reports: MetaParts['reports'] = http.skipsChecks ? {} : { js_runtime: () => host.state, core_api: () => 'ok' };
+  const routes: GuardedOperation[] = [
+    ...assistants.routes,
+    ...threads.routes,
+    ...runRoutes({ runs, answers, keys, guard, configurableHeaders: http.configurableHeaders }),
+    ...feedback.routes(requireRun, guard),
+    ...webhooks.routes(requireRun, guard),
+    ...cronRoutes(crons.service, keys, guard),
+    ...store.routes,
+    ...ui.routes,
+    ...metaRoutes({ context, config, readiness, reports, guard, isInfoPublic: hasUsers }),
+  ];
   const projectApp = await serveRequests({
     earlyListener,
     open,
     config,
     context,
     settings: http,
-    principal: loopback.wrapVerifier(callers),
+    principal: loopback.wrapVerifier(users?.verifier ?? callers),
     served,
     readiness,
-    operations: withMiddleware(
-      [
-        ...assistants.routes,
-        ...threads.routes,
-        ...runRoutes(runs, answers, keys, http.configurableHeaders),
-        ...feedback.routes(requireRun),
-        ...webhooks.routes(requireRun),
-        ...cronRoutes(crons.service, keys),
-        ...store.routes,
-        ...ui.routes,
-        ...metaRoutes({ context, config, readiness, reports }),
-      ],
-      [mapDatabaseOutages, mapInvalidData, requireOperationPermission, places.limitOpenStreams],
-    ),
+    operations: withMiddleware(routes, [
+      mapDatabaseOutages,
+      mapInvalidData,
+      requireOperationPermission,
+      places.limitOpenStreams,
+    ]),
   });
   const registration = new ServerRegistration({
     servers: new ApiServers(pool),

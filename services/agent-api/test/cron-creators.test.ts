@@ -31,7 +31,7 @@ async function create(origin: CronOrigin, request: { assistant_id?: string; meta
 
 async function fire(cronId: string): Promise<FiredSlot> {
   await services.pool.query("UPDATE cron SET next_run_date = now() - interval '1 s' WHERE cron_id = $1", [cronId]);
-  const slots = await services.engine.crons.fire({ graphIds: ['echo'], toRun: (cron) => runOfCron(cron, {}) });
+  const slots = await services.engine.crons.fire({ graphIds: ['echo'], toRun: (cron) => runOfCron(cron, { hasUsers: true }) });
   expect(slots).toHaveLength(1);
   return slots[0]!;
 }
@@ -61,7 +61,7 @@ it('a cron fires as the user who made it, whom only the graph can read', async (
   const { rows } = await services.pool.query<{ creator: Buffer }>('SELECT creator FROM cron_creator');
   expect(rows).toHaveLength(1);
   expect(rows[0]!.creator.toString('latin1')).not.toMatch(/secret|ada/);
-  const changed = await services.crons.patch(ADA, cron.cron_id, { metadata: { n: 1 } });
+  const changed = await services.crons.patch(by(ADA), cron.cron_id, { metadata: { n: 1 } });
   const found = await services.crons.get(ADA, cron.cron_id);
   expect(JSON.stringify([cron, changed, found, toWireRun(run!)])).not.toContain('secret');
   expect((await fire(cron.cron_id)).run!.kwargs.config).toMatchObject({ configurable: { svc_auth_user: USER } });
@@ -116,7 +116,7 @@ it('a cron needs its thread in the scope of threads, and runs that its creator c
   const seen = await create(by(ADA, { scope: team }), { metadata: BLUE });
   expect((await fire(seen.cron_id)).run!.metadata).toMatchObject({ owner: 'ada', ...BLUE });
   // A change that hides its runs from the creator lets no slot fire.
-  await services.crons.patch(ADA, seen.cron_id, { metadata: { teams: [] } });
+  await services.crons.patch(by(ADA), seen.cron_id, { metadata: { teams: [] } });
   expect((await fire(seen.cron_id)).refusal).toMatchObject({ status: 403 });
 });
 

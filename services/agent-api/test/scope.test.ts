@@ -90,7 +90,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   [
     ['deleteAssistant'],
     async (scope, { assistantId }) => {
-      await services.assistants.delete(scope, assistantId, { deletesThreads: false });
+      await services.assistants.delete(scope, assistantId);
       return 'deleted';
     },
     404,
@@ -116,7 +116,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     [],
   ],
   [['countThreads'], (scope, { mark }) => services.threads.count(scope, { metadata: { mark } }), 0],
-  [['copyThread'], (scope, { threadId }) => services.retention.copy(scope, threadId), 409],
+  [['copyThread'], (scope, { threadId }) => services.retention.copy({ source: scope, copy: scope }, threadId), 409],
   [['pruneThreads'], (scope, { threadId }) => services.retention.prune(scope, { thread_ids: [threadId] }), 0],
   [['getThreadStorage'], (scope, { threadId }) => services.retention.storage(scope, threadId), 404],
   [
@@ -184,7 +184,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   [['getCron', 'getCronAlias'], (scope, { cronId }) => services.crons.get(scope, cronId), 404],
   [
     ['updateCron', 'updateCronAlias'],
-    (scope, { cronId }) => services.crons.patch(scope, cronId, { enabled: false }),
+    (scope, { cronId }) => services.crons.patch(on(scope), cronId, { enabled: false }),
     404,
   ],
   [['searchCrons'], async (scope, { mark }) => (await services.crons.search(scope, { metadata: { mark } })).rows, []],
@@ -253,7 +253,7 @@ const ON_EXISTING = CASES.filter(([[name]]) => !/^(create|put|wait|stream|setLat
 it.each(ON_EXISTING)('%j apply every alternative of a scope, and lists in it', async (_, act, hidden) => {
   await services.threads.patch(ADA, things.threadId, { metadata: { teams: ['red', 'blue'] } });
   await services.assistants.patch(ADA, things.assistantId, { metadata: { teams: ['red', 'blue'] } });
-  await services.crons.patch(ADA, things.cronId, { metadata: { teams: ['red', 'blue'] } });
+  await services.crons.patch(on(ADA), things.cronId, { metadata: { teams: ['red', 'blue'] } });
   const value = { owner: 'ada', teams: ['red', 'blue'] };
   await services.items.put(ADA, { namespace: [things.mark], key: 'k', value });
   const stranger = [{ owner: 'bob' }, { teams: ['red', 'green'] }, { owner: 'ada', teams: ['green'] }];
@@ -283,7 +283,7 @@ it('nobody creates or changes something so that it would be hidden from them', a
   const moved = [
     threads.patch(team, thread_id, away),
     assistants.patch(team, assistant_id, away),
-    crons.patch(team, cron_id, away),
+    crons.patch(on(team), cron_id, away),
   ];
   expect(await Promise.all(moved.map(outcome))).toEqual([404, 403, 403]);
 });
@@ -340,7 +340,7 @@ it('metadata that decide who owns something cannot be given away', async () => {
   const { threadId, assistantId, cronId } = things;
   await threads.patch(ADA, threadId, { metadata: { owner: 'bob' } });
   await assistants.patch(ADA, assistantId, { metadata: { owner: 'bob' } });
-  await crons.patch(ADA, cronId, { metadata: { owner: 'bob' } });
+  await crons.patch(on(ADA), cronId, { metadata: { owner: 'bob' } });
   const all = [threads.get(BOB, threadId), assistants.get(BOB, assistantId), crons.get(BOB, cronId)];
   expect(await Promise.all(all.map(outcome))).toEqual([404, 404, 404]);
 });
@@ -396,7 +396,7 @@ describe('joining a run', () => {
       server.closeAllConnections();
     }
   }
-  const about = (scope: Scope) => ({ scope, log: silentLogger, caller: INTERNAL });
+  const about = (scope: Scope) => ({ scope, cancelScope: scope, log: silentLogger, caller: INTERNAL });
   const params = () => ({ thread_id: things.threadId, run_id: things.runId });
   const join = (scope: Scope, headers?: Record<string, string>) =>
     sent((client) => services.answers.join(params(), {}, { ...client, ...about(scope) }), headers);

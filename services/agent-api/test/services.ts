@@ -125,6 +125,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     webhooks,
     threads: threadStore,
     onDeleted,
+    hasUsers: true,
     logger: silentLogger,
   });
   const results = new RunResults({ engine, maxBytes: 1024 * 1024 });

@@ -13,6 +13,9 @@ const LOST = { __error__: { error: 'SealingError', message: expect.stringContain
 const SAID = { said: 'tea' };
 const METADATA = { of: 'this test' };
 
+const SCOPES = { cronScope: UNRESTRICTED, scope: UNRESTRICTED, assistantScope: UNRESTRICTED };
+const ORIGIN = { ...SCOPES, userId: '', requestId: '' };
+
 let services: TestServices;
 let threadIds: string[];
 let cronIds: string[];
@@ -23,8 +26,7 @@ beforeAll(async () => {
   cronIds = [];
   for (let n = 0; n < 2; n += 1) {
     const { thread_id: threadId } = await threads.create(UNRESTRICTED, { metadata: METADATA });
-    const scopes = { cronScope: UNRESTRICTED, scope: UNRESTRICTED, assistantScope: UNRESTRICTED };
-    const origin = { ...scopes, userId: '', requestId: '', threadId } satisfies RunOrigin;
+    const origin = { ...ORIGIN, threadId } satisfies RunOrigin;
     await runs.create(origin, { assistant_id: 'echo', input: SAID });
     await services.endRuns(SAID);
     await runs.create(origin, { assistant_id: 'echo', input: SAID, after_seconds: 3600 });
@@ -58,11 +60,11 @@ describe('an undecryptable item', () => {
     const [threadId, runId, cronId] = [threadIds[0]!, await firstRun(), cronIds[0]!];
     const asked = [
       () => threads.get(UNRESTRICTED, threadId),
-      () => retention.copy(UNRESTRICTED, threadId),
+      () => retention.copy({ source: UNRESTRICTED, copy: UNRESTRICTED }, threadId),
       () => runs.find(UNRESTRICTED, threadId, runId),
       () => runs.findById(UNRESTRICTED, runId),
       () => crons.get(UNRESTRICTED, cronId),
-      () => crons.patch(UNRESTRICTED, cronId, { enabled: false }),
+      () => crons.patch(ORIGIN, cronId, { enabled: false }),
     ];
     for (const ask of asked) {
       await expect(answerOf(ask)).rejects.toMatchObject({

@@ -34,12 +34,14 @@ export class AuthRequests {
 
   /** @throws AuthHandlerError */
   async authorize({ source: { file, symbol }, value, ...request }: AuthorizeRequest): Promise<Authorization> {
-    const raw = [Buffer.from(JSON.stringify(value))];
+    const sent = Buffer.from(JSON.stringify(value));
     const header = { t: 'auth.authorize', source: { file, symbol }, request };
-    const answer = await this.#ask(`${request.resource}:${request.action}`, header, raw);
+    const answer = await this.#ask(`${request.resource}:${request.action}`, header, [sent]);
     const authorization = answer.ok as Authorization;
     if (authorization.kind !== 'allowed') return authorization;
-    return { ...authorization, value: JSON.parse(answer.raw.toString('utf8')) };
+    // Handlers seldom change a value, which may be large.
+    const isUnchanged = sent.equals(answer.raw);
+    return { ...authorization, value: isUnchanged ? value : JSON.parse(answer.raw.toString('utf8')) };
   }
 
   async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {

@@ -6,6 +6,7 @@ import { parse as parseDotenv } from 'dotenv';
 import { GraphLoadError } from '../errors.ts';
 import { ProjectFile } from './schema.ts';
 import { sectionsOf, type Variables } from './section-variables.ts';
+import type { AuthSection } from './sections/auth.ts';
 import type { CheckpointerSection } from './sections/checkpointer.ts';
 import type { HttpSection } from './sections/http.ts';
 import type { StoreSection } from './sections/store.ts';
@@ -46,6 +47,7 @@ export interface Project {
   /** `http.app`; null when the project has no routes of its own. */
   app: ProjectExport | null;
   /** Parsed sections with their defaults; null when the file has no such key. */
+  authSettings: AuthSection | null;
   http: HttpSection | null;
   store: StoreSection | null;
   checkpointer: CheckpointerSection | null;
@@ -97,6 +99,7 @@ export async function readProject(
     auth: exported(value.auth?.path),
     encryption: exported(value.encryption?.path),
     app: exported(value.http?.app),
+    authSettings: value.auth ?? null,
     http: value.http ?? null,
     store: value.store ?? null,
     checkpointer: value.checkpointer ?? null,

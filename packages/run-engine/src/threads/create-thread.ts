@@ -1,4 +1,4 @@
-import { toSqlJson } from '@runyard/database';
+import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FENCES_OF_NEW_THREADS, removeLeftovers } from './leftovers.ts';
@@ -32,8 +32,9 @@ export async function createThread(
   }
   const existing = await client.query<ThreadRow>({
     name: 'engine_share_thread',
-    text: `SELECT ${THREAD_COLUMNS} FROM thread WHERE thread_id = $1 FOR SHARE`,
-    values: [threadId],
+    text: `SELECT ${THREAD_COLUMNS} FROM thread
+           WHERE thread_id = $1 AND ($2::jsonb IS NULL OR ${containsAny('metadata', '$2::jsonb')}) FOR SHARE`,
+    values: [threadId, thread.existingScope ? toSqlJson(thread.existingScope) : null],
   });
   if (thread.ifExists === 'do_nothing' && existing.rows[0]) return threadOfRow(existing.rows[0]);
   throw threadExistsError(threadId);

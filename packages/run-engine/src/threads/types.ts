@@ -1,6 +1,6 @@
 /** Threads and their state. */
 
-import type { ErrorInfo, Fence, ThreadStatus } from '../types.ts';
+import type { ErrorInfo, Fence, Scope, ThreadStatus } from '../types.ts';
 
 export interface ThreadRecord {
   threadId: string;
@@ -35,6 +35,8 @@ export interface CreateThread extends NewThread {
   threadId: string;
   /** `raise`: an existing thread with that id is a conflict. `do_nothing`: it is returned unchanged. */
   ifExists: 'raise' | 'do_nothing';
+  /** The threads that `do_nothing` returns; any other is a conflict. Default: all. */
+  existingScope?: Scope;
 }
 
 export interface CommitStateUpdate {

@@ -5,8 +5,10 @@ import {
   getAssistantSubgraphs,
   getAssistantSubgraphsIn,
 } from '@runyard/contracts';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import { ok } from '@runyard/service-kit';
+import type { Scope } from '../access/scope.ts';
+import { READ_ASSISTANT } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { AssistantGraphService, GraphRequester } from './assistant-graph-service.ts';
@@ -17,23 +19,26 @@ import type { AssistantGraphService, GraphRequester } from './assistant-graph-se
 export function assistantGraphRoutes(
   graphs: AssistantGraphService,
   configurableHeaders: PickHeaders,
-): BoundOperation[] {
+  guard: RouteGuard,
+): GuardedOperation[] {
   return [
-    bind(getAssistantGraph, async ({ params, query, headers }) =>
-      ok(await graphs.draw(requesterOf(headers), params.assistant_id, { xray: query.xray })),
+    guard.bind(getAssistantGraph, [READ_ASSISTANT], async ({ params, query, headers }, [scope]) =>
+      ok(await graphs.draw(requesterOf(scope, headers), params.assistant_id, { xray: query.xray })),
     ),
-    bind(getAssistantSchemas, async ({ params, headers }) =>
-      ok(await graphs.schemas(requesterOf(headers), params.assistant_id)),
+    guard.bind(getAssistantSchemas, [READ_ASSISTANT], async ({ params, headers }, [scope]) =>
+      ok(await graphs.schemas(requesterOf(scope, headers), params.assistant_id)),
     ),
-    bind(getAssistantSubgraphs, async ({ params, query, headers }) =>
-      ok(await graphs.subgraphs(requesterOf(headers), params.assistant_id, { recurse: isSet(query.recurse) })),
-    ),
-    bind(getAssistantSubgraphsIn, async ({ params: { assistant_id, namespace }, query, headers }) =>
-      ok(await graphs.subgraphs(requesterOf(headers), assistant_id, { namespace, recurse: isSet(query.recurse) })),
-    ),
+    guard.bind(getAssistantSubgraphs, [READ_ASSISTANT], async ({ params, query, headers }, [scope]) => {
+      const options = { recurse: isSet(query.recurse) };
+      return ok(await graphs.subgraphs(requesterOf(scope, headers), params.assistant_id, options));
+    }),
+    guard.bind(getAssistantSubgraphsIn, [READ_ASSISTANT], async ({ params, query, headers }, [scope]) => {
+      const options = { namespace: params.namespace, recurse: isSet(query.recurse) };
+      return ok(await graphs.subgraphs(requesterOf(scope, headers), params.assistant_id, options));
+    }),
   ];
 
-  function requesterOf(headers: IncomingHttpHeaders): GraphRequester {
-    return { scope: UNRESTRICTED, headers: configurableHeaders(headers) };
+  function requesterOf(scope: Scope, headers: IncomingHttpHeaders): GraphRequester {
+    return { scope, headers: configurableHeaders(headers) };
   }
 }

@@ -10,6 +10,11 @@ export interface AssistantRemovalOptions {
   cancelRuns(assistantId: string, reason: string): Promise<unknown>;
 }
 
+export interface AssistantRemovalRequest {
+  /** The threads that may be deleted with it; left out to keep them all. */
+  threadScope?: Scope;
+}
+
 /**
  * Deletes an assistant. Its versions and crons go with its row. Runs in flight are cancelled: nobody could say any more
  * what they are for. Ended runs stay with their threads, as part of the history there. Threads are deleted only on
@@ -23,9 +28,9 @@ export class AssistantRemoval {
   }
 
   /** @throws NotFoundError when it does not exist (any more) */
-  async remove(scope: Scope, assistantId: string, { deletesThreads }: { deletesThreads: boolean }): Promise<void> {
+  async remove(scope: Scope, assistantId: string, { threadScope }: AssistantRemovalRequest): Promise<void> {
     const { store, deleteThreads, cancelRuns } = this.#options;
-    if (deletesThreads) await deleteThreads(scope, assistantId);
+    if (threadScope) await deleteThreads(threadScope, assistantId);
     if (!(await store.delete(scope, assistantId))) {
       throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
     }

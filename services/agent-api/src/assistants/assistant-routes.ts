@@ -8,35 +8,62 @@ import {
   searchAssistants,
   setLatestAssistantVersion,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, noContent, ok, UnprocessableError } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import type { IdempotencyKeys } from '@runyard/idempotency';
+import { noContent, ok, UnprocessableError } from '@runyard/service-kit';
+import {
+  CREATE_ASSISTANT,
+  DELETE_ASSISTANT,
+  DELETE_THREADS_OF_ASSISTANT,
+  READ_ASSISTANT,
+  READ_EXISTING_ASSISTANT,
+  SEARCH_ASSISTANTS,
+  UPDATE_ASSISTANT,
+} from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { AssistantService } from './assistant-service.ts';
 
-export function assistantRoutes(assistants: AssistantService, keys: IdempotencyKeys): BoundOperation[] {
+export function assistantRoutes(
+  assistants: AssistantService,
+  keys: IdempotencyKeys,
+  guard: RouteGuard,
+): GuardedOperation[] {
   return [
-    bindCreation(keys, createAssistant, ok, ({ body }, keyed) => assistants.create(UNRESTRICTED, body, keyed)),
-    bind(getAssistant, async ({ params }) => ok(await assistants.get(UNRESTRICTED, params.assistant_id))),
-    bind(patchAssistant, async ({ params, body }) =>
-      ok(await assistants.patch(UNRESTRICTED, params.assistant_id, body)),
+    guard.bindCreation(
+      keys,
+      createAssistant,
+      [CREATE_ASSISTANT, READ_EXISTING_ASSISTANT],
+      ok,
+      ({ body }, [scope, existing], keyed) => assistants.create(scope, body, { existing, keyed }),
     ),
-    bind(deleteAssistant, async ({ params, query }) => {
-      const deletesThreads = isSet(query.delete_threads);
-      await assistants.delete(UNRESTRICTED, params.assistant_id, { deletesThreads });
-      return noContent();
-    }),
-    bind(searchAssistants, async ({ body }) => {
-      const page = await assistants.search(UNRESTRICTED, body);
+    guard.bind(getAssistant, [READ_ASSISTANT], async ({ params }, [scope]) =>
+      ok(await assistants.get(scope, params.assistant_id)),
+    ),
+    guard.bind(patchAssistant, [UPDATE_ASSISTANT], async ({ params, body }, [scope]) =>
+      ok(await assistants.patch(scope, params.assistant_id, body)),
+    ),
+    guard.bind(
+      deleteAssistant,
+      [DELETE_ASSISTANT, DELETE_THREADS_OF_ASSISTANT],
+      async ({ params, query }, [scope, threadScope]) => {
+        const deletesThreads = isSet(query.delete_threads);
+        await assistants.delete(scope, params.assistant_id, deletesThreads ? { threadScope } : {});
+        return noContent();
+      },
+    ),
+    guard.bind(searchAssistants, [SEARCH_ASSISTANTS], async ({ body }, [scope]) => {
+      const page = await assistants.search(scope, body);
       return ok(page.rows, paginationHeaders(page));
     }),
-    bind(countAssistants, async ({ body }) => ok(await assistants.count(UNRESTRICTED, body))),
-    bind(listAssistantVersions, async ({ params, body }) =>
-      ok(await assistants.listVersions(UNRESTRICTED, params.assistant_id, body)),
+    guard.bind(countAssistants, [SEARCH_ASSISTANTS], async ({ body }, [scope]) =>
+      ok(await assistants.count(scope, body)),
     ),
-    bind(setLatestAssistantVersion, async ({ params, query, body }) =>
-      ok(await assistants.setLatest(UNRESTRICTED, params.assistant_id, requireVersion(query.version, body.version))),
+    guard.bind(listAssistantVersions, [READ_ASSISTANT], async ({ params, body }, [scope]) =>
+      ok(await assistants.listVersions(scope, params.assistant_id, body)),
+    ),
+    guard.bind(setLatestAssistantVersion, [UPDATE_ASSISTANT], async ({ params, query, body }, [scope]) =>
+      ok(await assistants.setLatest(scope, params.assistant_id, requireVersion(query.version, body.version))),
     ),
   ];
 }

@@ -11,12 +11,12 @@ import {
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
 import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
-import { type Scope, withinScope } from '../access/scope.ts';
+import { isInScope, type Scope, withinScope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';
 import { configurationOf, mergeConfiguration } from './assistant-configuration.ts';
 import type { AssistantIds } from './assistant-ids.ts';
 import { type AssistantContent, type AssistantRecord, toWireAssistant, toWireVersion } from './assistant-record.ts';
-import type { AssistantRemoval } from './assistant-removal.ts';
+import type { AssistantRemoval, AssistantRemovalRequest } from './assistant-removal.ts';
 import type { AssistantStore, InsertedAssistant } from './assistant-store.ts';
 import type { AssistantVersionStore } from './assistant-version-store.ts';
 
@@ -44,8 +44,16 @@ export class AssistantService {
     this.#removal = removal;
   }
 
-  /** @throws NotFoundError for an unknown graph, ConflictError for a taken id, BadRequestError */
-  async create(scope: Scope, request: AssistantCreate, keyed?: KeyedRequest): Promise<Assistant> {
+  /**
+   * Creates an assistant. One that exists already is answered if it is in the scope of `existing` too.
+   *
+   * @throws NotFoundError for an unknown graph, ConflictError for a taken id, BadRequestError, ForbiddenError
+   */
+  async create(
+    scope: Scope,
+    request: AssistantCreate,
+    { existing = scope, keyed }: { existing?: Scope; keyed?: KeyedRequest | undefined } = {},
+  ): Promise<Assistant> {
     this.#ids.requireGraph(request.graph_id);
     const assistantId = request.assistant_id ?? randomUUID();
     const content = {
@@ -58,7 +66,9 @@ export class AssistantService {
     };
     const answerOf = ({ assistant, isNew }: InsertedAssistant): Assistant => {
       // The id is taken, perhaps by an assistant that this caller may not see.
-      if (!assistant || (!isNew && request.if_exists !== 'do_nothing')) throw assistantExists(assistantId);
+      if (!assistant) throw assistantExists(assistantId);
+      const isShown = isNew || (request.if_exists === 'do_nothing' && isVisible(assistant, existing));
+      if (!isShown) throw assistantExists(assistantId);
       return toWireAssistant(assistant);
     };
     return this.#store.create(scope, content, answerOf, keyed);
@@ -99,7 +109,7 @@ export class AssistantService {
   }
 
   /** @throws NotFoundError, ForbiddenError for the default assistant of a graph, which everybody uses */
-  async delete(scope: Scope, idOrGraph: string, options: { deletesThreads: boolean }): Promise<void> {
+  async delete(scope: Scope, idOrGraph: string, options: AssistantRemovalRequest = {}): Promise<void> {
     const { assistantId, graphId, isSystem } = await this.find(scope, idOrGraph);
     if (isSystem)
       throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`, {
@@ -138,6 +148,11 @@ function patchContent(current: AssistantRecord, request: AssistantPatch, scope: 
     ...mergeConfiguration(current, request),
     metadata: withinScope({ ...current.metadata, ...withoutReservedMetadata(request.metadata ?? {}) }, scope),
   };
+}
+
+/** Returns whether an assistant that was found is in the scope. Default assistants are for all. */
+function isVisible({ isSystem, metadata }: AssistantRecord, scope: Scope): boolean {
+  return isSystem || isInScope(metadata, scope);
 }
 
 function select(assistant: Assistant, fields: AssistantSearchRequest['select']): Partial<Assistant> {

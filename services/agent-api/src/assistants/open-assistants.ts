@@ -1,7 +1,7 @@
 import type { ProjectGraph } from '@runyard/graph-host';
 import type { IdempotencyKeys } from '@runyard/idempotency';
-import type { BoundOperation } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { assistantGraphRoutes } from './assistant-graph-routes.ts';
@@ -20,7 +20,7 @@ import { ensureSystemAssistants } from './system-assistants.ts';
 export interface Assistants {
   /** Finds the assistants of runs that are being created. */
   lookup: AssistantLookup;
-  routes: BoundOperation[];
+  routes: GuardedOperation[];
 }
 
 export interface AssistantParts {
@@ -35,6 +35,7 @@ export interface AssistantParts {
   /** Request headers that reach `configurable`. */
   configurableHeaders: PickHeaders;
   keys: IdempotencyKeys;
+  guard: RouteGuard;
 }
 
 /**
@@ -43,7 +44,7 @@ export interface AssistantParts {
  * @throws ConfigError when a variable about assistants is wrong
  */
 export async function openAssistants(parts: AssistantParts): Promise<Assistants> {
-  const { prisma, pool, graphs, environment, removal, host, configurableHeaders } = parts;
+  const { prisma, pool, graphs, environment, removal, host, configurableHeaders, guard } = parts;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
@@ -58,6 +59,9 @@ export async function openAssistants(parts: AssistantParts): Promise<Assistants>
   });
   return {
     lookup: new AssistantLookup(pool, ids),
-    routes: [...assistantRoutes(service, parts.keys), ...assistantGraphRoutes(graphService, configurableHeaders)],
+    routes: [
+      ...assistantRoutes(service, parts.keys, guard),
+      ...assistantGraphRoutes(graphService, configurableHeaders, guard),
+    ],
   };
 }

@@ -1,14 +1,15 @@
 import type { GraphHost, ProjectExport } from '@runyard/graph-host';
-import { ForbiddenError, INTERNAL, type Principal } from '@runyard/service-kit';
+import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
+import { type AuthEvent, handlerNamesOf } from './auth-events.ts';
 import { compileFilter } from './auth-filter.ts';
 import { userOf } from './user-caller.ts';
 
 /** The scope of a caller, and the request as the project's handler left it. */
 export interface Authorized<Value> {
   scope: Scope;
-  /** Unchecked: a handler may have put anything there. */
+  /** Unchecked: a handler may have put anything there. The same object when it changed nothing. */
   value: Value;
 }
 
@@ -22,8 +23,8 @@ export interface AuthorizerOptions {
 /** Asks the project's handlers what a user may do. */
 export class Authorizer {
   readonly #options: AuthorizerOptions;
-  /** The events with a handler, by host: a new process loads the code again. */
-  readonly #events = new WeakMap<AuthHost, Promise<ReadonlySet<string>>>();
+  /** The names of the handlers, by host: a new process loads the code again. */
+  readonly #handlers = new WeakMap<AuthHost, Promise<ReadonlySet<string>>>();
 
   constructor(options: AuthorizerOptions) {
     this.#options = options;
@@ -37,8 +38,7 @@ export class Authorizer {
    */
   async authorize<Value extends Record<string, unknown>>(
     caller: Principal,
-    resource: string,
-    action: string,
+    event: AuthEvent,
     value: Value,
   ): Promise<Authorized<Value>> {
     const user = userOf(caller);
@@ -46,9 +46,9 @@ export class Authorizer {
     if (user === undefined) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
     const { source, host } = this.#options;
     const running = await host.requireRunning();
-    const events = await this.#eventsOf(running);
-    const names = [`${resource}:${action}`, resource, `*:${action}`, '*'];
-    if (!names.some((name) => events.has(name))) return { scope: UNRESTRICTED, value };
+    const handlers = await this.#handlersOf(running).catch(reportUnloaded);
+    if (!handlerNamesOf(event).some((name) => handlers.has(name))) return { scope: UNRESTRICTED, value };
+    const [resource, action] = event.split(':') as [string, string];
     const answer = await askProject(() => running.authorize({ source, resource, action, user, value }));
     if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
     if (answer.kind === 'denied') throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
@@ -56,13 +56,27 @@ export class Authorizer {
     return { scope, value: answer.value as Value };
   }
 
-  #eventsOf(host: AuthHost): Promise<ReadonlySet<string>> {
-    let events = this.#events.get(host);
-    if (!events) {
-      events = host.loadAuth(this.#options.source).then((loaded) => new Set(loaded.events));
-      this.#events.set(host, events);
-      events.catch(() => this.#events.delete(host));
-    }
-    return events;
+  /** Loads the project's auth object and returns the names of its handlers. @throws GraphLoadError, UnavailableError */
+  async load(): Promise<ReadonlySet<string>> {
+    return this.#handlersOf(await this.#options.host.requireRunning());
   }
+
+  #handlersOf(host: AuthHost): Promise<ReadonlySet<string>> {
+    let handlers = this.#handlers.get(host);
+    if (!handlers) {
+      handlers = host.loadAuth(this.#options.source).then((loaded) => new Set(loaded.events));
+      this.#handlers.set(host, handlers);
+      handlers.catch(() => this.#handlers.delete(host));
+    }
+    return handlers;
+  }
+}
+
+/** The object was loaded when the server started: its new process ended, or found something else away. */
+function reportUnloaded(cause: unknown): never {
+  throw new UnavailableError('The project cannot be loaded at the moment', {
+    code: 'project_not_loaded',
+    cause,
+    retryAfterSeconds: 5,
+  });
 }

@@ -21,6 +21,12 @@ export function userOf(caller: Principal): AuthUser | undefined {
   return (caller as Partial<UserCaller>).user;
 }
 
+/** Returns the caller as the creator of runs and crons. */
+export function creatorOf(caller: Principal): { userId: string; user: AuthUser | undefined } {
+  const user = userOf(caller);
+  return { userId: user?.identity ?? caller.identity, user };
+}
+
 /** A user whom the project's handler has let in. The platform knows nothing about it. */
 export function projectUser(user: AuthUser): UserCaller {
   return {

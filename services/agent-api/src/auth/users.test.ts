@@ -164,7 +164,7 @@ describe('authorizing', () => {
     return { authorize, authorizer: new Authorizer({ source, host: { requireRunning: async () => running } }) };
   }
   const read = (authorizer: Authorizer, caller = projectUser(ADA) as Parameters<Authorizer['authorize']>[0]) =>
-    authorizer.authorize(caller, 'threads', 'read', { thread_id: '1' });
+    authorizer.authorize(caller, 'threads:read', { thread_id: '1' });
 
   it('a filter is a scope, and the value is as the handler left it', async () => {
     const { authorizer } = authorizerWith(['threads'], allowed({ owner: 'ada' }, { thread_id: '1', seen: true }));

@@ -3,7 +3,7 @@ import type { AcceptedRun, CronCreator, DueCron } from '@runyard/run-engine';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { isInScope, type Scope, UNRESTRICTED } from '../access/scope.ts';
-import { type RunOrigin, toAcceptedRun } from '../runs/accepted-run.ts';
+import { type RunOrigin, toAcceptedRun, type UserPolicy } from '../runs/accepted-run.ts';
 import type { CronPayload } from './cron-payload.ts';
 
 const NOBODY: CronCreator = { threadScope: UNRESTRICTED, assistantScope: UNRESTRICTED };
@@ -15,7 +15,10 @@ const NOBODY: CronCreator = { threadScope: UNRESTRICTED, assistantScope: UNRESTR
  * @throws NotFoundError when the assistant is not the creator's to run any more; ForbiddenError when the creator could
  *   not see the run
  */
-export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): AcceptedRun {
+export function runOfCron(
+  cron: DueCron,
+  { tracingProject, hasUsers }: Pick<RunOrigin, 'tracingProject'> & UserPolicy,
+): AcceptedRun {
   const { user, threadScope, assistantScope } = cron.creator ?? NOBODY;
   requireAssistant(cron, assistantScope);
   const run = toAcceptedRun(
@@ -34,6 +37,7 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
       user: user as AuthUser | undefined,
       requestId: uuidv7(),
       tracingProject,
+      hasUsers,
     },
   );
   const cronMark = { cron_id: cron.cronId };

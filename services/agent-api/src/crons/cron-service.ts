@@ -57,9 +57,7 @@ export class CronService {
     };
     requireValidSettings(settings);
     await this.#options.webhooks.accept(request.webhook);
-    const assistant = await this.#findAssistant(origin.assistantScope, request.assistant_id);
-    if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
-    else if (!newThreadOf(settings.metadata, assistant, origin.scope).isVisible) throw outOfScope();
+    const assistant = await this.#requireRunnable(origin, request.assistant_id, settings.metadata);
     const cron = {
       ...settings,
       cronId: uuidv7(),
@@ -78,13 +76,19 @@ export class CronService {
     return toWireCron(requireCron(cronId, await this.#options.store.find(scope, cronId)));
   }
 
-  /** @throws NotFoundError, UnprocessableError, BadRequestError */
-  async patch(scope: Scope, cronId: string, request: CronPatch): Promise<Cron> {
+  /**
+   * Changes a cron in the caller's scope. A user of the project who changes what its runs do makes them from then on:
+   * nobody makes another user's runs do something. @throws NotFoundError, UnprocessableError, BadRequestError
+   */
+  async patch(origin: CronOrigin, cronId: string, request: CronPatch): Promise<Cron> {
     if (Object.keys(request).length === 0) throw new BadRequestError('Request body cannot be empty');
+    const { cronScope: scope } = origin;
     const enabled = isEnabled(request);
     const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
     await this.#options.webhooks.accept(request.webhook);
-    const changed = await this.#options.store.update(scope, cronId, (cron) => {
+    const isTakenOver = origin.user !== undefined && Object.keys(payloadOf(request)).length > 0;
+    if (isTakenOver) await this.#requireTakeover(origin, cronId, request);
+    const change = (cron: CronRecord) => {
       if (cron.threadId !== null) refuseOnRunCompleted(request);
       const settings: CronSettings = {
         schedule: request.schedule ?? cron.schedule,
@@ -97,7 +101,8 @@ export class CronService {
       };
       requireValidSettings(settings);
       return settings;
-    });
+    };
+    const changed = await this.#options.store.update(scope, cronId, change, isTakenOver ? creatorOf(origin) : null);
     this.#options.onScheduled();
     return toWireCron(requireCron(cronId, changed));
   }
@@ -115,6 +120,25 @@ export class CronService {
 
   count(scope: Scope, request: CronCountRequest): Promise<number> {
     return this.#options.store.count(scope, request);
+  }
+
+  /** Checks that the caller may run the cron's assistant on its thread. @throws NotFoundError, ForbiddenError */
+  async #requireTakeover(origin: CronOrigin, cronId: string, { metadata }: CronPatch): Promise<void> {
+    const cron = requireCron(cronId, await this.#options.store.find(origin.cronScope, cronId));
+    const onItsThread = { ...origin, threadId: cron.threadId ?? undefined };
+    await this.#requireRunnable(onItsThread, cron.assistantId, { ...cron.metadata, ...metadata });
+  }
+
+  /** Checks that runs of a cron would be its creator's to make and to see. @throws NotFoundError, ForbiddenError */
+  async #requireRunnable(
+    { threadId, scope, assistantScope }: CronOrigin,
+    idOrGraph: string,
+    metadata: Record<string, unknown>,
+  ): Promise<RunAssistant> {
+    const assistant = await this.#findAssistant(assistantScope, idOrGraph);
+    if (threadId !== undefined) await this.#requireThread(scope, threadId);
+    else if (!newThreadOf(metadata, assistant, scope).isVisible) throw outOfScope();
+    return assistant;
   }
 
   /** Finds the assistant. An unknown graph is as much a NotFoundError here as an unknown assistant. */

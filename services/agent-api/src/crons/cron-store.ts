@@ -60,10 +60,7 @@ export class CronStore {
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
                   ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
-      if (cron.creator) {
-        const creator = encodeCronCreator(cron.creator, this.#cipher);
-        await tx.$executeRaw`INSERT INTO cron_creator (cron_id, creator) VALUES (${cron.cronId}::uuid, ${creator})`;
-      }
+      if (cron.creator) await this.#setCreator(tx, cron.cronId, cron.creator);
       return answerOf(cronOfRow(row!, this.#cipher));
     };
     try {
@@ -86,9 +83,16 @@ export class CronStore {
 
   /**
    * Changes a cron while nobody else changes or fires it; undefined when there is none. A slot that is due and not yet
-   * fired stays unless the schedule itself changes. @throws EncryptionError when it cannot be decrypted
+   * fired stays unless the schedule itself changes. A new creator takes the place of the one before; null keeps that.
+   *
+   * @throws EncryptionError when it cannot be decrypted
    */
-  update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
+  update(
+    scope: Scope,
+    cronId: string,
+    change: (cron: CronRecord) => CronSettings,
+    creator: CronCreator | null,
+  ): Promise<CronRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
       const [row] = await tx.$queryRaw<CronRow[]>`
         SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)} FOR UPDATE`;
@@ -102,6 +106,7 @@ export class CronStore {
             metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
+      if (creator) await this.#setCreator(tx, cronId, creator);
       return cronOfRow(changed!, this.#cipher);
     });
   }
@@ -127,6 +132,12 @@ export class CronStore {
 
   count(scope: Scope, filters: CronCountRequest): Promise<number> {
     return this.#count(whereMatching(scope, filters));
+  }
+
+  async #setCreator(tx: Transaction, cronId: string, creator: CronCreator): Promise<void> {
+    await tx.$executeRaw`
+      INSERT INTO cron_creator (cron_id, creator) VALUES (${cronId}::uuid, ${encodeCronCreator(creator, this.#cipher)})
+      ON CONFLICT (cron_id) DO UPDATE SET creator = excluded.creator`;
   }
 
   #payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {

@@ -4,6 +4,7 @@ import type { RunStreams } from '@runyard/run-stream';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
+import type { UserPolicy } from '../runs/accepted-run.ts';
 import { notifyCancelled } from '../streams/notify-ended.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
@@ -13,7 +14,7 @@ import { CronScheduler } from './cron-scheduler.ts';
 import { CronService } from './cron-service.ts';
 import { CronStore } from './cron-store.ts';
 
-export interface CronParts {
+export interface CronParts extends UserPolicy {
   prisma: PrismaClient;
   cipher: DataCipher;
   engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;

@@ -1,7 +1,8 @@
 import * as contracts from '@runyard/contracts';
-import { type BoundOperation, bind, NotFoundError, ok } from '@runyard/service-kit';
+import { NotFoundError, ok } from '@runyard/service-kit';
 import type { RequireRun } from '../access/require-run.ts';
-import { UNRESTRICTED } from '../access/scope.ts';
+import { READ_THREAD } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { FeedbackStore } from './feedback-store.ts';
 import type { FeedbackSubject, FeedbackTokens } from './feedback-tokens.ts';
 
@@ -9,16 +10,21 @@ export interface FeedbackParts {
   tokens: FeedbackTokens;
   store: FeedbackStore;
   requireRun: RequireRun;
+  guard: RouteGuard;
 }
 
-export function feedbackRoutes({ tokens, store, requireRun }: FeedbackParts): BoundOperation[] {
+const BY_TOKEN = 'The signed token in the URL decides.';
+
+export function feedbackRoutes({ tokens, store, requireRun, guard }: FeedbackParts): GuardedOperation[] {
   return [
-    bind(contracts.giveFeedback, async ({ params, body }) => ok(await store.add(subjectOf(params.token), body))),
-    bind(contracts.giveFeedbackByLink, async ({ params, query }) =>
+    guard.exempt(contracts.giveFeedback, BY_TOKEN, async ({ params, body }) =>
+      ok(await store.add(subjectOf(params.token), body)),
+    ),
+    guard.exempt(contracts.giveFeedbackByLink, BY_TOKEN, async ({ params, query }) =>
       ok(await store.add(subjectOf(params.token), query)),
     ),
-    bind(contracts.listFeedback, async ({ params }) => {
-      await requireRun(UNRESTRICTED, params.thread_id, params.run_id);
+    guard.bind(contracts.listFeedback, [READ_THREAD], async ({ params }, [scope]) => {
+      await requireRun(scope, params.thread_id, params.run_id);
       return ok(await store.list(params.run_id));
     }),
   ];

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RequireRun } from '../access/require-run.ts';
+import type { RouteGuard } from '../auth/route-guard.ts';
 import { feedbackRoutes } from './feedback-routes.ts';
 import { FeedbackStore } from './feedback-store.ts';
 import { FeedbackTokens } from './feedback-tokens.ts';
@@ -12,5 +13,5 @@ export async function openFeedback({ pool, ttlSeconds }: { pool: pg.Pool; ttlSec
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
   const tokens = new FeedbackTokens({ signingKey: rows[0]!.signing_key, ttlSeconds });
   const store = new FeedbackStore(pool);
-  return { tokens, routes: (requireRun: RequireRun) => feedbackRoutes({ tokens, store, requireRun }) };
+  return { tokens, routes: (requireRun: RequireRun, guard: RouteGuard) => feedbackRoutes({ tokens, store, requireRun, guard }) };
 }

@@ -1,13 +1,10 @@
-import { AGENT_SERVER_LEVEL, getInfo, type ServerInfo } from '@runyard/contracts';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { AGENT_SERVER_LEVEL, type ServerInfo } from '@runyard/contracts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 
-/** Serves `/info`: the level of the agent server that this is, and its features. */
-export function infoRoutes(
-  config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID' | 'LANGSMITH_TENANT_ID'>,
-): BoundOperation[] {
-  const info: ServerInfo = {
+/** Returns what `/info` answers: the level of the agent server that this is, and its features. */
+export function serverInfo(config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID' | 'LANGSMITH_TENANT_ID'>): ServerInfo {
+  return {
     version: AGENT_SERVER_LEVEL,
     langgraph_py_version: null,
     runyard_version: manifest.version,
@@ -27,5 +24,4 @@ export function infoRoutes(
     },
     metadata: {},
   };
-  return [bind(getInfo, () => ok(info))];
 }

@@ -1,14 +1,8 @@
-import { getHealth, getMetrics, getRoot } from '@runyard/contracts';
-import {
-  answerHealth,
-  type BoundOperation,
-  bind,
-  ok,
-  type ReadinessChecks,
-  type ServiceContext,
-} from '@runyard/service-kit';
+import { getHealth, getInfo, getMetrics, getRoot } from '@runyard/contracts';
+import { answerHealth, ok, type ReadinessChecks, type ServiceContext } from '@runyard/service-kit';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
-import { infoRoutes } from './info.ts';
+import { serverInfo } from './info.ts';
 import { metricsAsJson } from './metrics-json.ts';
 
 export interface MetaParts {
@@ -18,17 +12,24 @@ export interface MetaParts {
   readiness: ReadinessChecks;
   /** States that are reported besides readiness: some requests fail in them, and the server heals by itself. */
   reports: Record<string, () => string>;
+  guard: RouteGuard;
+  /** True when `/info` is for everybody: the platform's callers are not the project's users. */
+  isInfoPublic: boolean;
 }
 
+const PUBLIC = { access: 'public', permission: undefined, plan: undefined, refusal: undefined } as const;
+const OF_SERVER = 'It is about the server, and shows nothing that belongs to anybody.';
+
 /** Serves health, metrics and information about the server. The app makes the OpenAPI document from the operations. */
-export function metaRoutes(parts: MetaParts): BoundOperation[] {
-  const { context, config } = parts;
+export function metaRoutes(parts: MetaParts): GuardedOperation[] {
+  const { context, config, guard } = parts;
+  const info = serverInfo(config);
   return [
-    ...infoRoutes(config),
+    guard.exempt(parts.isInfoPublic ? { ...getInfo, ...PUBLIC } : getInfo, OF_SERVER, () => ok(info)),
     ...[getHealth, getRoot].map((operation) =>
-      bind(operation, ({ query }) => healthOf(parts, isTrueFlag(query.check_db))),
+      guard.exempt(operation, OF_SERVER, ({ query }) => healthOf(parts, isTrueFlag(query.check_db))),
     ),
-    bind(getMetrics, async ({ query }) => {
+    guard.exempt(getMetrics, OF_SERVER, async ({ query }) => {
       const { metrics } = context;
       if (query.format === 'json') return ok(metricsAsJson(await metrics.values(), config.METRIC_PREFIX));
       return ok(await metrics.text(), { 'content-type': metrics.registry.contentType });

@@ -24,13 +24,22 @@ export interface RunOrigin {
   tracingProject?: string | undefined;
 }
 
+/** Says whether the project decides about callers. Runs of its own code have no user then either. */
+export interface UserPolicy {
+  hasUsers: boolean;
+}
+
 /**
  * Returns what is accepted of a request, as the engine takes it.
  *
  * @throws BadRequestError when both `config.configurable` and `context` are given; ForbiddenError for a stateless run
  *   that its creator could not see
  */
-export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): AcceptedRun {
+export function toAcceptedRun(
+  request: RunRequest,
+  assistant: RunAssistant,
+  origin: RunOrigin & UserPolicy,
+): AcceptedRun {
   const { scope, threadId } = origin;
   const runId = uuidv7();
   const { graphId, assistantId } = assistant;
@@ -47,7 +56,7 @@ export function toAcceptedRun(request: RunRequest, assistant: RunAssistant, orig
     ifThreadMissing: mayCreate && isVisible ? 'create' : 'reject',
     assistantId,
     graphId,
-    metadata: runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.user !== undefined }),
+    metadata: runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.hasUsers }),
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),

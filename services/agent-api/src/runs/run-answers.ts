@@ -23,8 +23,12 @@ import { joinPath, type RunLocation, streamContinuationPath, streamHeaders } fro
 import { EMPTY_RESULT, errorResult, isEnded, type RunResult, type RunResultSources } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
-/** The client that is answered, with the scope of what it may see. */
-type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & { res: ServerResponse; scope: Scope };
+/** The client that is answered, with the scopes of what it may see, and may cancel by leaving. */
+type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & {
+  res: ServerResponse;
+  scope: Scope;
+  cancelScope: Scope;
+};
 type Sources = StreamSources &
   RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun'> };
 type Params = { run_id: string; thread_id?: string };
@@ -196,9 +200,9 @@ export class RunAnswers {
     }
   }
 
-  async #cancelAbandoned({ threadId, runId }: RunLocation, { log, scope }: Client): Promise<void> {
+  async #cancelAbandoned({ threadId, runId }: RunLocation, { log, cancelScope }: Client): Promise<void> {
     try {
-      await this.#runs.cancel(scope, { threadId, runIds: [runId] }, 'interrupt', 'the client disconnected');
+      await this.#runs.cancel(cancelScope, { threadId, runIds: [runId] }, 'interrupt', 'the client disconnected');
     } catch (error) {
       // A run that ended at the same moment has nothing left to cancel.
       if (!(error instanceof NotFoundError)) log.error('cancelling an abandoned run failed', { error, runId });

@@ -2,14 +2,20 @@ import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { ForbiddenError, UnprocessableError } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
+import { RouteGuard } from '../auth/route-guard.ts';
 import type { RunAnswers } from './run-answers.ts';
 import { runRoutes } from './run-routes.ts';
 import type { RunService } from './run-service.ts';
 
 const cancel = vi.fn(async () => []);
 const answers = { join: vi.fn(), joinStream: vi.fn() };
-const keys = {} as IdempotencyKeys;
-const routes = runRoutes({ cancel } as unknown as RunService, answers as unknown as RunAnswers, keys);
+const routes = runRoutes({
+  runs: { cancel } as unknown as RunService,
+  answers: answers as unknown as RunAnswers,
+  keys: {} as IdempotencyKeys,
+  guard: new RouteGuard(),
+  configurableHeaders: () => ({}),
+});
 
 function call(operationId: string, request: object): ReturnType<BoundOperation['handler']> {
   const { handler } = routes.find(({ operation }) => operation.operationId === operationId)!;

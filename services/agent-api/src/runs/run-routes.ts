@@ -1,16 +1,24 @@
 import * as contracts from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, type KeyedRequest } from '@runyard/idempotency';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { CancelSelection, RunRecord } from '@runyard/run-engine';
 import {
-  type BoundOperation,
-  bind,
   type HandlerRequest,
   noContent,
   ok,
+  type Reply,
   requirePermission,
   UnprocessableError,
 } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import {
+  CANCEL_ON_LEAVING,
+  CREATE_RUN,
+  DELETE_THREAD,
+  READ_ASSISTANT_OF_RUN,
+  READ_THREAD,
+  UPDATE_THREAD,
+} from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
+import { creatorOf } from '../auth/user-caller.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { RunOrigin } from './accepted-run.ts';
@@ -24,113 +32,153 @@ import { toWireRun } from './run-wire.ts';
 type RunHandlerRequest = HandlerRequest<unknown, unknown, RunRequest>;
 type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 
+const CREATED_RUN = [CREATE_RUN, READ_ASSISTANT_OF_RUN] as const;
+const JOINED_RUN = [READ_THREAD, CANCEL_ON_LEAVING] as const;
+type CreationScopes = ScopesOf<typeof CREATED_RUN>;
+
 /** Serves the run operations. The service creates runs; `answers` sends them to clients. */
-export function runRoutes(
-  runs: RunService,
-  answers: RunAnswers,
-  keys: IdempotencyKeys,
-  configurableHeaders: PickHeaders = () => ({}),
-): BoundOperation[] {
+export function runRoutes(parts: {
+  runs: RunService;
+  answers: RunAnswers;
+  keys: IdempotencyKeys;
+  guard: RouteGuard;
+  /** Picks the headers that reach `configurable`. */
+  configurableHeaders: PickHeaders;
+}): GuardedOperation[] {
+  const { runs, answers, keys, guard, configurableHeaders } = parts;
   return [
-    bindCreation(keys, contracts.createRun, answerRun, (req, keyed) => create(req, keyed, req.params.thread_id)),
-    bindCreation(keys, contracts.createStatelessRun, answerStatelessRun, create),
-    bindCreation(keys, contracts.createRunBatch, ok, async (req, request) => {
-      const wire = (records: RunRecord[]) => records.map(toWireRun);
-      const created = await runs.createBatch(originOf(req), req.body, request && { request, answerOf: wire });
-      return wire(created.map(({ record }) => record));
+    guard.bindCreation(keys, contracts.createRun, CREATED_RUN, answerRun, (req, scopes, keyed) =>
+      create(req, scopes, keyed, req.params.thread_id),
+    ),
+    guard.bindCreation(keys, contracts.createStatelessRun, CREATED_RUN, answerStatelessRun, create),
+    guard.bindList(contracts.createRunBatch, CREATED_RUN, (req, scopes, original) =>
+      keys.once<Reply, contracts.Run[]>(contracts.createRunBatch, original, {
+        create: async (request) => {
+          const wire = (records: RunRecord[]) => records.map(toWireRun);
+          const requests = req.body.map((body, index) => ({ body, origin: originOf(req, scopes[index]!) }));
+          const created = await runs.createBatch(requests, request && { request, answerOf: wire });
+          return ok(wire(created.map(({ record }) => record)));
+        },
+        repeat: ok,
+      }),
+    ),
+    guard.bind(contracts.streamRun, CREATED_RUN, async (req, scopes, original) => {
+      const run = await follow(contracts.streamRun, { req, scopes, original, threadId: req.params.thread_id });
+      await answers.stream(run, req.body, creatorClientOf(req, scopes));
     }),
-    bind(contracts.streamRun, async (req) => {
-      await answers.stream(await follow(contracts.streamRun, req, req.params.thread_id), req.body, clientOf(req));
+    guard.bind(contracts.streamStatelessRun, CREATED_RUN, async (req, scopes, original) => {
+      const run = await follow(contracts.streamStatelessRun, { req, scopes, original });
+      await answers.stream(run, req.body, creatorClientOf(req, scopes));
     }),
-    bind(contracts.streamStatelessRun, async (req) => {
-      await answers.stream(await follow(contracts.streamStatelessRun, req), req.body, clientOf(req));
+    guard.bind(contracts.waitRun, CREATED_RUN, async (req, scopes, original) => {
+      const run = await follow(contracts.waitRun, { req, scopes, original, threadId: req.params.thread_id });
+      await answers.wait(run, req.body, req.query, creatorClientOf(req, scopes));
     }),
-    bind(contracts.waitRun, async (req) => {
-      const run = await follow(contracts.waitRun, req, req.params.thread_id);
-      await answers.wait(run, req.body, req.query, clientOf(req));
-    }),
-    bind(contracts.waitStatelessRun, async (req) => {
-      await answers.wait(await follow(contracts.waitStatelessRun, req), req.body, req.query, clientOf(req));
+    guard.bind(contracts.waitStatelessRun, CREATED_RUN, async (req, scopes, original) => {
+      const run = await follow(contracts.waitStatelessRun, { req, scopes, original });
+      await answers.wait(run, req.body, req.query, creatorClientOf(req, scopes));
     }),
 
-    bind(contracts.listRuns, async ({ params, query }) => ok(await runs.list(UNRESTRICTED, params.thread_id, query))),
-    bind(contracts.getRun, async ({ params }) =>
-      ok(toWireRun(await runs.find(UNRESTRICTED, params.thread_id, params.run_id))),
+    guard.bind(contracts.listRuns, [READ_THREAD], async ({ params, query }, [scope]) =>
+      ok(await runs.list(scope, params.thread_id, query)),
     ),
-    bind(contracts.getStatelessRun, async ({ params }) =>
-      ok(toWireRun(await runs.findById(UNRESTRICTED, params.run_id))),
+    guard.bind(contracts.getRun, [READ_THREAD], async ({ params }, [scope]) =>
+      ok(toWireRun(await runs.find(scope, params.thread_id, params.run_id))),
     ),
-    bind(contracts.deleteRun, async ({ params }) => {
-      await runs.delete(UNRESTRICTED, params.thread_id, params.run_id);
+    guard.bind(contracts.getStatelessRun, [READ_THREAD], async ({ params }, [scope]) =>
+      ok(toWireRun(await runs.findById(scope, params.run_id))),
+    ),
+    guard.bind(contracts.deleteRun, [DELETE_THREAD], async ({ params }, [scope]) => {
+      await runs.delete(scope, params.thread_id, params.run_id);
       return noContent();
     }),
 
-    bind(contracts.joinRun, async (req) => {
+    guard.bind(contracts.joinRun, JOINED_RUN, async (req, scopes) => {
       requireCancelPermission(req);
-      await answers.join(req.params, req.query, clientOf(req));
+      await answers.join(req.params, req.query, clientOf(req, scopes));
     }),
-    bind(contracts.joinRunStream, async (req) => {
-      requireCancelPermission(req);
-      await answers.joinStream(req.params, req.query, clientOf(req));
-    }),
-    bind(contracts.joinRunStreamAlias, async (req) => {
-      requireCancelPermission(req);
-      await answers.joinStream(req.params, req.query, clientOf(req));
-    }),
-    bind(contracts.joinStatelessRunStream, async (req) => {
-      requireCancelPermission(req);
-      await answers.joinStream(req.params, req.query, clientOf(req));
-    }),
+    guard.bind(contracts.joinRunStream, JOINED_RUN, joinStream),
+    guard.bind(contracts.joinRunStreamAlias, JOINED_RUN, joinStream),
+    guard.bind(contracts.joinStatelessRunStream, JOINED_RUN, joinStream),
 
-    bind(contracts.cancelRun, async (req) => {
+    guard.bind(contracts.cancelRun, [UPDATE_THREAD], async (req, [scope]) => {
       const { thread_id: threadId, run_id: runId } = req.params;
       const action = req.query.action ?? 'interrupt';
       if (action === 'rollback') requirePermission(req.caller, 'runs:delete');
       const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
-      await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
+      await runs.cancel(scope, { threadId, runIds: [runId] }, action, reason);
       if (!isSet(req.query.wait)) return { status: 202 };
-      await answers.answerCancelled({ threadId, runId }, clientOf(req));
+      await answers.answerCancelled({ threadId, runId }, clientOf(req, [scope, scope]));
     }),
-    bind(contracts.cancelRuns, async ({ body, query, caller }) => {
+    guard.bind(contracts.cancelRuns, [UPDATE_THREAD], async ({ body, query, caller }, [scope]) => {
       const action = query.action ?? 'interrupt';
       if (action === 'rollback') requirePermission(caller, 'runs:delete');
-      await runs.cancel(UNRESTRICTED, selectionOf(body), action, `${action} requested via POST /runs/cancel`);
+      await runs.cancel(scope, selectionOf(body), action, `${action} requested via POST /runs/cancel`);
       return noContent();
     }),
   ];
 
   function originOf(
     { caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
+    [scope, assistantScope]: CreationScopes,
     threadId?: string,
   ): RunOrigin {
     return {
       ...(threadId !== undefined && { threadId }),
-      scope: UNRESTRICTED,
-      assistantScope: UNRESTRICTED,
-      userId: caller.identity,
+      scope,
+      assistantScope,
+      ...creatorOf(caller),
       requestId: String(res.getHeader('x-request-id') ?? ''),
       headers: configurableHeaders(headers),
     };
   }
 
-  async function create(req: RunHandlerRequest, request: KeyedRequest | undefined, threadId?: string) {
+  async function create(
+    req: RunHandlerRequest,
+    scopes: CreationScopes,
+    request: KeyedRequest | undefined,
+    threadId?: string,
+  ): Promise<contracts.Run> {
     const keyed = request && { request, answerOf: toWireRun };
-    return toWireRun((await runs.create(originOf(req, threadId), req.body, keyed)).record);
+    return toWireRun((await runs.create(originOf(req, scopes, threadId), req.body, keyed)).record);
   }
 
   /** Creates a run to be followed; a repeated request gets the run of the first. */
-  function follow(operation: CreatingOperation, req: RunHandlerRequest, threadId?: string): Promise<FollowedRun> {
+  function follow(
+    operation: CreatingOperation,
+    asked: { req: RunHandlerRequest; original: RunHandlerRequest; scopes: CreationScopes; threadId?: string },
+  ): Promise<FollowedRun> {
+    const { req, original, scopes, threadId } = asked;
     const isStateless = threadId === undefined;
     const locationOf = (run: RunRecord): RunLocation => ({ runId: run.runId, threadId: run.threadId, isStateless });
-    return keys.once<FollowedRun, RunLocation>(operation, req, {
-      create: (request) => runs.create(originOf(req, threadId), req.body, request && { request, answerOf: locationOf }),
+    return keys.once<FollowedRun, RunLocation>(operation, original, {
+      create: (request) => {
+        const keyed = request && { request, answerOf: locationOf };
+        return runs.create(originOf(req, scopes, threadId), req.body, keyed);
+      },
       repeat: (location) => ({ ...location, isRepeated: true }),
     });
   }
+
+  async function joinStream(
+    req: HandlerRequest<{ run_id: string; thread_id?: string }, contracts.RunStreamQuery>,
+    scopes: ScopesOf<typeof JOINED_RUN>,
+  ): Promise<void> {
+    requireCancelPermission(req);
+    await answers.joinStream(req.params, req.query, clientOf(req, scopes));
+  }
 }
 
-function clientOf({ res, log, headers, caller }: HandlerRequest<unknown, unknown, unknown>) {
-  return { res, log, headers, caller, scope: UNRESTRICTED };
+function clientOf(
+  { res, log, headers, caller }: HandlerRequest<unknown, unknown, unknown>,
+  [scope, cancelScope]: ScopesOf<typeof JOINED_RUN>,
+) {
+  return { res, log, headers, caller, scope, cancelScope };
+}
+
+/** Returns the client that created a run, which may cancel it. */
+function creatorClientOf(req: HandlerRequest<unknown, unknown, unknown>, [scope]: CreationScopes) {
+  return clientOf(req, [scope, scope]);
 }
 
 /**

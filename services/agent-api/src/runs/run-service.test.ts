@@ -28,6 +28,7 @@ it('a batch of any length takes a part of the shared queues at a time', async ()
     webhooks: { accept: async () => [] },
   } as unknown as RunServiceOptions);
   const origin = { scope: UNRESTRICTED, assistantScope: UNRESTRICTED, userId: '', requestId: '' };
-  expect(await runs.createBatch(origin, Array(1_000).fill({ assistant_id: 'a' }))).toHaveLength(1_000);
+  const requests = Array(1_000).fill({ origin, body: { assistant_id: 'a' } });
+  expect(await runs.createBatch(requests)).toHaveLength(1_000);
   expect(most).toBeLessThanOrEqual(256);
 });

@@ -13,13 +13,14 @@ import type {
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
+import { inSlices } from '../access/in-slices.ts';
 import { isRestricted, type Scope } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { notifyCancelled, notifyDeleted } from '../streams/notify-ended.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
-import { type RunOrigin, toAcceptedRun } from './accepted-run.ts';
+import { type RunOrigin, toAcceptedRun, type UserPolicy } from './accepted-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import type { RunLocation } from './run-locations.ts';
 import { selectRunFields, toWireRun } from './run-wire.ts';
@@ -36,7 +37,7 @@ type Engine = Pick<
   | 'currentEpoch'
 >;
 
-export interface RunServiceOptions {
+export interface RunServiceOptions extends UserPolicy {
   engine: Engine;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   wakeups: Pick<RunWakeups, 'wake' | 'wakeAfter'>;
@@ -75,13 +76,14 @@ export class RunService {
 
   /** Accepts several stateless runs, all or none. @throws as `create` */
   async createBatch(
-    origin: RunOrigin,
-    requests: RunRequest[],
+    requests: { origin: RunOrigin; body: RunRequest }[],
     keyed?: KeyedCreation<RunRecord[]>,
   ): Promise<StoredRun[]> {
-    const prepared = await inSlices(requests, (request) => this.#prepare(origin, request));
+    const prepared = await inSlices(requests, ({ origin, body }) => this.#prepare(origin, body));
     const created = await this.#options.engine.createRunsTogether(prepared, keyed);
-    return Promise.all(created.map((each, index) => this.#notifyCreated(origin, prepared[index]!, each)));
+    return Promise.all(
+      created.map((each, index) => this.#notifyCreated(requests[index]!.origin, prepared[index]!, each)),
+    );
   }
 
   /** Returns the run's current state. @throws NotFoundError, EncryptionError when it cannot be decrypted */
@@ -151,10 +153,10 @@ export class RunService {
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {
-    const { assistants, webhooks, tracingProject } = this.#options;
+    const { assistants, webhooks, tracingProject, hasUsers } = this.#options;
     if (origin.threadId !== undefined) requireOwnCheckpoint(origin.threadId, request.checkpoint);
     const assistant = await assistants.find(origin.assistantScope, request.assistant_id);
-    const run = toAcceptedRun(request, assistant, { ...origin, tracingProject });
+    const run = toAcceptedRun(request, assistant, { ...origin, tracingProject, hasUsers });
     return { ...run, webhooks: await webhooks.accept(request.webhook) };
   }
 
@@ -174,18 +176,6 @@ export class RunService {
     if (!isRestricted(scope) || (await this.#options.threads.isRunVisible(scope, runId))) return;
     throw new NotFoundError('Run not found');
   }
-}
-
-/** Items that one request puts at once into the queues that all requests share. */
-const SLICE = 256;
-
-/** Works in slices, so that a batch of any length leaves room for others and is not refused for its length. */
-async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += SLICE) {
-    results.push(...(await Promise.all(items.slice(start, start + SLICE).map(work))));
-  }
-  return results;
 }
 
 /**

@@ -3,6 +3,7 @@ import { GraphLoadError } from '@runyard/graph-host';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';
+import { RouteGuard } from '../auth/route-guard.ts';
 import { openStore } from './open-store.ts';
 
 /** A database without pgvector and without vectors. */
@@ -11,7 +12,8 @@ const project = { directory: '/p', store: { index: { embed: './embed.ts:embed', 
 
 function openStoreWith(embed: () => Promise<Float32Array[]>) {
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() };
-  return { store: openStore({ project, pool, host: { embed }, logger: logger as unknown as Logger }), logger };
+  const parts = { project, pool, host: { embed }, guard: new RouteGuard(), logger: logger as unknown as Logger };
+  return { store: openStore(parts), logger };
 }
 
 it('the store does not start with embeddings of other dimensions', async () => {

@@ -1,8 +1,9 @@
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
 import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
 import { Lease, leaseMsFor } from '@runyard/leases';
-import type { BoundOperation, Logger } from '@runyard/service-kit';
+import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
 import { storeRoutes } from './store-routes.ts';
 import { StoreService } from './store-service.ts';
@@ -13,20 +14,21 @@ export interface OpenStoreOptions {
   pool: pg.Pool;
   /** Calls the embeddings of the project. */
   host: Pick<SupervisedGraphHost, 'embed'>;
+  guard: RouteGuard;
   logger: Logger;
 }
 
 export interface OpenStore {
   /** The store for clients and reads of state; runs have their own, under a fence. */
   backend: StoreBackend;
-  routes: BoundOperation[];
+  routes: GuardedOperation[];
   /** Starts once the host is there. @throws GraphLoadError when the project's embeddings cannot be used */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the long-term store as the project's `langgraph.json` configures it. @throws GraphLoadError */
-export function openStore({ project, pool, host, logger }: OpenStoreOptions): OpenStore {
+export function openStore({ project, pool, host, guard, logger }: OpenStoreOptions): OpenStore {
   const settings = storeSettings(project);
   const { embeddings, sweepEveryMinutes } = settings;
   const store = new PostgresStore({ pool, ...settings });
@@ -36,7 +38,7 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
   const sweeper = everyMs > 0 ? createStoreSweeper({ store, lease, logger, everyMs }) : undefined;
   return {
     backend,
-    routes: storeRoutes(new StoreService(backend)),
+    routes: storeRoutes(new StoreService(backend), guard),
     async start() {
       await checkEmbeddings(settings, host, logger);
       if (settings.index) await reportVectorSupport(store, pool, logger);

@@ -1,25 +1,30 @@
 import { deleteItem, getItem, listNamespaces, putItem, searchItems } from '@runyard/contracts';
-import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import { noContent, ok } from '@runyard/service-kit';
+import { DELETE_ITEM, GET_ITEM, LIST_NAMESPACES, PUT_ITEM, SEARCH_ITEMS } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { isSet } from '../http/query-flag.ts';
 import { parseNamespace } from './namespace.ts';
 import type { StoreService } from './store-service.ts';
 
-export function storeRoutes(store: StoreService): BoundOperation[] {
+export function storeRoutes(store: StoreService, guard: RouteGuard): GuardedOperation[] {
   return [
-    bind(putItem, async ({ body }) => {
-      await store.put(UNRESTRICTED, body);
+    guard.bind(putItem, [PUT_ITEM], async ({ body }, [scope]) => {
+      await store.put(scope, body);
       return noContent();
     }),
-    bind(getItem, async ({ query: { namespace, key, refresh_ttl } }) => {
+    guard.bind(getItem, [GET_ITEM], async ({ query: { namespace, key, refresh_ttl } }, [scope]) => {
       const refreshTtl = refresh_ttl === undefined ? undefined : isSet(refresh_ttl);
-      return ok(await store.get(UNRESTRICTED, { namespace: parseNamespace(namespace), key, refreshTtl }));
+      return ok(await store.get(scope, { namespace: parseNamespace(namespace), key, refreshTtl }));
     }),
-    bind(deleteItem, async ({ body }) => {
-      await store.delete(UNRESTRICTED, body);
+    guard.bind(deleteItem, [DELETE_ITEM], async ({ body }, [scope]) => {
+      await store.delete(scope, body);
       return noContent();
     }),
-    bind(searchItems, async ({ body }) => ok({ items: await store.search(UNRESTRICTED, body) })),
-    bind(listNamespaces, async ({ body }) => ok({ namespaces: await store.listNamespaces(UNRESTRICTED, body) })),
+    guard.bind(searchItems, [SEARCH_ITEMS], async ({ body }, [scope]) =>
+      ok({ items: await store.search(scope, body) }),
+    ),
+    guard.bind(listNamespaces, [LIST_NAMESPACES], async ({ body }, [scope]) =>
+      ok({ namespaces: await store.listNamespaces(scope, body) }),
+    ),
   ];
 }

@@ -5,9 +5,10 @@ import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { LeasedTask } from '@runyard/leases';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import type { BoundOperation, Logger } from '@runyard/service-kit';
+import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
@@ -41,6 +42,7 @@ export interface ThreadParts {
   readers: Readers;
   retention: ThreadRetentionSettings;
   keys: IdempotencyKeys;
+  guard: RouteGuard;
   sweeps: SweepMetrics;
   logger: Logger;
 }
@@ -50,12 +52,12 @@ export interface Threads {
   service: ThreadService;
   state: StateService;
   sweeper: LeasedTask;
-  routes: BoundOperation[];
+  routes: GuardedOperation[];
 }
 
 /** Opens threads and their state: the services that callers use, and the sweep of expired threads. */
 export function openThreads(parts: ThreadParts): Threads {
-  const { pool, engine, checkpoints, host, streams, readers, retention, keys, logger } = parts;
+  const { pool, engine, checkpoints, host, streams, readers, retention, keys, guard, logger } = parts;
   const store = new ThreadStore(parts.prisma, parts.cipher);
   const configuration = new LastConfiguration({ host, checkpoints, engine, assistants: parts.assistants });
   const state = new StateService({
@@ -88,10 +90,10 @@ export function openThreads(parts: ThreadParts): Threads {
     state,
     sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, metrics: parts.sweeps, logger }),
     routes: [
-      ...threadRoutes(service, keys),
-      ...retentionRoutes(new ThreadRetention({ store, engine, state, keys, onDeleted }), keys),
-      ...stateRoutes(state, keys),
-      ...threadStreamRoutes(store, { streams, ...readers }),
+      ...threadRoutes(service, keys, guard),
+      ...retentionRoutes(new ThreadRetention({ store, engine, state, keys, onDeleted }), keys, guard),
+      ...stateRoutes(state, keys, guard),
+      ...threadStreamRoutes(store, { streams, ...readers }, guard),
     ],
   };
 }

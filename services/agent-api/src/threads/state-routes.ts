@@ -7,52 +7,50 @@ import {
   type ThreadState,
   updateThreadState,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import type { IdempotencyKeys } from '@runyard/idempotency';
+import { ok } from '@runyard/service-kit';
+import { READ_THREAD, UPDATE_THREAD } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { isSet } from '../http/query-flag.ts';
 import { checkpointPositionOf, positionBefore } from './checkpoint-position.ts';
 import { selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';
 
-export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundOperation[] {
+export function stateRoutes(states: StateService, keys: IdempotencyKeys, guard: RouteGuard): GuardedOperation[] {
   const replyWithSelected = async (state: Promise<ThreadState>, select: string | string[] | undefined) =>
     ok(selectStateFields(await state, select === undefined ? undefined : [select].flat()));
   const replyWithAllSelected = async (history: Promise<ThreadState[]>, select?: string[]) =>
     ok((await history).map((state) => selectStateFields(state, select)));
   return [
-    bind(getThreadState, async ({ params, query }) =>
-      replyWithSelected(
-        states.get(UNRESTRICTED, params.thread_id, { subgraphs: isSet(query.subgraphs) }),
-        query.select,
-      ),
+    guard.bind(getThreadState, [READ_THREAD], async ({ params, query }, [scope]) =>
+      replyWithSelected(states.get(scope, params.thread_id, { subgraphs: isSet(query.subgraphs) }), query.select),
     ),
-    bind(getThreadStateAtCheckpointId, async ({ params, query }) => {
+    guard.bind(getThreadStateAtCheckpointId, [READ_THREAD], async ({ params, query }, [scope]) => {
       const position = { checkpointId: params.checkpoint_id, subgraphs: isSet(query.subgraphs) };
-      return replyWithSelected(states.get(UNRESTRICTED, params.thread_id, position), query.select);
+      return replyWithSelected(states.get(scope, params.thread_id, position), query.select);
     }),
-    bind(getThreadStateAtCheckpoint, async ({ params, body }) => {
+    guard.bind(getThreadStateAtCheckpoint, [READ_THREAD], async ({ params, body }, [scope]) => {
       const position = {
         ...checkpointPositionOf(params.thread_id, body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
-      return replyWithSelected(states.get(UNRESTRICTED, params.thread_id, position), body.select);
+      return replyWithSelected(states.get(scope, params.thread_id, position), body.select);
     }),
-    bindCreation(keys, updateThreadState, ok, ({ params, body }, keyed) =>
-      states.update(UNRESTRICTED, params.thread_id, body, keyed),
+    guard.bindCreation(keys, updateThreadState, [UPDATE_THREAD], ok, ({ params, body }, [scope], keyed) =>
+      states.update(scope, params.thread_id, body, keyed),
     ),
-    bind(getThreadHistory, async ({ params, query }) => {
+    guard.bind(getThreadHistory, [READ_THREAD], async ({ params, query }, [scope]) => {
       const search = { limit: query.limit ?? 1, beforeCheckpointId: query.before };
-      return replyWithAllSelected(states.history(UNRESTRICTED, params.thread_id, search));
+      return replyWithAllSelected(states.history(scope, params.thread_id, search));
     }),
-    bind(searchThreadHistory, async ({ params, body }) => {
+    guard.bind(searchThreadHistory, [READ_THREAD], async ({ params, body }, [scope]) => {
       const search = {
         limit: body.limit ?? 1,
         beforeCheckpointId: positionBefore(params.thread_id, body.before).checkpointId,
         metadata: body.metadata ?? undefined,
         ...checkpointPositionOf(params.thread_id, body.checkpoint),
       };
-      return replyWithAllSelected(states.history(UNRESTRICTED, params.thread_id, search), body.select);
+      return replyWithAllSelected(states.history(scope, params.thread_id, search), body.select);
     }),
   ];
 }

@@ -1,10 +1,10 @@
-import type { Thread, ThreadPruneRequest, ThreadStorage } from '@runyard/contracts';
+import { type Thread, type ThreadPruneRequest, type ThreadStorage, withoutReservedMetadata } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { DeletedThread, RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
-import { fieldsOf, type Scope } from '../access/scope.ts';
+import { fieldsOf, isInScope, outOfScope, type Scope } from '../access/scope.ts';
 import type { StateService } from './state-service.ts';
 import { toWireThread } from './stored-thread.ts';
 import { requireThread, threadNotFound } from './thread-service.ts';
@@ -27,20 +27,31 @@ export class ThreadRetention {
     this.#options = options;
   }
 
-  /** @throws ConflictError when there is nothing to copy, EncryptionError when it cannot be decrypted */
-  async copy(scope: Scope, sourceId: string, keyed?: KeyedRequest): Promise<Thread> {
+  /**
+   * Copies a thread in the scope of sources to one in the scope of copies. The copy has the metadata of its source, with
+   * these over them.
+   *
+   * @throws ConflictError when there is nothing to copy, ForbiddenError when the caller could not see the copy,
+   *   EncryptionError when it cannot be decrypted
+   */
+  async copy(
+    scopes: { source: Scope; copy: Scope },
+    sourceId: string,
+    request: { metadata?: Record<string, unknown>; keyed?: KeyedRequest | undefined } = {},
+  ): Promise<Thread> {
     const { store, engine, state, keys } = this.#options;
+    const { keyed } = request;
     const threadId = uuidv4();
     const answerOf = async (client: pg.ClientBase) =>
-      toWireThread(requireThread(threadId, await store.findInTransaction(client, scope, threadId)));
+      toWireThread(requireThread(threadId, await store.findInTransaction(client, scopes.copy, threadId)));
     const bound = keyed && { request: keyed, answerOf };
     // The state is read too: an undecryptable one is not copied.
-    const source = await store.find(scope, sourceId);
-    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: fieldsOf(scope) }, bound));
-    if (!copied)
-      throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`, {
-        code: 'thread_copy_source_missing',
-      });
+    const source = await store.find(scopes.source, sourceId);
+    if (!source) throw nothingToCopy(sourceId);
+    const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...fieldsOf(scopes.copy) };
+    if (!isInScope({ ...source.metadata, ...metadata }, scopes.copy)) throw outOfScope();
+    const copied = await engine.histories.copy({ sourceId, threadId, metadata }, bound);
+    if (!copied) throw nothingToCopy(sourceId);
     if (copied.isStateOutdated) {
       try {
         await state.refresh({ threadId, metadata: source.metadata }, 'idle');
@@ -50,7 +61,7 @@ export class ThreadRetention {
         throw error;
       }
     }
-    const copy = toWireThread(requireThread(threadId, await store.find(scope, threadId)));
+    const copy = toWireThread(requireThread(threadId, await store.find(scopes.copy, threadId)));
     // The key is bound since the copy was made, with its state as it was then.
     if (keyed && copied.isStateOutdated) await keys.settle(keyed, copy);
     return copy;
@@ -84,4 +95,10 @@ export class ThreadRetention {
       pending_writes: pendingWrites,
     };
   }
+}
+
+function nothingToCopy(threadId: string): ConflictError {
+  return new ConflictError(`Thread with ID ${threadId} does not exist and cannot be copied`, {
+    code: 'thread_copy_source_missing',
+  });
 }

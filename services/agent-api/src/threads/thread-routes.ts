@@ -1,32 +1,46 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, noContent, ok, requirePermission } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import type { IdempotencyKeys } from '@runyard/idempotency';
+import { noContent, ok, requirePermission } from '@runyard/service-kit';
+import {
+  CREATE_THREAD,
+  DELETE_THREAD,
+  READ_EXISTING_THREAD,
+  READ_THREAD,
+  SEARCH_THREADS,
+  UPDATE_THREAD,
+} from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import type { ThreadService } from './thread-service.ts';
 
-export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys): BoundOperation[] {
+export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys, guard: RouteGuard): GuardedOperation[] {
   return [
-    bindCreation(keys, createThread, ok, ({ body }, keyed) => threads.create(UNRESTRICTED, body, keyed)),
-    bind(getThread, async ({ params, query }) => {
+    guard.bindCreation(
+      keys,
+      createThread,
+      [CREATE_THREAD, READ_EXISTING_THREAD],
+      ok,
+      ({ body }, [scope, existing], keyed) => threads.create(scope, body, { existing, keyed }),
+    ),
+    guard.bind(getThread, [READ_THREAD], async ({ params, query }, [scope]) => {
       const wanted = [query.include ?? []].flat().flatMap((names) => names.split(','));
-      return ok(await threads.get(UNRESTRICTED, params.thread_id, { withTtl: wanted.includes('ttl') }));
+      return ok(await threads.get(scope, params.thread_id, { withTtl: wanted.includes('ttl') }));
     }),
-    bind(patchThread, async ({ params, body, headers, caller }) => {
+    guard.bind(patchThread, [UPDATE_THREAD], async ({ params, body, headers, caller }, [scope]) => {
       // A ttl deletes in the end.
       if (body.ttl) requirePermission(caller, 'runs:delete');
-      await threads.patch(UNRESTRICTED, params.thread_id, body);
+      await threads.patch(scope, params.thread_id, body);
       const wantsNothing = /(^|[\s,;])return=minimal([\s,;]|$)/.test(String(headers.prefer ?? ''));
-      return wantsNothing ? noContent() : ok(await threads.get(UNRESTRICTED, params.thread_id));
+      return wantsNothing ? noContent() : ok(await threads.get(scope, params.thread_id));
     }),
-    bind(deleteThread, async ({ params }) => {
-      await threads.delete(UNRESTRICTED, params.thread_id);
+    guard.bind(deleteThread, [DELETE_THREAD], async ({ params }, [scope]) => {
+      await threads.delete(scope, params.thread_id);
       return noContent();
     }),
-    bind(searchThreads, async ({ body }) => {
-      const page = await threads.search(UNRESTRICTED, body);
+    guard.bind(searchThreads, [SEARCH_THREADS], async ({ body }, [scope]) => {
+      const page = await threads.search(scope, body);
       return ok(page.rows, paginationHeaders(page));
     }),
-    bind(countThreads, async ({ body }) => ok(await threads.count(UNRESTRICTED, body))),
+    guard.bind(countThreads, [SEARCH_THREADS], async ({ body }, [scope]) => ok(await threads.count(scope, body))),
   ];
 }

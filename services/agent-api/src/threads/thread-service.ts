@@ -10,7 +10,7 @@ import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard
 import type { DeletedRun, DeletedThread, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { fieldsOf, type Scope, withinScope } from '../access/scope.ts';
+import { fieldsOf, isInScope, type Scope, withinScope } from '../access/scope.ts';
 import type { Page } from '../http/pagination.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
@@ -54,8 +54,15 @@ export class ThreadService {
     this.#defaultTtl = options.defaultTtl;
   }
 
-  /** Creates a thread; with supersteps all or nothing. @throws ConflictError */
-  async create(scope: Scope, request: ThreadCreate, keyed?: KeyedRequest): Promise<Thread> {
+  /**
+   * Creates a thread; with supersteps all or nothing. One that exists already is answered if it is in the scope of
+   * `existing` too. @throws ConflictError, ForbiddenError
+   */
+  async create(
+    scope: Scope,
+    request: ThreadCreate,
+    { existing: existingScope = scope, keyed }: { existing?: Scope; keyed?: KeyedRequest | undefined } = {},
+  ): Promise<Thread> {
     const threadId = request.thread_id ?? uuidv7();
     const requested = {
       ...withoutReservedMetadata(request.metadata ?? {}),
@@ -69,7 +76,8 @@ export class ThreadService {
     const bound = keyed && this.#bindKey(scope, threadId, keyed);
     // Supersteps apply only to a thread created here: an existing one keeps its state.
     if (supersteps.length === 0) {
-      await this.#engine.createThread({ ...thread, ifExists: acceptsExisting ? 'do_nothing' : 'raise' }, bound);
+      const ifExists = acceptsExisting ? 'do_nothing' : 'raise';
+      await this.#engine.createThread({ ...thread, ifExists, existingScope }, bound);
       return this.#requireExisting(scope, threadId);
     }
     // Supersteps are slow: a repeated request has to wait meanwhile.
@@ -79,6 +87,7 @@ export class ThreadService {
     } catch (error) {
       if (acceptsExisting && error instanceof ConflictError) {
         const existing = await this.#requireExisting(scope, threadId);
+        if (!isInScope(existing.metadata, existingScope)) throw threadExists(threadId);
         if (keyed) await this.#keys.settle(keyed, existing);
         return existing;
       }

@@ -1,7 +1,8 @@
 import { joinThreadStream } from '@runyard/contracts';
 import { parseEventId } from '@runyard/run-stream';
-import { type BoundOperation, bind, NotFoundError, UnprocessableError } from '@runyard/service-kit';
-import { UNRESTRICTED } from '../access/scope.ts';
+import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { READ_THREAD } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { acceptsHandoff } from '../streams/continuation.ts';
 import { sendThreadEvents, type ThreadStreamSources } from '../streams/send-thread-events.ts';
 import { parseThreadStreamModes } from '../streams/stream-filter.ts';
@@ -11,13 +12,14 @@ import type { ThreadStore } from './thread-store.ts';
 export function threadStreamRoutes(
   threads: Pick<ThreadStore, 'findWithoutState'>,
   sources: ThreadStreamSources,
-): BoundOperation[] {
+  guard: RouteGuard,
+): GuardedOperation[] {
   return [
-    bind(joinThreadStream, async ({ params, query, headers, res, raw }) => {
+    guard.bind(joinThreadStream, [READ_THREAD], async ({ params, query, headers, res, raw }, [scope]) => {
       const { thread_id: threadId } = params;
       const modes = parseThreadStreamModes(query.stream_mode, query.stream_modes);
       const afterId = lastEventId(headers['last-event-id']);
-      if (!(await threads.findWithoutState(UNRESTRICTED, threadId))) {
+      if (!(await threads.findWithoutState(scope, threadId))) {
         throw new NotFoundError(`Thread with ID ${threadId} not found`);
       }
       const continuationPath = acceptsHandoff(headers) ? raw.url : undefined;

@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import * as contracts from '@runyard/contracts';
 import { bundleUi, type UiFile } from '@runyard/graph-host';
-import { type BoundOperation, bind, NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
+import { NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
 import { baseUrlForPages } from '../http/base-url.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
@@ -9,10 +10,12 @@ import { logOfProject } from '../project/supervised-graph-host.ts';
 import { uiElements } from './ui-elements.ts';
 
 export interface Ui {
-  routes: BoundOperation[];
+  routes: GuardedOperation[];
   /** Rejects with a GraphLoadError when components cannot be bundled. */
   bundled: Promise<void>;
 }
+
+const OF_PROJECT = 'Components are of the project, and the same for everybody.';
 
 const CONTENT_TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -27,6 +30,7 @@ export function openUi(
   { project, environment, user }: Pick<ServedProject, 'project' | 'environment' | 'user'>,
   config: Pick<Config, 'UI_BASE_URL'>,
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
+  guard: RouteGuard,
 ): Ui {
   const ownAddress = config.UI_BASE_URL?.replace(/\/+$/, '');
   const bundles = new Map<string, UiFile[]>();
@@ -35,7 +39,7 @@ export function openUi(
   return {
     bundled,
     routes: [
-      bind(contracts.getUi, async ({ params: { agent }, body, headers }) => {
+      guard.exempt(contracts.getUi, OF_PROJECT, async ({ params: { agent }, body, headers }) => {
         const files = bundles.get(agent);
         if (!files) throw new NotFoundError(`There are no components of "${agent}"`);
         const basenames = files.map(({ basename }) => basename);
@@ -43,7 +47,7 @@ export function openUi(
         const html = uiElements(agent, body.name, { address, basenames });
         return ok(html, { 'content-type': 'text/html' });
       }),
-      bind(contracts.getUiFile, async ({ params: { agent, basename } }) => {
+      guard.exempt(contracts.getUiFile, OF_PROJECT, async ({ params: { agent, basename } }) => {
         const file = bundles.get(agent)?.find((each) => each.basename === basename);
         if (!file) throw new NotFoundError('There is no such file');
         return ok(file.contents, {

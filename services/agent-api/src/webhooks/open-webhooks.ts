@@ -6,6 +6,7 @@ import { WebhookQueue, type WorkSignals } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RequireRun } from '../access/require-run.ts';
+import type { RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
 import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
 import { WebhookLog, webhookLogRoutes } from './webhook-log.ts';
@@ -86,7 +87,8 @@ export function openWebhooks(parts: WebhookParts) {
   });
   return {
     targets,
-    routes: (requireRun: RequireRun) => webhookLogRoutes(new WebhookLog({ queue, requireRun })),
+    routes: (requireRun: RequireRun, guard: RouteGuard) =>
+      webhookLogRoutes(new WebhookLog({ queue, requireRun }), guard),
     /** Starts sending. `sendToApp` calls the project's own app, if it has one. */
     start(sendToApp: SendRequest = sendOutside) {
       retention.start();

@@ -1,8 +1,10 @@
 import * as contracts from '@runyard/contracts';
 import type { WebhookDelivery, WebhookQueue } from '@runyard/run-engine';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { ok } from '@runyard/service-kit';
 import type { RequireRun } from '../access/require-run.ts';
-import { isRestricted, type Scope, UNRESTRICTED } from '../access/scope.ts';
+import { isRestricted, type Scope } from '../access/scope.ts';
+import { READ_THREAD } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { toWireTime } from '../http/wire-time.ts';
 
 /**
@@ -25,10 +27,10 @@ export class WebhookLog {
   }
 }
 
-export function webhookLogRoutes(log: WebhookLog): BoundOperation[] {
+export function webhookLogRoutes(log: WebhookLog, guard: RouteGuard): GuardedOperation[] {
   return [
-    bind(contracts.listWebhookDeliveries, async ({ params }) =>
-      ok(await log.ofRun(UNRESTRICTED, params.thread_id, params.run_id)),
+    guard.bind(contracts.listWebhookDeliveries, [READ_THREAD], async ({ params }, [scope]) =>
+      ok(await log.ofRun(scope, params.thread_id, params.run_id)),
     ),
   ];
 }

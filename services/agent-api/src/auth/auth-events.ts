@@ -1,0 +1,32 @@
+/** The events that an `Auth` object may have handlers for, as the SDK names them. */
+export const AUTH_EVENTS = [
+  'threads:create',
+  'threads:read',
+  'threads:update',
+  'threads:delete',
+  'threads:search',
+  'threads:create_run',
+  'assistants:create',
+  'assistants:read',
+  'assistants:update',
+  'assistants:delete',
+  'assistants:search',
+  'crons:create',
+  'crons:read',
+  'crons:update',
+  'crons:delete',
+  'crons:search',
+  'store:put',
+  'store:get',
+  'store:search',
+  'store:list_namespaces',
+  'store:delete',
+] as const;
+
+export type AuthEvent = (typeof AUTH_EVENTS)[number];
+
+/** Returns the names of the handlers that may decide about an event. The most specific that exists does. */
+export function handlerNamesOf(event: AuthEvent): string[] {
+  const [resource, action] = event.split(':') as [string, string];
+  return [event, resource, `*:${action}`, '*'];
+}

@@ -1,0 +1,28 @@
+import type { Project } from '@runyard/graph-host';
+import type { PrincipalVerifier } from '@runyard/service-kit';
+import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
+import { Authorizer } from './authorizer.ts';
+import { UserVerifier } from './user-verifier.ts';
+
+/** The users of a project that decides about its callers. */
+export interface ProjectUsers {
+  verifier: PrincipalVerifier;
+  authorizer: Authorizer;
+}
+
+/**
+ * Opens the users of a project; undefined without `auth.path`.
+ *
+ * @param platform verifies callers of the platform, where the project lets them in
+ */
+export function openUsers(
+  { auth, authSettings }: Pick<Project, 'auth' | 'authSettings'>,
+  host: Pick<SupervisedGraphHost, 'requireRunning'>,
+  platform: PrincipalVerifier,
+): ProjectUsers | undefined {
+  if (auth === null) return undefined;
+  return {
+    verifier: new UserVerifier({ source: auth, settings: authSettings ?? {}, host, platform }),
+    authorizer: new Authorizer({ source: auth, host }),
+  };
+}
