@@ -202,6 +202,26 @@ describe('the admission of a request', () => {
     });
   });
 
+  describe('to a path without a user, of a deployment with an auth handler of its own', () => {
+    it('shows metrics to keys of the platform alone, at its root and below its mount prefix', async () => {
+      custom.mount_prefix = '/agents';
+      await gateway.refreshRoutes();
+      for (const path of ['/metrics', '/agents/metrics']) {
+        expect((await get(at(custom, path), { authorization: 'Bearer of-the-user' })).status).toBe(401);
+        expect((await get(at(custom, path), { 'x-api-key': key.key })).status).toBe(200);
+      }
+    });
+
+    it('keeps the credentials of the platform from it, and passes others on', async () => {
+      const foreign = { 'x-api-key': 'key-of-the-project', authorization: 'Bearer of-the-user' };
+      expect((await echo(at(custom, '/ok'), foreign)).headers).toMatchObject(foreign);
+      const own = await echo(at(custom, '/ok'), { 'x-api-key': key.key, authorization: `Bearer ${key.key}` });
+      expect(JSON.stringify(own.headers)).not.toContain(key.key);
+      const bearer = await echo(at(custom, '/ok'), { authorization: `Bearer ${key.key}` });
+      expect(bearer.headers.authorization).toBeUndefined();
+    });
+  });
+
   describe("to the platform's services", () => {
     it('forwards the principal for that service, in the requested workspace', async () => {
       const { headers, url } = await echo(`${gateway.url}/api-host/v2/deployments?limit=1`, {

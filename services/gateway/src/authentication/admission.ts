@@ -46,7 +46,11 @@ const NO_AUDIENCE = 'gateway';
  * platform, unchanged: the session's cookie counts for nothing there, because its pages ask for users of their own.
  */
 export async function admitToDeployment(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
-  if (route?.has_custom_auth) return admitToCustomAuth(visit, route);
+  return route?.has_custom_auth ? admitToCustomAuth(visit, route) : admitWithKey(visit, route);
+}
+
+/** Admits callers of the platform alone, also to a deployment with an auth handler: for what is not its users'. */
+export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
   const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
   const credential = apiKey ?? bearer ?? sessionTokenIn(req, visit.address);
@@ -72,6 +76,17 @@ export async function findWorkspaceOfCaller({ req, address, check }: Visit): Pro
   const workspaceId = ofKey === undefined || looksLikeAccessToken(ofKey) ? requestedId(req, 'x-tenant-id') : undefined;
   const answer = await check({ key, audience: NO_AUDIENCE, ...(workspaceId && { workspaceId }) });
   return answer.kind === 'good' ? answer.claims.workspace_id : undefined;
+}
+
+/**
+ * Admits everybody to a path that needs no key. Credentials of the platform are not forwarded; others may be those of
+ * users whom the deployment's own handler knows.
+ */
+export function admitWithoutKey({ headers }: IncomingMessage, route: DeploymentRoute | undefined): AdmittedCaller {
+  if (!route?.has_custom_auth) return { consumes: 'both' };
+  const { apiKey, bearer } = credentialsOf(headers);
+  if (looksLikePlatformCredential(apiKey)) return { consumes: consumedCredentials(apiKey, bearer) };
+  return { consumes: looksLikePlatformCredential(bearer) ? 'authorization' : 'none' };
 }
 
 /** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */

@@ -1,5 +1,7 @@
 import { isMountPrefix, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
 
+const METRICS = '/metrics';
+
 /**
  * Returns whether a path of a deployment needs no key. A deployment with a mount prefix has its keyless paths below it;
  * they are compared as they were sent, as its own server does: an encoded, doubled or otherwise spelled path needs a
@@ -10,6 +12,11 @@ import { isMountPrefix, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
  */
 export function isKeyless(path: string, mountPrefix: string | null | undefined): boolean {
   return isListed(patterns, pathBelow(mountPrefix, path) ?? path);
+}
+
+/** Returns whether a path of a deployment is that of its metrics, which are served at its root and below its prefix. */
+export function isMetrics(path: string, mountPrefix: string | null | undefined): boolean {
+  return path === METRICS || pathBelow(mountPrefix, path) === METRICS;
 }
 
 /** Returns the path without the mount prefix; undefined where it is not below it. */

@@ -7,6 +7,8 @@ import {
   admitToDeployment,
   admitToService,
   admitToSignIn,
+  admitWithKey,
+  admitWithoutKey,
   findWorkspaceOfCaller,
   requireRoute,
   UNAUTHENTICATED,
@@ -20,7 +22,7 @@ import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { ClientAddresses } from '../requests/client-address.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
-import { isKeyless } from './keyless-paths.ts';
+import { isKeyless, isMetrics } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
 import { isRunRequest } from './run-requests.ts';
 
@@ -119,7 +121,9 @@ export class RoutePlanner {
     // itself gets what is below its prefix unchanged.
     const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
     const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
-    const caller: AdmittedCaller = open ? { consumes: 'both' } : await admitToDeployment(this.#visit(req), known);
+    // Metrics of a deployment are not for its users.
+    const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
+    const caller = open ? admitWithoutKey(req, known) : await admit(this.#visit(req), known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
       upstreams: this.#upstreams.of(route),
