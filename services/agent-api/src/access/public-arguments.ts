@@ -1,5 +1,4 @@
-/** Keys that the platform puts into a run's arguments about its caller: graphs read them, and nobody else. */
-const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;
+import { withoutPrivate } from './user-arguments.ts';
 
 /** Returns a run's arguments as clients and receivers of webhooks may see them, with the final id of its thread. */
 export function publicArguments(kwargs: Record<string, unknown>, threadId: string): Record<string, unknown> {
@@ -14,8 +13,4 @@ export function publicArguments(kwargs: Record<string, unknown>, threadId: strin
       ...(config.metadata && { metadata: withoutPrivate(config.metadata) }),
     },
   };
-}
-
-function withoutPrivate(values: object = {}): object {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !PRIVATE_KEY.test(key)));
 }

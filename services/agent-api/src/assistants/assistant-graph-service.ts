@@ -1,7 +1,8 @@
 import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
-import type { DescribeRequest, GraphHost } from '@runyard/graph-host';
+import type { AuthUser, DescribeRequest, GraphHost } from '@runyard/graph-host';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
+import { userArguments } from '../access/user-arguments.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
 import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
@@ -17,6 +18,8 @@ export interface GraphRequester {
   scope: Scope;
   /** Request headers that reach `configurable`; the assistant's own value under the same name wins. */
   headers: Record<string, string>;
+  /** The project's user who asks, for whom the graph may be made. */
+  user?: AuthUser | undefined;
 }
 
 /** Describes an assistant's graph as its configuration makes it. */
@@ -70,14 +73,14 @@ export class AssistantGraphService {
   }
 
   async #ask<T>(
-    { scope, headers }: GraphRequester,
+    requester: GraphRequester,
     idOrGraph: string,
     ask: (host: Awaited<ReturnType<GraphHostProvider['requireRunning']>>, look: DescribeRequest) => Promise<T>,
   ): Promise<T> {
-    const assistant = await this.#assistants.find(scope, idOrGraph);
+    const assistant = await this.#assistants.find(requester.scope, idOrGraph);
     const host = await this.#host.requireRunning();
     try {
-      return await ask(host, lookRequestOf(assistant, headers));
+      return await ask(host, lookRequestOf(assistant, requester));
     } catch (error) {
       throw toCallerError(error);
     }
@@ -86,9 +89,10 @@ export class AssistantGraphService {
 
 function lookRequestOf(
   { assistantId, graphId, config, context }: AssistantRecord,
-  headers: Record<string, string>,
+  { headers, user }: GraphRequester,
 ): DescribeRequest {
-  const configurable = { ...headers, ...config.configurable, graph_id: graphId, assistant_id: assistantId };
+  const identity = { graph_id: graphId, assistant_id: assistantId, ...(user && userArguments(user)) };
+  const configurable = { ...headers, ...config.configurable, ...identity };
   return { graphId, config: { ...config, configurable, context } };
 }
 

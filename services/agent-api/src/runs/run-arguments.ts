@@ -2,6 +2,7 @@ import type { RunArguments, RunCreateStateful, RunCreateStreamingStateless } fro
 import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
 import type { AuthUser } from '@runyard/graph-host';
 import { BadRequestError } from '@runyard/service-kit';
+import { userArguments } from '../access/user-arguments.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
 import { withoutCheckpointKeys, withoutPlatformKeys } from '../assistants/configurable-keys.ts';
 
@@ -106,13 +107,7 @@ function configurationOf(request: RunRequest, assistant: RunAssistant) {
 /** Returns who makes the run. Nobody passes for another user of the project; only without one may a client name one. */
 function callerOf({ user, userId }: RunIdentity, requested: unknown): Record<string, unknown> {
   if (!user) return userId ? { user_id: requested ?? userId } : {};
-  return {
-    user_id: user.identity,
-    langgraph_auth_user: user,
-    langgraph_auth_user_id: user.identity,
-    langgraph_auth_permissions: user.permissions,
-    svc_auth_user: user,
-  };
+  return userArguments(user);
 }
 
 function checkpointOf(request: RunRequest): Record<string, unknown> {

@@ -4,6 +4,7 @@ import type { FactoryConfig, GraphHost } from '@runyard/graph-host';
 import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';
+import { privateOf } from '../access/user-arguments.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { configurableOfGraph } from '../assistants/configurable-keys.ts';
 
@@ -52,5 +53,7 @@ export class LastConfiguration {
 }
 
 function configurationOf({ config, context }: RunArguments): FactoryConfig {
-  return { ...config, configurable: configurableOfGraph(config.configurable), context };
+  // A factory may make the graph for the run's user.
+  const configurable = { ...configurableOfGraph(config.configurable), ...privateOf(config.configurable) };
+  return { ...config, configurable, context };
 }
