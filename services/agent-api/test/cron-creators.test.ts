@@ -31,7 +31,10 @@ async function create(origin: CronOrigin, request: { assistant_id?: string; meta
 
 async function fire(cronId: string): Promise<FiredSlot> {
   await services.pool.query("UPDATE cron SET next_run_date = now() - interval '1 s' WHERE cron_id = $1", [cronId]);
-  const slots = await services.engine.crons.fire({ graphIds: ['echo'], toRun: (cron) => runOfCron(cron, { hasUsers: true }) });
+  const slots = await services.engine.crons.fire({
+    graphIds: ['echo'],
+    toRun: (cron) => runOfCron(cron, { hasUsers: true }),
+  });
   expect(slots).toHaveLength(1);
   return slots[0]!;
 }
@@ -120,6 +123,28 @@ it('a cron needs its thread in the scope of threads, and runs that its creator c
   expect((await fire(seen.cron_id)).refusal).toMatchObject({ status: 403 });
 });
 
+it('who changes what the runs of a cron do makes them from then on, and may make them', async () => {
+  const { crons, assistants } = services;
+  const bob = (overrides: Partial<CronOrigin> = {}) =>
+    by(BOB, {
+      cronScope: UNRESTRICTED,
+      userId: 'bob',
+      user: { ...USER, identity: 'bob', token: 'of bob' },
+      ...overrides,
+    });
+  const { cron_id } = await create(by(ADA));
+  const userOf = async () => ((await fire(cron_id)).run!.kwargs.config as { configurable: object }).configurable;
+  await crons.patch(bob(), cron_id, { enabled: true, schedule: '@monthly', metadata: { n: 1 } });
+  expect(await userOf()).toMatchObject({ user_id: 'ada', svc_auth_user: { token: 'secret' } });
+  await crons.patch(bob(), cron_id, { input: { n: 1 } });
+  expect(await userOf()).toMatchObject({ user_id: 'bob', svc_auth_user: { token: 'of bob' } });
+  const { assistant_id } = await assistants.create(ADA, { graph_id: 'echo' });
+  const withAssistant = await create(by(ADA), { assistant_id });
+  expect(await statusOf(crons.patch(bob(), withAssistant.cron_id, { input: {} }))).toBe(404);
+  expect(await statusOf(crons.patch(bob({ cronScope: BOB }), cron_id, { input: {} }))).toBe(404);
+  expect((await fire(withAssistant.cron_id)).run!.kwargs.config).toMatchObject({ configurable: { user_id: 'ada' } });
+});
+
 it('a cron whose creator cannot be decrypted, or of a release before, fires as nobody else', async () => {
   const lost = await create(by(ADA));
   await services.pool.query(
@@ -138,4 +163,8 @@ it('a cron whose creator cannot be decrypted, or of a release before, fires as n
   const { configurable } = (await fire(older)).run!.kwargs.config as { configurable: object };
   expect(configurable).toMatchObject({ user_id: 'key-1' });
   expect(configurable).not.toHaveProperty('langgraph_auth_user');
+  const { assistants, runs } = services;
+  const { assistant_id } = await assistants.create(BOB, { graph_id: 'echo' });
+  await services.pool.query('UPDATE cron SET assistant_id = $2 WHERE cron_id = $1', [older, assistant_id]);
+  expect(await statusOf(runs.findById(BOB, (await fire(older)).run!.runId))).toBe(404);
 });

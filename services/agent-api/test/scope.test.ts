@@ -317,6 +317,50 @@ it('a run without a thread belongs to its creator, whoever owns its assistant', 
   expect(await outcome(runs.create(on(team), { assistant_id }))).toBe(403);
 });
 
+it('a run without a thread and without a user is not for those who own its assistant', async () => {
+  const { assistant_id } = await services.assistants.create(ADA, { graph_id: 'echo' });
+  const { runId } = await services.runs.create(on(UNRESTRICTED), { assistant_id });
+  expect(await outcome(services.runs.findById(ADA, runId))).toBe(404);
+  expect((await services.runs.findById(UNRESTRICTED, runId)).metadata).not.toHaveProperty('owner');
+});
+
+it('what exists already is answered to those who may read it, whatever they may create', async () => {
+  const { threads, assistants } = services;
+  const { threadId: thread_id, assistantId: assistant_id } = things;
+  const again = { graph_id: 'echo', if_exists: 'do_nothing' } as const;
+  const supersteps = [{ updates: [{ values: {}, as_node: '__input__' }] }];
+  const asked = (existing: Scope) => [
+    threads.create(UNRESTRICTED, { ...again, thread_id }, { existing }),
+    threads.create(UNRESTRICTED, { ...again, thread_id, supersteps }, { existing }),
+    assistants.create(UNRESTRICTED, { ...again, assistant_id }, { existing }),
+  ];
+  expect(await Promise.all(asked(BOB).map(outcome))).toEqual([409, 409, 409]);
+  expect(await Promise.all(asked(ADA))).toMatchObject([{ thread_id }, { thread_id }, { assistant_id }]);
+  // A default assistant is for all.
+  await assistants.create(UNRESTRICTED, { ...again, assistant_id: services.echo }, { existing: [] });
+});
+
+it('a copy is in the scope of copies, and its source in that of sources', async () => {
+  const { threads, retention } = services;
+  const copy = (source: Scope, its: Scope, metadata = {}) =>
+    retention.copy({ source, copy: its }, things.threadId, { metadata });
+  expect((await copy(ADA, BOB, { n: 1, owner: 'carol' })).metadata).toMatchObject({ owner: 'bob', n: 1 });
+  expect(await outcome(copy(BOB, UNRESTRICTED))).toBe(409);
+  expect(await outcome(copy(ADA, [{ owner: 'bob' }, { teams: ['blue'] }]))).toBe(403);
+  const { thread_id } = await copy(ADA, [{ owner: 'bob' }, { teams: ['blue'] }], { teams: ['blue'] });
+  expect((await threads.get(UNRESTRICTED, thread_id)).metadata).toMatchObject({ owner: 'ada', teams: ['blue'] });
+});
+
+it('the threads of an assistant are deleted with it as far as they may be', async () => {
+  const { assistants, threads } = services;
+  const { assistant_id } = await assistants.create(ADA, { graph_id: 'echo' });
+  const of = (scope: Scope) => threads.create(scope, { metadata: { assistant_id } });
+  const [adas, bobs] = [await of(ADA), await of(BOB)];
+  await assistants.delete(ADA, assistant_id, { threadScope: BOB });
+  const left = [adas, bobs].map(({ thread_id }) => outcome(threads.get(UNRESTRICTED, thread_id)));
+  expect(await Promise.all(left)).toMatchObject([{ thread_id: adas.thread_id }, 404]);
+});
+
 it('an item of somebody else is not deleted', async () => {
   const item = { namespace: [things.mark], key: 'k' };
   await services.items.delete(BOB, item);

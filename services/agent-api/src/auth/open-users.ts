@@ -1,8 +1,7 @@
 import type { Project } from '@runyard/graph-host';
 import type { PrincipalVerifier } from '@runyard/service-kit';
-import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
-import { Authorizer } from './authorizer.ts';
-import { UserVerifier } from './user-verifier.ts';
+import { Authorizer, type AuthorizerOptions } from './authorizer.ts';
+import { UserVerifier, type UserVerifierOptions } from './user-verifier.ts';
 
 /** The users of a project that decides about its callers. */
 export interface ProjectUsers {
@@ -17,7 +16,7 @@ export interface ProjectUsers {
  */
 export function openUsers(
   { auth, authSettings }: Pick<Project, 'auth' | 'authSettings'>,
-  host: Pick<SupervisedGraphHost, 'requireRunning'>,
+  host: AuthorizerOptions['host'] & UserVerifierOptions['host'],
   platform: PrincipalVerifier,
 ): ProjectUsers | undefined {
   if (auth === null) return undefined;

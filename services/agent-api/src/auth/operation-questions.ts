@@ -1,7 +1,7 @@
 /** The questions that the operations ask of the project's handlers. */
 import { type QueryFlag, ThreadCreate } from '@runyard/contracts';
+import { parseNamespace } from '../http/namespace-query.ts';
 import { isSet } from '../http/query-flag.ts';
-import { parseNamespace } from '../store/namespace.ts';
 import { isContinuing } from '../streams/continuation.ts';
 import type { AuthEvent } from './auth-events.ts';
 import { askAboutNested, askAboutPath, askAboutRequest, type Question, type RequestParts } from './question.ts';

@@ -13,5 +13,8 @@ export async function openFeedback({ pool, ttlSeconds }: { pool: pg.Pool; ttlSec
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
   const tokens = new FeedbackTokens({ signingKey: rows[0]!.signing_key, ttlSeconds });
   const store = new FeedbackStore(pool);
-  return { tokens, routes: (requireRun: RequireRun, guard: RouteGuard) => feedbackRoutes({ tokens, store, requireRun, guard }) };
+  return {
+    tokens,
+    routes: (requireRun: RequireRun, guard: RouteGuard) => feedbackRoutes({ tokens, store, requireRun, guard }),
+  };
 }

@@ -1,6 +1,6 @@
 import { BadRequestError, UnprocessableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { parseNamespace, requireItemNamespace } from './namespace.ts';
+import { requireItemNamespace } from './namespace.ts';
 
 it('a namespace with an empty label, or one with a period, is refused', () => {
   expect(() => requireItemNamespace(['a.b'])).toThrow(UnprocessableError);
@@ -12,9 +12,4 @@ it('an empty namespace and the one that LangGraph keeps for itself are refused',
   expect(() => requireItemNamespace(undefined)).toThrow(BadRequestError);
   expect(() => requireItemNamespace(['langgraph', 'a'])).toThrow(BadRequestError);
   expect(requireItemNamespace(['a', 'langgraph'])).toEqual(['a', 'langgraph']);
-});
-
-it('a namespace is read from labels joined by periods or from a repeated parameter', () => {
-  expect(parseNamespace('a.b')).toEqual(['a', 'b']);
-  expect(parseNamespace(['a', 'b'])).toEqual(['a', 'b']);
 });

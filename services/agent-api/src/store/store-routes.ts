@@ -2,8 +2,8 @@ import { deleteItem, getItem, listNamespaces, putItem, searchItems } from '@runy
 import { noContent, ok } from '@runyard/service-kit';
 import { DELETE_ITEM, GET_ITEM, LIST_NAMESPACES, PUT_ITEM, SEARCH_ITEMS } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import { parseNamespace } from '../http/namespace-query.ts';
 import { isSet } from '../http/query-flag.ts';
-import { parseNamespace } from './namespace.ts';
 import type { StoreService } from './store-service.ts';
 
 export function storeRoutes(store: StoreService, guard: RouteGuard): GuardedOperation[] {

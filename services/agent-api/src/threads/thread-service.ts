@@ -85,11 +85,12 @@ export class ThreadService {
     try {
       await this.#state.createThreadWithState(thread, supersteps, bound);
     } catch (error) {
-      if (acceptsExisting && error instanceof ConflictError) {
-        const existing = await this.#requireExisting(scope, threadId);
-        if (!isInScope(existing.metadata, existingScope)) throw threadExists(threadId);
-        if (keyed) await this.#keys.settle(keyed, existing);
-        return existing;
+      const isTaken = acceptsExisting && error instanceof ConflictError;
+      const existing = isTaken ? await this.#store.find(scope, threadId) : undefined;
+      if (existing && isInScope(existing.metadata, existingScope)) {
+        const answer = toWireThread(existing);
+        if (keyed) await this.#keys.settle(keyed, answer);
+        return answer;
       }
       if (keyed) await this.#keys.release(keyed);
       throw error instanceof KeyTakenError ? error : superstepError(threadId, error);
