@@ -18,6 +18,12 @@ export function domainOfEmail(email: string): string | null {
   return email.includes('@') && domain !== '' ? domain : null;
 }
 
+/** Returns whether the owner of a domain names the organization by a DNS record. False while DNS does not answer. */
+export async function isVerifiedDomain(domain: string, organizationId: string): Promise<boolean> {
+  const records = await resolveTxt(recordName(domain)).catch(() => []);
+  return records.some((chunks) => chunks.join('') === recordValue(organizationId));
+}
+
 /**
  * Requires the DNS record by which the owner of a domain names the organization. Without it, an organization could have
  * the people of another sent to its own provider.
@@ -25,11 +31,13 @@ export function domainOfEmail(email: string): string | null {
  * @throws InvalidFieldError
  */
 export async function requireVerifiedDomain(domain: string, organizationId: string): Promise<void> {
-  const name = `_runyard-sso.${domain}`;
-  const expected = `runyard-sso=${organizationId}`;
-  const records = await resolveTxt(name).catch(() => []);
-  if (records.some((chunks) => chunks.join('') === expected)) return;
-  throw new InvalidFieldError(['body', 'email_domains'], `There is no TXT record "${expected}" at ${name}.`, {
-    code: 'sso_domain_unverified',
-  });
+  if (await isVerifiedDomain(domain, organizationId)) return;
+  throw new InvalidFieldError(
+    ['body', 'email_domains'],
+    `There is no TXT record "${recordValue(organizationId)}" at ${recordName(domain)}.`,
+    { code: 'sso_domain_unverified' },
+  );
 }
+
+const recordName = (domain: string) => `_runyard-sso.${domain}`;
+const recordValue = (organizationId: string) => `runyard-sso=${organizationId}`;

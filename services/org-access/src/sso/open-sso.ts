@@ -3,6 +3,7 @@ import { type BoundOperation, ConfigError } from '@runyard/service-kit';
 import type { Foundation } from '../foundation.ts';
 import { SsoSignInService } from '../sign-in/sso-sign-in.ts';
 import { SignInCompletion } from './complete-sign-in.ts';
+import { isVerifiedDomain } from './email-domains.ts';
 import { EnvironmentProvider } from './environment-provider.ts';
 import { IdentityProviderClient } from './identity-provider-client.ts';
 import { SsoLookupService } from './lookup-service.ts';
@@ -68,7 +69,7 @@ function openSignIn(
   return {
     database,
     oidc: new OidcSignIn({ client, pending, subjectClaims: readSubjectClaims(config) }),
-    saml: new SamlSignIn({ database, client: samlClient, pending }),
+    saml: new SamlSignIn({ database, client: samlClient, pending, ownsDomain: isVerifiedDomain }),
     samlClient,
     completion: new SignInCompletion({
       database,

@@ -7,6 +7,7 @@ import type { VerifiedAnswer } from '../complete-sign-in.ts';
 import type { PendingSignIns } from '../pending-sign-ins.ts';
 import { samlOf } from '../provider-configuration.ts';
 import { SignInRefusedError } from '../sign-in-refusal.ts';
+import { chooseByDomain, type OwnsDomain, type SignedAnswer } from './choose-by-domain.ts';
 import type { Assertion, SamlClient } from './saml-client.ts';
 
 interface SamlVisit {
@@ -26,11 +27,13 @@ export class SamlSignIn {
   readonly #database: Database;
   readonly #client: SamlClient;
   readonly #pending: PendingSignIns;
+  readonly #ownsDomain: OwnsDomain;
 
-  constructor(options: { database: Database; client: SamlClient; pending: PendingSignIns }) {
+  constructor(options: { database: Database; client: SamlClient; pending: PendingSignIns; ownsDomain: OwnsDomain }) {
     this.#database = options.database;
     this.#client = options.client;
     this.#pending = options.pending;
+    this.#ownsDomain = options.ownsDomain;
   }
 
   /** Returns where the browser goes. */
@@ -65,9 +68,20 @@ export class SamlSignIn {
 
   /** Reads a response that nobody asked for: sign-in that began at the provider. @throws SignInRefusedError */
   async receiveUnasked(response: string): Promise<VerifiedAnswer> {
-    const entityId = claimedIssuer(response);
+    const { provider, assertion } = await this.#findSigner(response);
+    await this.#database.transact((transaction) => this.#use(transaction, provider, assertion)).catch(refuseReplay);
+    return toAnswer(provider, assertion);
+  }
+
+  /** Finds the one organization's provider that a response is from. @throws SignInRefusedError */
+  async #findSigner(response: string): Promise<SignedAnswer> {
     const providers = await this.#database.prisma.ssoProvider.findMany({
-      where: { protocol: 'saml', isEnabled: true, configuration: { path: ['entityId'], equals: entityId } },
+      where: {
+        protocol: 'saml',
+        isEnabled: true,
+        configuration: { path: ['entityId'], equals: claimedIssuer(response) },
+      },
+      include: { domains: true },
     });
     const open = providers.filter((provider) => samlOf(provider).idpInitiatedEnabled);
     const read = await Promise.allSettled(
@@ -77,16 +91,11 @@ export class SamlSignIn {
       })),
     );
     const valid = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const [only] = valid;
-    // A provider that several organizations share does not say which of them is meant.
-    if (!only || valid.length > 1) {
-      const cause = read.find((each) => each.status === 'rejected')?.reason;
-      throw new SignInRefusedError('answer_invalid', { cause });
-    }
-    await this.#database
-      .transact((transaction) => this.#use(transaction, only.provider, only.assertion))
-      .catch(refuseReplay);
-    return toAnswer(only.provider, only.assertion);
+    const signer = valid.length > 1 ? await chooseByDomain(valid, this.#ownsDomain) : valid[0];
+    if (signer) return signer;
+    const failure = read.find((each) => each.status === 'rejected')?.reason;
+    const cause = valid.length > 1 ? 'Of several organizations with this provider, not one owns the domain.' : failure;
+    throw new SignInRefusedError('answer_invalid', { cause });
   }
 
   /** Uses an assertion up. @throws Prisma's P2002 when it was used before */
