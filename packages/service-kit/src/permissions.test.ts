@@ -57,6 +57,15 @@ describe('what an operation declares', () => {
     expect(tenantOf(viewer)).toEqual({ organizationId: 'organization', workspaceId: 'workspace' });
   });
 
+  it('a caller in a deleted workspace finds nothing of it, and the rest of the organization', () => {
+    const caller: Principal = { ...nowhere, permissions: ['organization:read'], isWorkspaceDeleted: true };
+    const missing = { status: 404, message: 'Workspace not found' };
+    expect(() => tenantOf(caller)).toThrow(expect.objectContaining(missing));
+    const ofWorkspace = onPrincipals({ permission: 'runs:read' });
+    expect(() => authorize(caller, ofWorkspace)).toThrow(expect.objectContaining(missing));
+    expect(refusalOf(caller, onPrincipals({ permission: 'organization:read' }))).toBeUndefined();
+  });
+
   it('of several permissions one is enough, and a refusal names the first', () => {
     const access = onPrincipals({ permission: ['deployments:update', 'listener:speak'] });
     expect(refusalOf({ ...viewer, permissions: ['listener:speak'] }, access)).toBeUndefined();

@@ -1,5 +1,5 @@
 import type { OperationAccess, Permission, PermissionRefusal } from '@runyard/contracts';
-import { ForbiddenError } from './errors.ts';
+import { type AppError, ForbiddenError, NotFoundError } from './errors.ts';
 import type { BoundOperation } from './http/bind.ts';
 import type { Principal } from './principal.ts';
 
@@ -9,9 +9,10 @@ export interface Tenant {
   workspaceId: string;
 }
 
-/** Returns the workspace that the caller acts in. @throws ForbiddenError when it acts in none */
-export function tenantOf({ organizationId, workspaceId }: Principal): Tenant {
-  if (!workspaceId) throw workspaceMissing();
+/** Returns the workspace that the caller acts in. @throws ForbiddenError, NotFoundError when it acts in none */
+export function tenantOf(caller: Principal): Tenant {
+  const { organizationId, workspaceId } = caller;
+  if (!workspaceId) throw workspaceMissing(caller);
   return { organizationId, workspaceId };
 }
 
@@ -26,7 +27,7 @@ export function requireOperationPermission({ operation, handler }: BoundOperatio
   };
 }
 
-/** Checks what an operation declares of its callers. @throws ForbiddenError */
+/** Checks what an operation declares of its callers. @throws ForbiddenError, NotFoundError */
 export function authorize(caller: Principal, { access, permission, plan, refusal }: OperationAccess): void {
   if (access !== 'principal') return;
   if (permission === 'signed-in person') {
@@ -60,20 +61,21 @@ export function hasPermission({ permissions }: Pick<Principal, 'permissions'>, p
 /**
  * Checks a permission that depends on the request or the resource, in addition to the declared one.
  *
- * @throws ForbiddenError
+ * @throws ForbiddenError, NotFoundError
  */
 export function requirePermission(caller: Principal, permission: Permission): void {
   if (!hasPermission(caller, permission)) throw permissionMissing(caller, permission);
 }
 
-function permissionMissing(caller: Principal, permission: Permission, refusal?: PermissionRefusal): ForbiddenError {
+function permissionMissing(caller: Principal, permission: Permission, refusal?: PermissionRefusal): AppError {
   const place = permission.startsWith('organization:') ? 'organization' : 'workspace';
-  if (place === 'workspace' && !caller.workspaceId) return workspaceMissing();
+  if (place === 'workspace' && !caller.workspaceId) return workspaceMissing(caller);
   const detail = refusal?.detail ?? `You may not do this in the ${place}: ${permission} is missing`;
   return new ForbiddenError(detail, { code: refusal?.code ?? 'permission_missing' });
 }
 
-function workspaceMissing(): ForbiddenError {
+function workspaceMissing({ isWorkspaceDeleted }: Principal): AppError {
+  if (isWorkspaceDeleted) return new NotFoundError('Workspace not found', { code: 'workspace_deleted' });
   // Clients search the text for the words `requires workspace specification`.
   return new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id', {
     code: 'workspace_required',

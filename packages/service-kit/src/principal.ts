@@ -13,6 +13,8 @@ export interface Principal {
   organizationId: string;
   /** Missing for a caller of the whole organization. */
   workspaceId?: string;
+  /** True when the workspace in which the caller wants to act was deleted. */
+  isWorkspaceDeleted?: boolean;
   keyId?: string;
   /** Missing for service accounts. */
   personId?: string;
@@ -111,6 +113,7 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
     identity: claims.sub,
     organizationId: claims.organization_id ?? '',
     ...(claims.workspace_id === undefined ? {} : { workspaceId: claims.workspace_id }),
+    ...(claims.workspace_deleted === undefined ? {} : { isWorkspaceDeleted: claims.workspace_deleted }),
     ...(claims.key_id === undefined ? {} : { keyId: claims.key_id }),
     ...(claims.person_id === undefined ? {} : { personId: claims.person_id }),
     ...(claims.session_id === undefined ? {} : { sessionId: claims.session_id }),

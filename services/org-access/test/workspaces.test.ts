@@ -143,7 +143,7 @@ describe('a deleted workspace', () => {
       body: { id: gone.id, is_deleted: true, role_id: null, permissions: [], created_at: gone.created_at },
     });
     expect((await platform.verify(only.key)).status).toBe(401);
-    for (const key of [both.key, member.token, platform.bootstrap.api_key]) {
+    for (const key of [both.key, member.token]) {
       expect((await platform.verify(key, { workspace_id: gone.id })).status).toBe(403);
     }
     expect((await platform.verify(both.key)).body.claims.workspace_id).toBe(stays.id);
@@ -164,6 +164,44 @@ describe('a deleted workspace', () => {
     // Its handle is free again, its id is not.
     await make({ tenant_handle: gone.tenant_handle });
     expect((await platform.asAdmin('POST', WORKSPACES, { display_name: 'x', id: gone.id })).status).toBe(409);
+  });
+
+  it('is not found by administrators who name it, who reach the rest, and looks to others like a foreign one', async () => {
+    const gone = await make();
+    await platform.asAdmin('DELETE', `${WORKSPACES}/${gone.id}`);
+    const administrator = await people.add({ organizationRole: 'organizationAdmin' });
+    const { token } = await people.signIn(administrator.personId);
+    for (const key of [platform.bootstrap.api_key, token]) {
+      const call = (method: string, path: string, body?: object) =>
+        platform.call(key, method, `${WORKSPACES}${path}`, body, gone.id);
+      const missing = { status: 404, body: { detail: 'Workspace not found' } };
+      expect(await call('DELETE', `/${gone.id}`)).toEqual(missing);
+      expect(await call('PATCH', `/${gone.id}`, { display_name: 'x' })).toEqual(missing);
+      expect(await call('GET', '/current/secrets')).toEqual(missing);
+      expect((await call('GET', '')).status).toBe(200);
+      const { claims } = (await platform.verify(key, { workspace_id: gone.id })).body;
+      expect(claims).toMatchObject({ workspace_deleted: true });
+      expect(claims).not.toHaveProperty('workspace_id');
+      const audience = `deployment:${randomUUID()}`;
+      expect((await platform.verify(key, { workspace_id: gone.id, audience })).status).toBe(403);
+    }
+    const strangerId = await people.addPerson();
+    const { organizationId } = await people.addOrganization();
+    await people.addMember(strangerId, organizationId, [
+      { roleId: PLATFORM_ROLES.organizationAdmin, workspaceId: null },
+    ]);
+    const stranger = await people.signIn(strangerId);
+    const operator = await people.add({ organizationRole: 'organizationOperator' });
+    const reader = await platform.issue({ org_role_id: PLATFORM_ROLES.organizationAdmin, read_only: true });
+    for (const key of [stranger.token, operator.token, reader.key]) {
+      const [ofDeleted, ofNobody] = await Promise.all(
+        [gone.id, randomUUID()].map(async (id) => ({ id, answer: await platform.verify(key, { workspace_id: id }) })),
+      );
+      expect(ofDeleted!.answer.status).toBe(403);
+      expect(ofDeleted!.answer.body.detail.replace(ofDeleted!.id, '')).toBe(
+        ofNobody!.answer.body.detail.replace(ofNobody!.id, ''),
+      );
+    }
   });
 
   it('is named to other services that ask, and unknown ones are not', async () => {

@@ -48,6 +48,11 @@ export const CALLER_ERRORS = {
     meaning: 'A key of the whole organization is used on something of one workspace.',
     remedy: 'Send `X-Tenant-Id`.',
   },
+  workspace_deleted: {
+    status: 404,
+    meaning: '`X-Tenant-Id` names a workspace that was deleted, and the caller administers its organization.',
+    remedy: 'Leave the header out, or name another workspace.',
+  },
   workspace_out_of_reach: {
     status: 403,
     meaning: '`X-Tenant-Id` or, for people, `X-Organization-Id` names one that the caller does not reach, or none.',

@@ -2,6 +2,7 @@ import type { VerifyKeyRequest, VerifyKeyResponse } from '@runyard/contracts';
 import { isUuid } from '@runyard/contracts';
 import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
+import { isKnownToBeDeleted } from '../access/known-deletion.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { restrictToReading } from '../access/read-only.ts';
 import { permissionsForAudience } from '../access/resource-permissions.ts';
@@ -25,7 +26,7 @@ export class KeyVerifier {
 
   /**
    * Without a requested workspace, the key acts in its default one, or in the only one it reaches. A key of the whole
-   * organization without a default acts in none.
+   * organization without a default acts in none, and so does one of an administrator in a deleted workspace.
    *
    * @throws UnauthorizedError for a key that is unknown, revoked or expired
    * @throws ForbiddenError when the key does not reach the requested workspace
@@ -33,27 +34,32 @@ export class KeyVerifier {
   async verify(request: VerifyKeyRequest): Promise<VerifyKeyResponse> {
     const key = await this.#find(request.key);
     const { organizationId, identityId } = key;
-    const workspaceId = request.workspace_id
-      ? parseWorkspaceId(request.workspace_id)
+    const requested = request.workspace_id || undefined;
+    const workspaceId = requested
+      ? parseWorkspaceId(requested)
       : (key.defaultWorkspaceId ?? (await this.#onlyWorkspace(organizationId, identityId)));
     const accessOfIdentity = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
     if (!accessOfIdentity) throw new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
     const access = key.readOnly ? restrictToReading(accessOfIdentity) : accessOfIdentity;
-    if (request.workspace_id && !access.workspace) throw workspaceForbidden(request.workspace_id);
+    const isUnreached = workspaceId !== null && requested !== undefined && !access.workspace;
+    const { audience } = request;
+    if (isUnreached && !(await isKnownToBeDeleted(this.#prisma, access, { organizationId, workspaceId, audience })))
+      throw workspaceForbidden(requested);
 
     this.#lastUse.record(key.id);
     const { workspace, claims } = await permissionsForAudience(
       this.#prisma,
-      { organizationId, workspaceId, audience: request.audience },
+      { organizationId, workspaceId, audience },
       access,
       { isReadOnly: key.readOnly },
     );
     const principal = await this.#tokens.sign(
       {
         sub: identityId,
-        aud: request.audience,
+        aud: audience,
         organization_id: organizationId,
         ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
+        ...(isUnreached ? { workspace_deleted: true } : {}),
         kind: key.kind as KeyKind,
         key_id: key.id,
         ...(key.identity.personId === null ? {} : { person_id: key.identity.personId }),

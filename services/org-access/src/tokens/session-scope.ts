@@ -79,7 +79,7 @@ async function requestedOrganization(
   const refusal = workspaceOutOfReach(workspaceId);
   const workspace = isUuid(workspaceId)
     ? await prisma.workspace.findFirst({
-        where: { id: workspaceId.toLowerCase(), deletedAt: null },
+        where: { id: workspaceId.toLowerCase() },
         select: { organizationId: true },
       })
     : null;

@@ -1,5 +1,6 @@
 import { isUuid, type PrincipalClaims, type VerifyKeyRequest, type VerifyKeyResponse } from '@runyard/contracts';
 import { accessOf } from '../access/access.ts';
+import { isKnownToBeDeleted } from '../access/known-deletion.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
 import { listReachableWorkspaces } from '../access/reachable-workspaces.ts';
 import { permissionsForAudience } from '../access/resource-permissions.ts';
@@ -65,12 +66,17 @@ export class SessionVerifier {
     if (requested !== undefined && !isUuid(requested)) throw workspaceOutOfReach(requested);
     const workspaceId = requested?.toLowerCase() ?? (await this.#onlyWorkspace(identity));
     const access = await accessOf(prisma, { ...identity, workspaceId });
-    if (!access || (requested !== undefined && !access.workspace)) throw workspaceOutOfReach(requested ?? '');
+    if (!access) throw workspaceOutOfReach(requested ?? '');
+    const isUnreached = workspaceId !== null && requested !== undefined && !access.workspace;
+    const { organizationId } = identity;
+    if (isUnreached && !(await isKnownToBeDeleted(prisma, access, { organizationId, workspaceId, audience })))
+      throw workspaceOutOfReach(requested);
     const bounded = await permissionsForAudience(prisma, { ...identity, workspaceId, audience }, access);
     const claims = {
       sub: identity.identityId,
-      organization_id: identity.organizationId,
+      organization_id: organizationId,
       ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
+      ...(isUnreached ? { workspace_deleted: true } : {}),
       plan: access.plan,
       organization_role: organizationRoleName(access.organizationRoleId),
       permissions: [...access.organization, ...bounded.workspace].sort(),

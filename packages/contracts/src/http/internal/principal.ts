@@ -25,6 +25,9 @@ export const PrincipalClaims = Type.Object(
     workspace_id: Type.Optional(
       Type.String({ format: 'uuid', description: 'Absent for a caller of the whole organization.' }),
     ),
+    workspace_deleted: Type.Optional(
+      Type.Boolean({ description: 'The requested workspace was deleted; only administrators get to know it.' }),
+    ),
     kind: Type.Union([Type.Literal('service_key'), Type.Literal('personal_token'), Type.Literal('session')]),
     key_id: Type.Optional(Type.String({ format: 'uuid' })),
     person_id: Type.Optional(Type.String({ format: 'uuid', description: 'Absent for service accounts.' })),
