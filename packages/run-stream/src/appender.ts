@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { encodeEntry } from './entry-codec.ts';
+import type { EntryCodec } from './entry-codec.ts';
 import { StaleEpochError, StreamUnavailableError } from './errors.ts';
 import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
 import { runCommand } from './redis-connection.ts';
@@ -39,11 +39,13 @@ const THREADS_MAX = 20_000;
 export class Appender {
   readonly #redis: Redis & StreamCommands;
   readonly #settings: StreamSettings;
+  readonly #codec: EntryCodec;
   readonly #appending = new Map<string, ThreadAppends>();
 
-  constructor(redis: Redis & StreamCommands, settings: StreamSettings) {
+  constructor(redis: Redis & StreamCommands, settings: StreamSettings, codec: EntryCodec) {
     this.#redis = redis;
     this.#settings = settings;
+    this.#codec = codec;
   }
 
   async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
@@ -85,11 +87,11 @@ export class Appender {
     const { threadId } = fence;
     const before = this.#appending.get(threadId);
     const continues = before?.runId === runId || (events[0]?.attempt ?? 1) > 1;
-    const texts = events.map((event) => encodeEntry(event, options.resumable));
+    const texts = events.map((event) => this.#codec.encode(event, options.resumable));
     const marked = (events[0] && before?.lost) ?? [];
     for (const lost of marked) {
       if (!showsNoLoss(lost, events[0]!))
-        texts.unshift(encodeEntry(toGapEvent(lost, before!.lastId), options.resumable));
+        texts.unshift(this.#codec.encode(toGapEvent(lost, before!.lastId), options.resumable));
     }
     const known = latestId(options.lastKnownId, before?.lastId);
     try {

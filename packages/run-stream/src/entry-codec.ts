@@ -1,41 +1,11 @@
+import type { DataCipher } from '@runyard/encryption';
+import { decryptContent, encryptContent } from './entry-encryption.ts';
+import { hasSeparator, RECORD, UNIT } from './entry-separators.ts';
 import { nextId } from './event-id.ts';
 import type { AppendEvent, StreamEntry } from './types.ts';
 
-/**
- * An entry is stored and published as the same text: run, attempt, kind, event and data between unit separators, and
- * the entries of one publication between record separators. Valid JSON never contains these two characters, so nothing
- * is escaped or parsed on the way. The attempt of a resumable run ends in `r`.
- */
-const UNIT = '\u001f';
-const RECORD = '\u001e';
+/** The last character of a resumable run's attempt. */
 const RESUMABLE = 'r';
-
-export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent, isResumable: boolean): string {
-  if (hasSeparator(data)) throw new TypeError('The data of an event is not JSON text.');
-  // Event names contain node names, which may have any characters.
-  const name = hasSeparator(event) ? event.replaceAll(UNIT, '').replaceAll(RECORD, '') : event;
-  return `${runId}${UNIT}${attempt}${isResumable ? RESUMABLE : ''}${UNIT}${kind}${UNIT}${name}${UNIT}${data}`;
-}
-
-function hasSeparator(text: string): boolean {
-  return text.includes(UNIT) || text.includes(RECORD);
-}
-
-export function decodeEntry(id: string, text: string): StreamEntry {
-  const runEnd = text.indexOf(UNIT);
-  const attemptEnd = text.indexOf(UNIT, runEnd + 1);
-  const kindEnd = text.indexOf(UNIT, attemptEnd + 1);
-  const eventEnd = text.indexOf(UNIT, kindEnd + 1);
-  return {
-    id,
-    runId: text.slice(0, runEnd),
-    attempt: Number.parseInt(text.slice(runEnd + 1, attemptEnd), 10),
-    isResumable: text.charAt(attemptEnd - 1) === RESUMABLE,
-    kind: text.slice(attemptEnd + 1, kindEnd),
-    event: text.slice(kindEnd + 1, eventEnd),
-    data: text.slice(eventEnd + 1),
-  };
-}
 
 /** One append in the form for live readers. */
 export interface LiveBatch {
@@ -49,17 +19,60 @@ export interface LiveBatch {
 }
 
 /**
- * Decodes a message of the append script: `predecessor UNIT first id`, then the entries, each after a record separator;
- * large entries are replaced by `predecessor UNIT first id UNIT last id` alone.
+ * Writes and reads entries. An entry is stored and published as the same text: run, attempt, kind, event and data
+ * between unit separators, and the entries of one publication between record separators. With a key, kind, event and
+ * data are encrypted.
  */
-export function decodeBatch(message: string): LiveBatch {
-  const [header, ...texts] = message.split(RECORD);
-  const [predecessor = '', firstId = '', lastId] = header!.split(UNIT);
-  if (lastId !== undefined) return { predecessor, lastId, entries: [], bytes: 200 };
-  let id = firstId;
-  const entries = texts.map((text, index) => {
-    if (index > 0) id = nextId(id);
-    return decodeEntry(id, text);
-  });
-  return { predecessor, lastId: id, entries, bytes: message.length * 2 + entries.length * 200 };
+export class EntryCodec {
+  readonly #cipher: DataCipher;
+
+  constructor(cipher: DataCipher) {
+    this.#cipher = cipher;
+  }
+
+  encode({ runId, attempt, kind, event, data }: AppendEvent, isResumable: boolean): string {
+    if (hasSeparator(data)) throw new TypeError('The data of an event is not JSON text.');
+    // Event names contain node names, which may have any characters.
+    const name = hasSeparator(event) ? event.replaceAll(UNIT, '').replaceAll(RECORD, '') : event;
+    const content = { kind, event: name, data };
+    const stored = this.#cipher.isEncrypting ? encryptContent(content, this.#cipher) : content;
+    const flag = isResumable ? RESUMABLE : '';
+    return [runId, `${attempt}${flag}`, stored.kind, stored.event, stored.data].join(UNIT);
+  }
+
+  /** An entry that cannot be decrypted here is decoded as the gap `lost`. */
+  decode(id: string, text: string): StreamEntry {
+    const runEnd = text.indexOf(UNIT);
+    const attemptEnd = text.indexOf(UNIT, runEnd + 1);
+    const kindEnd = text.indexOf(UNIT, attemptEnd + 1);
+    const eventEnd = text.indexOf(UNIT, kindEnd + 1);
+    const stored = {
+      kind: text.slice(attemptEnd + 1, kindEnd),
+      event: text.slice(kindEnd + 1, eventEnd),
+      data: text.slice(eventEnd + 1),
+    };
+    return {
+      id,
+      runId: text.slice(0, runEnd),
+      attempt: Number.parseInt(text.slice(runEnd + 1, attemptEnd), 10),
+      isResumable: text.charAt(attemptEnd - 1) === RESUMABLE,
+      ...decryptContent(stored, this.#cipher),
+    };
+  }
+
+  /**
+   * Decodes a message of the append script: `predecessor UNIT first id`, then the entries, each after a record
+   * separator; large entries are replaced by `predecessor UNIT first id UNIT last id` alone.
+   */
+  decodeBatch(message: string): LiveBatch {
+    const [header, ...texts] = message.split(RECORD);
+    const [predecessor = '', firstId = '', lastId] = header!.split(UNIT);
+    if (lastId !== undefined) return { predecessor, lastId, entries: [], bytes: 200 };
+    let id = firstId;
+    const entries = texts.map((text, index) => {
+      if (index > 0) id = nextId(id);
+      return this.decode(id, text);
+    });
+    return { predecessor, lastId: id, entries, bytes: message.length * 2 + entries.length * 200 };
+  }
 }

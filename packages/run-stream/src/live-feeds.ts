@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { decodeBatch, type LiveBatch } from './entry-codec.ts';
+import type { EntryCodec, LiveBatch } from './entry-codec.ts';
 
 /** Receives the messages of a feed. */
 export interface FeedListener {
@@ -22,13 +22,15 @@ const CHANNELS_PER_COMMAND = 500;
  */
 export class LiveFeeds {
   readonly #redis: Redis;
+  readonly #codec: EntryCodec;
   readonly #feeds = new Map<string, Feed>();
   readonly #handlers = new Map<string, { handle: (message: string) => void }>();
   #wasConnected = false;
 
   /** @param redis a connection that is owned by this object from now on */
-  constructor(redis: Redis) {
+  constructor(redis: Redis, codec: EntryCodec) {
     this.#redis = redis;
+    this.#codec = codec;
     redis.on('message', (channel, message) => this.#deliver(channel, message));
     redis.on('close', () => {
       for (const feed of this.#feeds.values()) feed.isSubscribed = false;
@@ -101,7 +103,7 @@ export class LiveFeeds {
   #deliver(channel: string, message: string): void {
     const feed = this.#feeds.get(channel);
     if (feed) {
-      const batch = decodeBatch(message);
+      const batch = this.#codec.decodeBatch(message);
       for (const listener of feed.listeners) listener.onBatch(batch);
       return;
     }

@@ -1,3 +1,4 @@
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { StreamGap } from './types.ts';
 
 export interface RunStreamsOptions {
@@ -5,6 +6,11 @@ export interface RunStreamsOptions {
   redis: string;
   /** Prefix of every key and channel; one per deployment. */
   keyPrefix: string;
+  /**
+   * Encrypts what entries say of a graph; their runs stay readable. Entries that it cannot decrypt are read as a gap.
+   * Default: no encryption.
+   */
+  cipher?: DataCipher;
   /** Milliseconds after which a command counts as failed. Default 2 s. */
   timeoutMs?: number;
   /** Approximate maximum number of entries per thread. Default 50,000. */
@@ -39,6 +45,7 @@ export type StreamSettings = Required<RunStreamsOptions>;
 
 export function withDefaults(options: RunStreamsOptions): StreamSettings {
   return {
+    cipher: NO_ENCRYPTION,
     timeoutMs: 2_000,
     maxEntriesPerThread: 50_000,
     maxBytesPerThread: 256 * 1024 * 1024,

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { Appender } from './appender.ts';
+import { EntryCodec } from './entry-codec.ts';
 import { BEFORE_ALL } from './event-id.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { type RangePage, toRangePage } from './range-page.ts';
@@ -24,19 +25,21 @@ export class RunStreams {
   readonly #settings: StreamSettings;
   readonly #redis: Redis & StreamCommands;
   readonly #subscriber: Redis;
+  readonly #codec: EntryCodec;
   readonly #appender: Appender;
   readonly #feeds: LiveFeeds;
   readonly #budget: ReadBudget;
 
   constructor(options: RunStreamsOptions) {
     this.#settings = withDefaults(options);
-    const { redis, keyPrefix, timeoutMs, readersBufferBytes } = this.#settings;
+    const { redis, keyPrefix, timeoutMs, readersBufferBytes, cipher } = this.#settings;
     this.#redis = defineStreamCommands(
       openConnection(redis, { name: `${keyPrefix}-streams`, timeoutMs, pipelined: true }),
     );
     this.#subscriber = openConnection(redis, { name: `${keyPrefix}-streams-live`, timeoutMs, pipelined: false });
-    this.#appender = new Appender(this.#redis, this.#settings);
-    this.#feeds = new LiveFeeds(this.#subscriber);
+    this.#codec = new EntryCodec(cipher);
+    this.#appender = new Appender(this.#redis, this.#settings, this.#codec);
+    this.#feeds = new LiveFeeds(this.#subscriber, this.#codec);
     this.#budget = new ReadBudget(readersBufferBytes);
   }
 
@@ -60,6 +63,7 @@ export class RunStreams {
     return new ThreadReader(
       {
         range: (id, after, runId, maxBytes) => this.#range(id, after, runId, maxBytes),
+        decode: (id, text) => this.#codec.decode(id, text),
         join: (id, listener) => this.#feeds.join(channel(id), listener),
         leave: (id, listener) => this.#feeds.leave(channel(id), listener),
         onGap: this.#settings.onGap,

@@ -1,11 +1,14 @@
+import { NO_ENCRYPTION } from '@runyard/encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeBatch, encodeEntry } from './entry-codec.ts';
+import { EntryCodec } from './entry-codec.ts';
 import { compareIds } from './event-id.ts';
 import type { ReaderLimits } from './live-buffer.ts';
 import type { RangePage } from './range-page.ts';
 import { ReadBudget } from './read-budget.ts';
 import { type ReaderSource, ThreadReader } from './thread-reader.ts';
 import type { StreamEntry } from './types.ts';
+
+const codec = new EntryCodec(NO_ENCRYPTION);
 
 /** A stream in memory whose deliveries the test controls. */
 class FakeStream implements ReaderSource {
@@ -23,6 +26,9 @@ class FakeStream implements ReaderSource {
   }
   onGap(reason: string): void {
     this.gaps.push(reason);
+  }
+  decode(id: string, text: string): StreamEntry {
+    return codec.decode(id, text);
   }
   async range(_threadId: string, after: string): Promise<RangePage> {
     this.ranges += 1;
@@ -46,7 +52,7 @@ class FakeStream implements ReaderSource {
     const predecessor = this.stored.at(-1)?.id ?? '0-0';
     const texts: string[] = [];
     for (let seq = 0; seq < count; seq += 1) {
-      const text = encodeEntry({ runId: 'run', attempt: 1, kind: 'k', event: 'e', data }, true);
+      const text = codec.encode({ runId: 'run', attempt: 1, kind: 'k', event: 'e', data }, true);
       this.stored.push({ id: `${ms}-${seq}`, text });
       texts.push(text);
     }
@@ -81,7 +87,7 @@ function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } =
 }
 const ids = () => got.map(({ id }) => id);
 const gotAll = (...wanted: string[]) => expect.poll(ids).toEqual(wanted);
-const hear = (message: string) => reader.onBatch(decodeBatch(message));
+const hear = (message: string) => reader.onBatch(codec.decodeBatch(message));
 
 beforeEach(() => {
   stream = new FakeStream();

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { decodeEntry, type LiveBatch } from './entry-codec.ts';
+import type { LiveBatch } from './entry-codec.ts';
 import { BEFORE_ALL, compareIds, parseEventId } from './event-id.ts';
 import { LiveBuffer, type ReaderLimits } from './live-buffer.ts';
 import type { FeedListener } from './live-feeds.ts';
@@ -11,6 +11,7 @@ import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } fro
 
 export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
+  decode(id: string, text: string): StreamEntry;
   join(threadId: string, listener: FeedListener): void;
   leave(threadId: string, listener: FeedListener): void;
   /** Is called when the reader gets a gap. */
@@ -195,7 +196,7 @@ export class ThreadReader implements FeedListener {
     try {
       for (const [id, text] of page.entries) {
         this.#position = id;
-        yield this.#reportGap(decodeEntry(id, text));
+        yield this.#reportGap(this.#source.decode(id, text));
         if (this.#isAborted) return;
       }
     } finally {

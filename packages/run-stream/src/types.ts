@@ -31,8 +31,8 @@ export const CONTROL_KINDS = {
 /** The reason and the place of missing events. */
 export interface StreamGap {
   /**
-   * `expired`: deleted by age or size, or Redis was emptied. `lost`: Redis did not accept them when they happened.
-   * `too_large`: one event, with this name and so many `bytes`, exceeded the limit.
+   * `expired`: deleted by age or size, or Redis was emptied. `lost`: Redis did not accept them when they happened,
+   * or they cannot be decrypted here. `too_large`: one event, with this name and so many `bytes`, exceeded the limit.
    */
   reason: 'expired' | 'lost' | 'too_large';
   /** The last id that the reader has; null when it began at the start or has everything else. */

@@ -63,7 +63,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const retention = threadRetentionSettings(project);
   const tracingProject = tracingProjectOf(environment);
 
-  const { streams, wakeups, openSignals, use: redis } = openRedis(config, context);
+  const { streams, wakeups, openSignals, use: redis } = openRedis(config, context, cipher);
   const { pool, prisma } = await openDatabase(config, context);
   const relay = openOutbox(config, context, pool);
   const keys = openIdempotencyKeys(

@@ -16,15 +16,16 @@ export class FakeWorker {
   constructor(options: { pool: pg.Pool; redis: string; keyPrefix: string; aesKey?: string | undefined }) {
     const { pool, redis, keyPrefix, aesKey } = options;
     this.#signals = new WorkSignals({ redis, keyPrefix, topic: 'webhooks' });
+    const cipher = openDataCipher(aesKey);
     this.engine = new RunEngine({
       pool,
       deploymentId: 'test',
       source: '/test',
       leaseMs: 60_000,
-      cipher: openDataCipher(aesKey),
+      cipher,
       onWebhooksQueued: () => this.#signals.send(),
     });
-    this.streams = new RunStreams({ redis, keyPrefix });
+    this.streams = new RunStreams({ redis, keyPrefix, cipher });
   }
 
   /** Takes the next run as soon as there is one, and opens its stream. */

@@ -1,3 +1,4 @@
+import type { DataCipher } from '@runyard/encryption';
 import { RunWakeups, WakeupReceiver, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
@@ -19,12 +20,13 @@ export interface WorkerRedis {
 export function openRedis(
   config: Config,
   { logger, lifecycle }: ServiceContext,
-  metrics: Pick<WorkerMetrics, 'trimmedEvents'>,
+  { metrics, cipher }: { metrics: Pick<WorkerMetrics, 'trimmedEvents'>; cipher: DataCipher },
 ): WorkerRedis {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
   const streams = new RunStreams({
     ...redis,
+    cipher,
     resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
     maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
     onTrim: (entries) => metrics.trimmedEvents.inc(entries),

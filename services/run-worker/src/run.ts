@@ -57,11 +57,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const metrics = new WorkerMetrics(context.metrics);
 
   const { pool, upkeepPool } = openDatabase(config, workerId, context);
-  const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, metrics);
-
   const { project, aesKey, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   const cipher = openDataCipher(aesKey);
+  const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, { metrics, cipher });
   const stateTimes = new StateTimes({
     pool,
     onError: (error) => logger.warn('state times not written', { error }),

@@ -35,6 +35,18 @@ describe('with LANGGRAPH_AES_KEY', () => {
     expect(contents[3]!.length).toBeGreaterThan(100);
   });
 
+  it('the events of a resumable run cannot be read in Redis, and clients read them there', async () => {
+    const threadId = await deployment.thread();
+    const run = await deployment.create('echo', { threadId, input: { log: [SECRET] }, resumable: true });
+    await deployment.ended(run);
+    const events = await deployment.events(run);
+    expect(events.map(({ kind }) => kind)).toContain('run.end');
+    expect(events.filter(({ data }) => data.includes(SECRET)).length).toBeGreaterThan(1);
+    const contents = await deployment.redisContents();
+    expect(contents).toContain(threadId);
+    expect(contents).not.toContain(SECRET);
+  });
+
   it('a run on data that was encrypted with a lost key fails once, with the reason', async () => {
     const threadId = await deployment.thread();
     await deployment.ended(await deployment.create('echo', { threadId, input: { log: [SECRET] } }));

@@ -46,6 +46,8 @@ export interface Deployment {
   /** Creates a file of the test's own, which steps write to. */
   file(): { path: string; lines(): Promise<string[]>; write(text: string): Promise<void> };
   rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Returns everything that is in Redis, as one text. */
+  redisContents(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -65,8 +67,9 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
   const redis = testRedis();
   const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
   const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher: openDataCipher(aesKey) });
-  const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
+  const cipher = openDataCipher(aesKey);
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher });
+  const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix, cipher });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
   const stops: (() => Promise<unknown>)[] = [];
   const openLines: FaultLine[] = [];
@@ -161,6 +164,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
       };
     },
     rows: async (text, values) => (await pool.query(text, values)).rows,
+    redisContents: () => redis.contents(),
     async close() {
       await Promise.all(stops.map((stop) => stop()));
       await Promise.all(openLines.map((line) => line.close()));

@@ -1,3 +1,4 @@
+import type { DataCipher } from '@runyard/encryption';
 import { RunWakeups, type SignalsOptions, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
@@ -12,7 +13,11 @@ export interface RedisParts {
 }
 
 /** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */
-export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): RedisParts {
+export function openRedis(
+  config: Config,
+  { logger, lifecycle, metrics }: ServiceContext,
+  cipher: DataCipher,
+): RedisParts {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
     'reason',
@@ -25,6 +30,7 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
   const streams = new RunStreams({
     ...redis,
+    cipher,
     resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
     maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
     onGap: (reason) => gaps.inc({ reason }),

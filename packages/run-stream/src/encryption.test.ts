@@ -1,0 +1,61 @@
+import { createDataCipher, NO_ENCRYPTION } from '@runyard/encryption';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StreamFixture } from './test/stream-fixture.ts';
+
+const SECRET = 'the cat is in the kettle';
+const cipher = createDataCipher('k'.repeat(32));
+
+let fixture: StreamFixture;
+beforeEach(() => {
+  fixture = new StreamFixture();
+});
+afterEach(() => fixture.close());
+
+describe('a stream with a key', () => {
+  it('shows what its graph does neither in Redis nor to whoever listens there, and delivers it as it was', async () => {
+    const streams = fixture.open({ cipher });
+    const live = fixture.collect({}, streams);
+    const messages: string[] = [];
+    const eavesdropper = fixture.admin.duplicate();
+    eavesdropper.on('message', (_channel, message) => messages.push(message));
+    await eavesdropper.subscribe(fixture.key('live'));
+    await fixture.listened(2);
+    const said = { runId: fixture.run, attempt: 1, kind: 'values', event: 'values|kettle:1', data: `"${SECRET}"` };
+    await streams.append({ threadId: fixture.thread, epoch: 1n }, [said], { resumable: true });
+    await fixture.append(['é'], { by: streams });
+    expect(await live.until(2)).toEqual([SECRET, 'é']);
+    const stored = fixture.collect({ runId: fixture.run }, fixture.open({ cipher }));
+    await stored.until(2);
+    expect(stored.got[0]).toMatchObject({ ...said, isResumable: true });
+    await waitFor(() => messages.length === 2, { what: 'both messages' });
+    eavesdropper.disconnect();
+    for (const text of [await fixture.redis.contents(), messages.join()]) {
+      expect(text).toContain(fixture.run);
+      expect(text).not.toMatch(/kettle|values/);
+    }
+  });
+
+  it('delivers entries from before there was a key', async () => {
+    await fixture.append(['before']);
+    await fixture.append(['after'], { by: fixture.open({ cipher }) });
+    expect(await fixture.collect({}, fixture.open({ cipher })).until(2)).toEqual(['before', 'after']);
+  });
+
+  it.each([
+    ['no key', NO_ENCRYPTION],
+    ['another key', createDataCipher('o'.repeat(32))],
+  ])('is a gap to a process with %s, which also reads it live, and never ciphertext', async (_, other) => {
+    const gaps: string[] = [];
+    const reader = fixture.open({ cipher: other, onGap: (reason) => gaps.push(reason) });
+    const live = fixture.collect({}, reader);
+    await fixture.listened();
+    const [id] = await fixture.append([SECRET], { by: fixture.open({ cipher }) });
+    const stored = fixture.collect({}, reader);
+    await Promise.all([live.until(1), stored.until(1)]);
+    for (const { got } of [live, stored]) {
+      expect(got).toMatchObject([{ id, kind: 'stream.gap', data: '{"reason":"lost","after":null}' }]);
+    }
+    expect(gaps).toEqual(['lost', 'lost']);
+  });
+});
