@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { parseJsonKeys } from './chosen-keys.ts';
 import { EncryptionError } from './cipher.ts';
+import { createJsonKeyCipher, type JsonKeyCipher, NO_JSON_KEYS } from './json-keys.ts';
 
 /** Encrypts and decrypts bytes in the database of a deployment. */
 export interface DataCipher {
@@ -8,6 +10,8 @@ export interface DataCipher {
   decrypt(bytes: Uint8Array): Buffer;
   /** False when bytes are stored unencrypted. */
   readonly isEncrypting: boolean;
+  /** Encrypts and decrypts single keys inside JSON that is stored readable. */
+  readonly json: JsonKeyCipher;
 }
 
 /** First byte of encrypted values: no JSON text and no compressed value begins with it. */
@@ -20,6 +24,7 @@ const HEAD_BYTES = 1 + KEY_ID_BYTES + IV_BYTES;
 /** Stores bytes unencrypted. */
 export const NO_ENCRYPTION: DataCipher = {
   isEncrypting: false,
+  json: NO_JSON_KEYS,
   encrypt: asBuffer,
   decrypt(bytes) {
     if (bytes[0] === MARK) {
@@ -29,9 +34,19 @@ export const NO_ENCRYPTION: DataCipher = {
   },
 };
 
-/** Encrypts with the keys of LANGGRAPH_AES_KEY, or not without them. @throws EncryptionError for an invalid key */
-export function openDataCipher(keys: string | undefined): DataCipher {
-  return keys ? createDataCipher(keys) : NO_ENCRYPTION;
+/** The variables of a deployment that decide about its encryption. */
+export interface EncryptionVariables {
+  /** LANGGRAPH_AES_KEY. Left out: nothing is encrypted. */
+  aesKey?: string | undefined;
+  /** LANGGRAPH_AES_JSON_KEYS. */
+  aesJsonKeys?: string | undefined;
+}
+
+/** @throws EncryptionError for an invalid key, and for JSON keys that cannot be encrypted, or without a key */
+export function openDataCipher({ aesKey, aesJsonKeys }: EncryptionVariables): DataCipher {
+  if (aesKey) return createDataCipher(aesKey, aesJsonKeys);
+  if (parseJsonKeys(aesJsonKeys).size === 0) return NO_ENCRYPTION;
+  throw new EncryptionError('LANGGRAPH_AES_JSON_KEYS asks for encryption, and LANGGRAPH_AES_KEY is not configured.');
 }
 
 /**
@@ -41,14 +56,14 @@ export function openDataCipher(keys: string | undefined): DataCipher {
  *
  * @param keys the value of LANGGRAPH_AES_KEY: 16, 24 or 32 characters, or 32 bytes in base64 or hex; several separated
  * by commas, the newest first.
+ * @param jsonKeys the value of LANGGRAPH_AES_JSON_KEYS
  */
-export function createDataCipher(keys: string): DataCipher {
+export function createDataCipher(keys: string, jsonKeys?: string): DataCipher {
   const parsed = keys.split(',').map(toKey);
   const current = parsed[0]!;
   const byId = new Map(parsed.map((each) => [each.id.toString('hex'), each.key]));
-  return {
-    isEncrypting: true,
-    encrypt(bytes) {
+  const ofBytes = {
+    encrypt(bytes: Uint8Array) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', current.key, iv);
       return Buffer.concat([
@@ -60,7 +75,7 @@ export function createDataCipher(keys: string): DataCipher {
         cipher.getAuthTag(),
       ]);
     },
-    decrypt(bytes) {
+    decrypt(bytes: Uint8Array) {
       if (bytes[0] !== MARK) return asBuffer(bytes);
       const encrypted = asBuffer(bytes);
       const key = byId.get(encrypted.toString('hex', 1, 1 + KEY_ID_BYTES));
@@ -74,7 +89,10 @@ export function createDataCipher(keys: string): DataCipher {
         throw new EncryptionError('Encrypted data was changed, or cut.', { cause });
       }
     },
+    isEncrypted: (bytes: Uint8Array) => bytes[0] === MARK && bytes.byteLength >= HEAD_BYTES + TAG_BYTES,
   };
+  const { encrypt, decrypt } = ofBytes;
+  return { isEncrypting: true, encrypt, decrypt, json: createJsonKeyCipher(parseJsonKeys(jsonKeys), ofBytes) };
 }
 
 function toKey(text: string): { id: Buffer; key: Buffer } {

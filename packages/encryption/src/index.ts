@@ -1,2 +1,10 @@
 export { Cipher, EncryptionError } from './cipher.ts';
-export { createDataCipher, type DataCipher, NO_ENCRYPTION, openDataCipher } from './data-cipher.ts';
+export {
+  createDataCipher,
+  type DataCipher,
+  type EncryptionVariables,
+  NO_ENCRYPTION,
+  openDataCipher,
+} from './data-cipher.ts';
+export type { JsonKeyCipher } from './json-keys.ts';
+export { undecryptableValue } from './undecryptable-value.ts';

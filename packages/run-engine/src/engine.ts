@@ -32,6 +32,7 @@ import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread, type ThreadDeletion } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
+import { decryptThread, encryptThread } from './threads/thread-encryption.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
 import { ThreadRemovals } from './threads/thread-removals.ts';
 import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
@@ -96,7 +97,7 @@ export class RunEngine {
     this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
     this.crons = new CronFiring({ pool, events, cipher, threadTtl, writes: this.#writes });
-    this.histories = new ThreadHistories({ pool, events, threadTtl, write });
+    this.histories = new ThreadHistories({ pool, events, threadTtl, write, cipher });
     this.removals = new ThreadRemovals(write);
     const { removals } = this;
     this.drafts = new ThreadDrafts({ write, removals, threadTtl, cipher });
@@ -239,11 +240,13 @@ export class RunEngine {
     return { ...this.#options, ...this.#lapsed, unclaimedAfterMs: 2_000, clock: this.#clock };
   }
 
-  /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError. */
-  createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    return this.removals.withFreeId(thread.threadId, () =>
-      this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl))),
+  /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError, EncryptionError. */
+  async createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
+    const stored = encryptThread(this.#cipher, thread);
+    const made = await this.removals.withFreeId(thread.threadId, () =>
+      this.#writes.write((client) => underKey(client, keyed, () => createThread(client, stored, this.#threadTtl))),
     );
+    return decryptThread(this.#cipher, made);
   }
 
   /** Throws NotFoundError. Returns what streams must be notified of: the thread, and its runs that had not ended. */

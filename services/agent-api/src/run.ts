@@ -87,7 +87,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), cipher });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const store = openStore({ project, pool, host, guard, logger });
+  const store = openStore({ project, pool, cipher, host, guard, logger });
   lifecycle.onStop('store', () => store.close());
 
   const readers = openReaders(engine, streams, pool, context);
@@ -113,6 +113,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const assistantParts: AssistantParts = {
     prisma,
     pool,
+    cipher,
     graphs: project.graphs,
     environment: { ...process.env, ...environment },
     removal: {

@@ -4,6 +4,7 @@ import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
 import {
   createTestDatabase,
+  dumpDatabase,
   FaultLine,
   startServiceProcess,
   type TestServiceProcess,
@@ -30,6 +31,8 @@ export interface TestDeployment {
   redis: { redis: string; keyPrefix: string };
   /** Fault lines between the service (not the worker) and the two servers. */
   lines: { postgres: FaultLine; redis: FaultLine };
+  /** Returns, as one text, everything that is in its database, its Redis (streams and bus) and its logs. */
+  contents(): Promise<string>;
   /** Removes a thread's events, as a memory limit, or an emptied Redis, does. */
   forgetEvents(threadId: string): Promise<void>;
   close(): Promise<void>;
@@ -89,6 +92,10 @@ export async function startDeployment(
     },
     redis: { redis: redis.url, keyPrefix: redis.prefix },
     lines,
+    async contents() {
+      const logs = [service, realWorker].map((process) => process?.output() ?? '');
+      return [await dumpDatabase(database.url), await redis.contents(), ...logs].join('\n');
+    },
     async forgetEvents(threadId) {
       const connection = new Redis(redis.url);
       const keys = await connection.keys(`{${redis.prefix}:${threadId}}:*`);

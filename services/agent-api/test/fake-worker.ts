@@ -16,7 +16,7 @@ export class FakeWorker {
   constructor(options: { pool: pg.Pool; redis: string; keyPrefix: string; aesKey?: string | undefined }) {
     const { pool, redis, keyPrefix, aesKey } = options;
     this.#signals = new WorkSignals({ redis, keyPrefix, topic: 'webhooks' });
-    const cipher = openDataCipher(aesKey);
+    const cipher = openDataCipher({ aesKey });
     this.engine = new RunEngine({
       pool,
       deploymentId: 'test',

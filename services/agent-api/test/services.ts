@@ -76,7 +76,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
   const engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 120_000, cipher });
   const checkpoints = new PostgresCheckpoints({ pool, cipher });
   const keys = new IdempotencyKeys({ pool, cipher: cipher, keptHours: 1 });
-  const store = new PostgresStore({ pool }).open();
+  const store = new PostgresStore({ pool, cipher }).open();
 
   const threadStore = new ThreadStore(prisma, cipher);
   const state = new StateService({
@@ -101,8 +101,8 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
 
   const ids = new AssistantIds(['echo']);
   const visibility = new AssistantVisibility(ids.graphIds);
-  const assistantStore = new AssistantStore(prisma, visibility);
-  const versions = new AssistantVersionStore(prisma, visibility);
+  const assistantStore = new AssistantStore(prisma, visibility, cipher);
+  const versions = new AssistantVersionStore(prisma, visibility, cipher);
   await ensureSystemAssistants(
     { store: assistantStore, versions },
     [{ graphId: 'echo', file: '/project/echo.ts', symbol: 'graph' }],
@@ -114,7 +114,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     cancelRuns: (assistantId, reason) => runs.cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason),
   });
   const assistants = new AssistantService({ ids, store: assistantStore, versions, removal });
-  const lookup = new AssistantLookup(pool, ids);
+  const lookup = new AssistantLookup(pool, ids, cipher);
 
   const webhooks = { accept: async () => [] };
   const runs = new RunService({

@@ -57,9 +57,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const metrics = new WorkerMetrics(context.metrics);
 
   const { pool, upkeepPool } = openDatabase(config, workerId, context);
-  const { project, aesKey, ...location } = await openProject(config, process.env);
+  const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
-  const cipher = openDataCipher(aesKey);
+  const cipher = openDataCipher({ aesKey, aesJsonKeys });
   const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, { metrics, cipher });
   const stateTimes = new StateTimes({
     pool,
@@ -93,7 +93,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('upkeep', () => upkeep.close());
 
   const { embeddings, ...storeOptions } = storeSettings(project);
-  const store = new PostgresStore({ pool, retryMs: leaseMs * 0.5, ...storeOptions });
+  const store = new PostgresStore({ pool, cipher, retryMs: leaseMs * 0.5, ...storeOptions });
   const waiting = new WaitingRuns(() => claims.runsAwaited());
   const hosts = await openHosts(config, context, {
     project: location,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
-import { openDataCipher } from '@runyard/encryption';
+import { type EncryptionVariables, openDataCipher } from '@runyard/encryption';
 import { type AcceptedRun, type CreatedRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { createContext, readConfig } from '@runyard/service-kit';
@@ -61,13 +61,14 @@ export interface NewRun extends Partial<AcceptedRun> {
   checkpointId?: string;
 }
 
-/** @param aesKey encrypts the data of the deployment; left out for none */
-export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Promise<Deployment> {
+/** @param variables encrypt the data of the deployment; left out for no encryption */
+export async function openDeployment(variables: EncryptionVariables = {}): Promise<Deployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
   const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
   const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
-  const cipher = openDataCipher(aesKey);
+  const { aesKey, aesJsonKeys } = variables;
+  const cipher = openDataCipher(variables);
   const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher });
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix, cipher });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
@@ -78,7 +79,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
     DEPLOYMENT_ID: 'test',
     REVISION_ID: 'revision-1',
     PROJECT_DIR: PROJECT,
-    ...(aesKey && { PROJECT_ENV: JSON.stringify({ LANGGRAPH_AES_KEY: aesKey }) }),
+    PROJECT_ENV: JSON.stringify({ LANGGRAPH_AES_KEY: aesKey, LANGGRAPH_AES_JSON_KEYS: aesJsonKeys }),
     WORKER_LEASE_SECONDS: '2',
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
   };

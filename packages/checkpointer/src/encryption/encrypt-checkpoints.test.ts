@@ -13,8 +13,10 @@ class Memory implements CheckpointBackend {
 
   get = async () => this.stored;
   list = async () => (this.stored ? [this.stored] : []);
-  put = async ({ key, checkpoint }: CheckpointPut) => {
-    this.stored = { key, checkpoint, channelValues: [], pendingWrites: [] } as unknown as StoredCheckpoint;
+  metadataJson: unknown;
+  put = async ({ key, checkpoint, metadata, metadataJson }: CheckpointPut) => {
+    this.stored = { key, checkpoint, metadata, channelValues: [], pendingWrites: [] };
+    this.metadataJson = metadataJson;
   };
   putWrites = async () => undefined;
   deleteThread = async () => undefined;
@@ -28,6 +30,8 @@ beforeEach(() => {
 const put = {
   key: { threadId: 't', namespace: '', checkpointId: 'c' },
   checkpoint: { type: 'json', data: Buffer.from(SECRET) },
+  metadata: { type: 'json', data: Buffer.from(JSON.stringify({ step: 1, secret: SECRET })) },
+  metadataJson: { step: 1, secret: SECRET },
   blobs: [],
 } as unknown as CheckpointPut;
 const kept = () => Buffer.from(memory.stored!.checkpoint.data).toString('latin1');
@@ -49,6 +53,40 @@ describe('a checkpoint', () => {
     const refused = { reason: 'unreadable', message: expect.stringContaining('LANGGRAPH_AES_KEY') };
     await expect(reader.get('t', '', 'c')).rejects.toMatchObject(refused);
     await expect(reader.list({ threadId: 't' } as never)).rejects.toMatchObject(refused);
+  });
+
+  it('has chosen keys of its metadata encrypted, and nobody searches by them', async () => {
+    const keyed = encryptCheckpoints(memory, createDataCipher('k'.repeat(32), 'secret'));
+    await keyed.put(put);
+    const metadata = Buffer.from(memory.stored!.metadata.data).toString();
+    for (const stored of [metadata, JSON.stringify(memory.metadataJson)]) {
+      expect(stored).toContain('"step":1');
+      expect(stored).not.toContain('kettle');
+    }
+    // The list of keys decides about new values only.
+    for (const reader of [keyed, encryptCheckpoints(memory, own)]) {
+      expect((await reader.get('t', '', 'c'))?.metadata).toEqual(put.metadata);
+    }
+    const search = keyed.list({ threadId: 't', filter: { secret: SECRET } });
+    await expect(search).rejects.toMatchObject({ reason: 'invalid', message: expect.stringContaining('"secret"') });
+  });
+
+  it('has what its step wrote encrypted in its metadata whichever keys are chosen', async () => {
+    const metadata = { step: 1, writes: { node: { said: SECRET } } };
+    const written = { ...put, metadata: { type: 'json', data: Buffer.from(JSON.stringify(metadata)) } };
+    const checkpoints = encryptCheckpoints(memory, own);
+    await checkpoints.put({ ...written, metadataJson: metadata });
+    const stored = Buffer.from(memory.stored!.metadata.data).toString() + JSON.stringify(memory.metadataJson);
+    expect(stored).not.toContain(SECRET);
+    expect((await checkpoints.get('t', '', 'c'))?.metadata).toEqual(written.metadata);
+  });
+
+  it('has metadata of a serializer that packs them encrypted whole when keys are chosen', async () => {
+    const keyed = encryptCheckpoints(memory, createDataCipher('k'.repeat(32), 'secret'));
+    const packed = { ...put, metadata: { type: 'packed', data: Buffer.from(SECRET) } };
+    await keyed.put(packed);
+    expect(Buffer.from(memory.stored!.metadata.data).toString('latin1')).not.toContain(SECRET);
+    expect((await keyed.get('t', '', 'c'))?.metadata).toEqual(packed.metadata);
   });
 
   it('stays unencrypted without a key, and can be read after there is one', async () => {

@@ -1,4 +1,5 @@
 import { isTimeoutOrOutOfMemory } from '@runyard/database';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
@@ -28,6 +29,8 @@ export interface PostgresStoreOptions {
   ttl?: StoreTtl;
   /** Enables semantic search. Without it nothing is embedded, and a query ranks nothing. */
   index?: StoreIndex;
+  /** Encrypts chosen keys of items; their texts are embedded before that. Default: no encryption. */
+  cipher?: DataCipher;
   /** Milliseconds for which a batch is retried while Postgres is unavailable. Default: it fails at once. */
   retryMs?: number;
 }
@@ -50,10 +53,12 @@ export class PostgresStore {
   readonly #ttl: StoreTtl;
   readonly #embedder: ItemEmbedder | undefined;
   readonly #retryMs: number;
+  readonly #cipher: DataCipher;
   #vectorSchema: string | null = null;
 
-  constructor({ pool, ttl = NO_TTL, index, retryMs = 0 }: PostgresStoreOptions) {
+  constructor({ pool, ttl = NO_TTL, index, retryMs = 0, cipher = NO_ENCRYPTION }: PostgresStoreOptions) {
     this.#pool = pool;
+    this.#cipher = cipher;
     this.#retryMs = retryMs;
     this.#ttl = ttl;
     this.#embedder = index && new ItemEmbedder(index);
@@ -83,7 +88,7 @@ export class PostgresStore {
    */
   async #batch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     try {
-      for (const operation of operations) checkOperation(operation);
+      for (const operation of operations) checkOperation(operation, this.#cipher.json);
       // The batch can be repeated: if a put was committed and the answer was lost, it is put once more.
       return await retryWhileUnavailable(this.#retryMs, () => this.#tryBatch(operations, use));
     } catch (error) {
@@ -111,7 +116,7 @@ export class PostgresStore {
     await refreshItems(this.#pool, read);
     for (const [index, operation] of gets.entries()) {
       const row = rows[index];
-      if (row) results.set(operation, itemOf(row));
+      if (row) results.set(operation, itemOf(row, this.#cipher.json.decrypt));
     }
   }
 
@@ -123,7 +128,7 @@ export class PostgresStore {
       throw new BackendError('too_large', message, { cause: error });
     });
     if (refreshTtl) await refreshItems(this.#pool, rows);
-    return rows.map(itemOf);
+    return rows.map((row) => itemOf(row, this.#cipher.json.decryptListed));
   }
 
   async #find(operation: OperationOf<'search'>, use: StoreAccess): Promise<ItemRow[]> {
@@ -143,7 +148,8 @@ export class PostgresStore {
     const last = new Map(operations.map((put) => [JSON.stringify([put.namespace, put.key]), put]));
     const puts = [...last.values()].map((put) => this.#withDefaultTtl(put));
     const vectors = (await this.#embedder?.vectorsOf(puts, embedOf(use))) ?? new Map();
-    await putItems(this.#pool, { puts, vectors, space: this.#embedder?.space ?? null, fence: use.fence });
+    const space = this.#embedder?.space ?? null;
+    await putItems(this.#pool, { puts, vectors, space, fence: use.fence, cipher: this.#cipher });
   }
 
   #withDefaultTtl(put: OperationOf<'put'>): OperationOf<'put'> {

@@ -12,6 +12,8 @@ export interface OpenProject {
   environment: Record<string, string>;
   /** LANGGRAPH_AES_KEY: encrypts the deployment's data at rest. The project's code does not see it. */
   aesKey: string | undefined;
+  /** LANGGRAPH_AES_JSON_KEYS: the keys of searchable JSON whose values are encrypted too. */
+  aesJsonKeys: string | undefined;
 }
 
 /**
@@ -29,6 +31,8 @@ export async function openProject(
   const configPath = resolve(projectDir, config.LANGGRAPH_CONFIG_PATH);
   const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
   const variables = projectEnvironment({ own, project: project.env, deployment });
-  const aesKey = variables.LANGGRAPH_AES_KEY || own.LANGGRAPH_AES_KEY || undefined;
-  return { project, projectDir, configPath, environment: withoutEncryptionKey(variables), aesKey };
+  const [aesKey, aesJsonKeys] = (['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS'] as const).map(
+    (name) => variables[name] || own[name] || undefined,
+  );
+  return { project, projectDir, configPath, environment: withoutEncryptionKey(variables), aesKey, aesJsonKeys };
 }

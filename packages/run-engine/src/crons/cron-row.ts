@@ -21,7 +21,7 @@ export interface CronRow {
   updated_at: Date;
 }
 
-/** @throws EncryptionError when its payload cannot be decrypted */
+/** @throws EncryptionError when its payload or metadata cannot be decrypted */
 export function cronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
   return {
     cronId: row.cron_id,
@@ -34,7 +34,7 @@ export function cronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
     enabled: row.enabled,
     onRunCompleted: row.on_run_completed,
     payload: JSON.parse(cipher.decrypt(row.payload).toString('utf8')),
-    metadata: row.metadata,
+    metadata: cipher.json.decrypt(row.metadata),
     nextRunDate: row.next_run_date,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -47,7 +47,8 @@ export function listedCronOfRow(row: CronRow, cipher: DataCipher): CronRecord {
     return cronOfRow(row, cipher);
   } catch (fault) {
     if (!(fault instanceof EncryptionError)) throw fault;
-    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, cipher), fault };
+    const metadata = cipher.json.decryptListed(row.metadata);
+    return { ...cronOfRow({ ...row, payload: Buffer.from('{}'), metadata }, cipher), fault };
   }
 }
 

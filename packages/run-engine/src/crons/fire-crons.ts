@@ -186,16 +186,27 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
   return {
     ...listedCronOfRow(row, cipher),
     ...creatorOfRow(row, cipher),
+    ...assistantOfRow(row, cipher),
     isFired: row.is_fired,
-    assistant: {
-      assistantId: row.assistant_id,
-      graphId: row.graph_id,
-      config: row.assistant_config,
-      context: row.assistant_context,
-      metadata: row.assistant_metadata,
-      isSystem: row.is_system,
-    },
   };
+}
+
+/** Returns a `fault` when the assistant cannot be decrypted: its runs must not get ciphertext. */
+function assistantOfRow(row: ClaimedRow, cipher: DataCipher): Pick<DueCron, 'assistant' | 'fault'> {
+  const assistant = {
+    assistantId: row.assistant_id,
+    graphId: row.graph_id,
+    config: row.assistant_config,
+    context: row.assistant_context,
+    metadata: row.assistant_metadata,
+    isSystem: row.is_system,
+  };
+  try {
+    return { assistant: cipher.json.decrypt(assistant) };
+  } catch (fault) {
+    if (!(fault instanceof EncryptionError)) throw fault;
+    return { assistant, fault };
+  }
 }
 
 /** Returns a `fault` when the creator cannot be decrypted: the cron must not fire as anybody else. */

@@ -134,7 +134,7 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     assistantId: row.assistant_id,
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
-    metadata: row.metadata,
+    metadata: cipher.json.decrypt(row.metadata),
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: toFence(row),
     isQuarantined: row.is_suspect,

@@ -20,6 +20,9 @@ export interface EncodedRun extends AcceptedRun {
   isStateless: boolean;
   /** The JSON text of `kwargs`, as it is stored. */
   storedKwargs: Buffer;
+  /** The metadata of the run, and of the thread if the run creates it, as they are stored. */
+  storedMetadata: Record<string, unknown>;
+  storedThreadMetadata: Record<string, unknown>;
   /** Bytes, for the limit of a batch. */
   size: number;
 }
@@ -33,6 +36,12 @@ export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
     keepsThread: run.threadId !== undefined || run.keepsThread,
     threadId: run.threadId ?? uuidv7(),
     storedKwargs,
+    storedMetadata: cipher.json.encrypt(run.metadata),
+    storedThreadMetadata: cipher.json.encrypt({
+      ...run.threadMetadata,
+      graph_id: run.graphId,
+      assistant_id: run.assistantId,
+    }),
     size: storedKwargs.byteLength,
   };
 }
@@ -98,9 +107,7 @@ async function createThreads(
            SELECT thread_id, was_used FROM fences`,
     values: [
       items.map((item) => item.threadId),
-      items.map((item) =>
-        toSqlJson({ ...item.threadMetadata, graph_id: item.graphId, assistant_id: item.assistantId }),
-      ),
+      items.map((item) => toSqlJson(item.storedThreadMetadata)),
       ...ttlParameters(threadTtl),
     ],
   });
@@ -227,7 +234,7 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
       items.map((item) => item.runId),
       items.map((item) => item.threadId),
       items.map((item) => item.assistantId),
-      items.map((item) => toSqlJson(item.metadata)),
+      items.map((item) => toSqlJson(item.storedMetadata)),
       items.map((item) => item.storedKwargs),
       items.map((item) => item.multitaskStrategy),
       items.map((item) => item.keepsThread),

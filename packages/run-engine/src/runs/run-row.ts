@@ -23,14 +23,14 @@ export interface RunRow {
   updated_at: Date;
 }
 
-/** @throws EncryptionError when its arguments cannot be decrypted */
+/** @throws EncryptionError when its arguments or metadata cannot be decrypted */
 export function runOfRow(row: RunRow, cipher: DataCipher): RunRecord {
   return {
     runId: row.run_id,
     threadId: row.thread_id,
     assistantId: row.assistant_id,
     status: row.status,
-    metadata: row.metadata,
+    metadata: cipher.json.decrypt(row.metadata),
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     multitaskStrategy: row.multitask_strategy,
     attempt: row.attempt,
@@ -50,6 +50,7 @@ export function listedRunOfRow(row: RunRow, cipher: DataCipher): RunRecord {
     return runOfRow(row, cipher);
   } catch (fault) {
     if (!(fault instanceof EncryptionError)) throw fault;
-    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}') }, cipher), fault };
+    const metadata = cipher.json.decryptListed(row.metadata);
+    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}'), metadata }, cipher), fault };
   }
 }

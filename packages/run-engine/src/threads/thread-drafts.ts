@@ -8,6 +8,7 @@ import { encryptThreadState } from '../thread-state-encryption.ts';
 import type { Fence, KeyedThread } from '../types.ts';
 import { insertThread, threadExistsError } from './create-thread.ts';
 import { removeLeftovers } from './leftovers.ts';
+import { decryptThread, encryptThread } from './thread-encryption.ts';
 import type { ThreadRemovals } from './thread-removals.ts';
 import type { CompleteDraft, ThreadRecord, ThreadTtl } from './types.ts';
 import { bindKey } from './under-key.ts';
@@ -47,10 +48,11 @@ export class ThreadDrafts {
    */
   complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
     const { write, threadTtl, cipher = NO_ENCRYPTION } = this.#options;
+    const stored = { ...encryptThreadState(cipher, draft), thread: encryptThread(cipher, draft.thread) };
     return write(async (client) => {
-      const made = await completeDraft(client, encryptThreadState(cipher, draft), threadTtl);
+      const made = await completeDraft(client, stored, threadTtl);
       if (keyed) await bindKey(client, keyed);
-      return made;
+      return decryptThread(cipher, made);
     });
   }
 

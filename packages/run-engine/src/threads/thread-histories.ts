@@ -1,3 +1,4 @@
+import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { KeyedThread } from '../types.ts';
@@ -24,6 +25,7 @@ export interface ThreadHistoriesOptions {
   threadTtl: ThreadTtl | undefined;
   /** Runs a transaction of the engine: it is repeated at deadlocks, and the outbox relay is notified. */
   write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
+  cipher: DataCipher;
 }
 
 /** Number of threads that are pruned in one transaction, to keep it short. */
@@ -42,8 +44,9 @@ export class ThreadHistories {
 
   /** Undefined when the source does not exist. Throws KeyTakenError. */
   copy(copy: CopyThread, keyed?: KeyedThread): Promise<CopiedThread | undefined> {
-    const { write, threadTtl } = this.#options;
-    return write((client) => underKey(client, keyed, () => copyThread(client, copy, threadTtl)));
+    const { write, threadTtl, cipher } = this.#options;
+    const stored = { ...copy, metadata: cipher.json.encrypt(copy.metadata) };
+    return write((client) => underKey(client, keyed, () => copyThread(client, stored, threadTtl)));
   }
 
   /** Undefined when there is no such thread. */

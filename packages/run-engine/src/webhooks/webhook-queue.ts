@@ -110,7 +110,7 @@ export class WebhookQueue {
         url: row.url,
         host: row.host,
         attempt: row.attempts,
-        run: row.run,
+        run: { ...row.run, metadata: this.#cipher.json.decrypt(row.run.metadata) },
         kwargs: this.#cipher.decrypt(row.kwargs),
         values: row.result && this.#cipher.decrypt(row.result),
       };

@@ -1,9 +1,11 @@
 import type { RunConfig } from '@runyard/contracts';
 import { containsAny, GroupCommitter, toSqlJson } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
 import type { AssistantIds } from './assistant-ids.ts';
+import { replaceJson } from './assistant-json.ts';
 
 /** The part of an assistant that goes into its runs. */
 export interface RunAssistant {
@@ -37,11 +39,13 @@ interface Row {
 export class AssistantLookup {
   readonly #pool: pg.Pool;
   readonly #ids: AssistantIds;
+  readonly #cipher: DataCipher;
   readonly #lookups: GroupCommitter<LookupRequest, RunAssistant | undefined>;
 
-  constructor(pool: pg.Pool, ids: AssistantIds) {
+  constructor(pool: pg.Pool, ids: AssistantIds, cipher: DataCipher) {
     this.#pool = pool;
     this.#ids = ids;
+    this.#cipher = cipher;
     this.#lookups = new GroupCommitter({
       name: 'assistant lookup',
       flush: (requests: LookupRequest[]) => this.#lookUp(requests),
@@ -51,14 +55,15 @@ export class AssistantLookup {
 
   /**
    * @param idOrGraph an assistant's id, or a graph's for its default assistant
-   * @throws NotFoundError, UnprocessableError
+   * @throws NotFoundError, UnprocessableError, EncryptionError
    */
   async find(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
     const assistant = await this.#lookups.submit({ assistantId: this.#ids.idOf(idOrGraph), scope });
     if (!assistant)
       throw new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
     this.#ids.requireGraph(assistant.graphId);
-    return assistant;
+    // One undecryptable assistant must not fail the lookups that share its query.
+    return replaceJson(assistant, this.#cipher.json.decrypt);
   }
 
   close(): Promise<void> {

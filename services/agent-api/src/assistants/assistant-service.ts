@@ -110,12 +110,14 @@ export class AssistantService {
 
   /** @throws NotFoundError, ForbiddenError for the default assistant of a graph, which everybody uses */
   async delete(scope: Scope, idOrGraph: string, options: AssistantRemovalRequest = {}): Promise<void> {
-    const { assistantId, graphId, isSystem } = await this.find(scope, idOrGraph);
+    const assistantId = this.#ids.idOf(idOrGraph);
+    const found = await this.#store.findRemovable(scope, assistantId);
+    const { graphId, isSystem } = requireAssistant(assistantId, found);
     if (isSystem)
       throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`, {
         code: 'default_assistant_protected',
       });
-    requireAssistant(assistantId, await this.#store.findChangeable(scope, assistantId));
+    await this.#requireChangeable(scope, assistantId);
     await this.#removal.remove(scope, assistantId, options);
   }
 
@@ -133,10 +135,14 @@ export class AssistantService {
   /** @throws NotFoundError */
   async setLatest(scope: Scope, idOrGraph: string, version: number): Promise<Assistant> {
     const assistantId = this.#ids.idOf(idOrGraph);
-    requireAssistant(assistantId, await this.#store.findChangeable(scope, assistantId));
+    await this.#requireChangeable(scope, assistantId);
     const assistant = await this.#versions.setLatest(scope, assistantId, version);
     if (!assistant) throw new NotFoundError(`Version ${version} not found for assistant ${assistantId}`);
     return toWireAssistant(assistant);
+  }
+
+  async #requireChangeable(scope: Scope, assistantId: string): Promise<void> {
+    if (!(await this.#store.isChangeable(scope, assistantId))) throw assistantNotFound(assistantId);
   }
 }
 
@@ -160,9 +166,13 @@ function select(assistant: Assistant, fields: AssistantSearchRequest['select']):
   return Object.fromEntries(fields.map((field) => [field, assistant[field]]));
 }
 
-function requireAssistant(assistantId: string, assistant: AssistantRecord | undefined): AssistantRecord {
-  if (!assistant) throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
+function requireAssistant<T>(assistantId: string, assistant: T | undefined): T {
+  if (!assistant) throw assistantNotFound(assistantId);
   return assistant;
+}
+
+function assistantNotFound(assistantId: string): NotFoundError {
+  return new NotFoundError(`Assistant with ID ${assistantId} not found`);
 }
 
 function assistantExists(assistantId: string): ConflictError {

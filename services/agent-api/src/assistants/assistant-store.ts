@@ -1,9 +1,12 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
 import { toSqlJson, toSqlText } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { requireSearchable } from '../errors/encrypted-keys.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
+import { replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
 import { toStorable } from './storable-content.ts';
@@ -40,15 +43,17 @@ export const ASSISTANT_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", grap
 export class AssistantStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
+  readonly #cipher: DataCipher;
 
-  constructor(prisma: PrismaClient, visibility: AssistantVisibility) {
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher) {
     this.#prisma = prisma;
     this.#visibility = visibility;
+    this.#cipher = cipher;
   }
 
   /** Inserts the assistant with its first version. Returns false, and writes nothing, when the id is taken. */
   async insert(assistant: NewAssistant): Promise<boolean> {
-    return this.#prisma.$transaction((tx) => insertInto(tx, assistant));
+    return this.#prisma.$transaction((tx) => insertInto(tx, this.#encrypt(assistant)));
   }
 
   /**
@@ -63,21 +68,27 @@ export class AssistantStore {
   ): Promise<Made> {
     return this.#prisma.$transaction(
       withIdempotencyKey(keyed, async (tx: Prisma.TransactionClient) => {
-        const isNew = await insertInto(tx, assistant);
-        return answerOf({
-          isNew,
-          assistant: await this.#findWhere(assistant.assistantId, this.#visibility.whereVisible(scope), tx),
-        });
+        const isNew = await insertInto(tx, this.#encrypt(assistant));
+        const found = await this.#findWhere(assistant.assistantId, this.#visibility.whereVisible(scope), tx);
+        return answerOf({ isNew, assistant: found && this.#decrypt(found) });
       }),
     );
   }
 
+  /** @throws EncryptionError when it cannot be decrypted */
   async find(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
-    return this.#findWhere(assistantId, this.#visibility.whereVisible(scope));
+    const found = await this.#findWhere(assistantId, this.#visibility.whereVisible(scope));
+    return found && this.#decrypt(found);
   }
 
-  async findChangeable(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
-    return this.#findWhere(assistantId, this.#visibility.whereChangeable(scope));
+  /** Returns what decides about an assistant's removal, also when the rest cannot be decrypted. */
+  async findRemovable(scope: Scope, id: string): Promise<Pick<AssistantRecord, 'graphId' | 'isSystem'> | undefined> {
+    return this.#findWhere(id, this.#visibility.whereVisible(scope));
+  }
+
+  /** Returns whether there is an assistant that the caller may change. */
+  async isChangeable(scope: Scope, assistantId: string): Promise<boolean> {
+    return (await this.#findWhere(assistantId, this.#visibility.whereChangeable(scope))) !== undefined;
   }
 
   /** Deletes the assistant with its versions. Returns false when there was none. */
@@ -87,6 +98,10 @@ export class AssistantStore {
     return deleted > 0;
   }
 
+  /**
+   * Returns a page of assistants; `{"__error__": …}` stands for what cannot be decrypted. @throws UnprocessableError for
+   * a filter on encrypted metadata
+   */
   async search(scope: Scope, search: Search): Promise<Page<AssistantRecord>> {
     const where = this.#whereMatching(scope, search);
     const order = Prisma.raw(
@@ -95,9 +110,11 @@ export class AssistantStore {
     const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant WHERE ${where}
       ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
-    return toPage(rows, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
+    const shown = rows.map((row) => replaceJson(row, this.#cipher.json.decryptListed));
+    return toPage(shown, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
 
+  /** @throws UnprocessableError for a filter on encrypted metadata */
   async count(scope: Scope, filters: Filters): Promise<number> {
     return this.#count(this.#whereMatching(scope, filters));
   }
@@ -109,7 +126,16 @@ export class AssistantStore {
     return Number(row?.total ?? 0);
   }
 
+  #encrypt(assistant: NewAssistant): NewAssistant {
+    return replaceJson(assistant, this.#cipher.json.encrypt);
+  }
+
+  #decrypt(assistant: AssistantRecord): AssistantRecord {
+    return replaceJson(assistant, this.#cipher.json.decrypt);
+  }
+
   #whereMatching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
+    requireSearchable(this.#cipher, { metadata });
     const conditions = [this.#visibility.whereVisible(scope)];
     if (metadata && Object.keys(metadata).length > 0) {
       conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);
@@ -119,6 +145,7 @@ export class AssistantStore {
     return Prisma.join(conditions, ' AND ');
   }
 
+  /** Returns the row as it is stored. */
   async #findWhere(
     assistantId: string,
     condition: Prisma.Sql,

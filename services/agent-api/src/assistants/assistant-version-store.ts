@@ -1,7 +1,10 @@
 import { toSqlJson } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { requireSearchable } from '../errors/encrypted-keys.ts';
+import { replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
 import { ASSISTANT_COLUMNS } from './assistant-store.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
@@ -23,23 +26,30 @@ const VERSION_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", version, grap
 export class AssistantVersionStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
+  readonly #cipher: DataCipher;
 
-  constructor(prisma: PrismaClient, visibility: AssistantVisibility) {
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher) {
     this.#prisma = prisma;
     this.#visibility = visibility;
+    this.#cipher = cipher;
   }
 
-  /** Returns versions, newest first. The caller has checked that the requester may see the assistant. */
+  /**
+   * Returns versions, newest first. The caller has checked that the requester may see the assistant. @throws
+   * UnprocessableError for a filter on encrypted metadata
+   */
   async list(assistantId: string, { metadata, limit, offset }: VersionSearch): Promise<AssistantVersionRecord[]> {
-    return this.#prisma.$queryRaw<AssistantVersionRecord[]>`
+    requireSearchable(this.#cipher, { metadata });
+    const rows = await this.#prisma.$queryRaw<AssistantVersionRecord[]>`
       SELECT ${VERSION_COLUMNS} FROM assistant_version
       WHERE assistant_id = ${assistantId}::uuid AND metadata @> ${toSqlJson(metadata ?? {})}::jsonb
       ORDER BY version DESC LIMIT ${limit} OFFSET ${offset}`;
+    return rows.map((row) => replaceJson(row, this.#cipher.json.decryptListed));
   }
 
   /**
    * Adds a version and makes it current. Changes of one assistant happen one after the other. Returns undefined when
-   * there is no such assistant.
+   * there is no such assistant. @throws EncryptionError when it cannot be decrypted
    */
   async change(scope: Scope, assistantId: string, change: Change): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
@@ -48,18 +58,18 @@ export class AssistantVersionStore {
       const changed = change(current);
       if (!changed) return current;
       const version = (await newestVersion(tx, assistantId)) + 1;
-      const content = toStorable(changed.content);
-      await tx.assistantVersion.create({ data: { assistantId, version, ...content } });
-      const { projectSettings } = changed;
+      const content = { ...changed.content, projectSettings: changed.projectSettings };
+      const { projectSettings, ...stored } = replaceJson(content, this.#cipher.json.encrypt);
+      await tx.assistantVersion.create({ data: { assistantId, version, ...toStorable(stored) } });
       if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
-      return makeLatest(tx, scope, assistantId, version);
+      return this.#makeLatest(tx, scope, assistantId, version);
     });
   }
 
   /** Makes a version current again; undefined when the assistant has no such version, or has it from another owner. */
   async setLatest(scope: Scope, assistantId: string, version: number): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) =>
-      (await this.#lock(tx, scope, assistantId)) ? makeLatest(tx, scope, assistantId, version) : undefined,
+      (await this.#lock(tx, scope, assistantId)) ? this.#makeLatest(tx, scope, assistantId, version) : undefined,
     );
   }
 
@@ -67,26 +77,30 @@ export class AssistantVersionStore {
     const rows = await tx.$queryRaw<AssistantRecord[]>`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant
       WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.whereChangeable(scope)} FOR UPDATE`;
-    return rows[0];
+    return this.#decryptFirst(rows);
   }
-}
 
-async function makeLatest(
-  tx: Prisma.TransactionClient,
-  scope: Scope,
-  assistantId: string,
-  version: number,
-): Promise<AssistantRecord | undefined> {
-  const ofVersion = Prisma.sql`FROM assistant_version
-    WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND ${whereInScope(scope, Prisma.raw('metadata'))}`;
-  const rows = await tx.$queryRaw<AssistantRecord[]>`
-    UPDATE assistant
-    SET (version, graph_id, name, description, config, context, metadata) =
-          (SELECT version, graph_id, name, description, config, context, metadata ${ofVersion}),
-        updated_at = now()
-    WHERE assistant_id = ${assistantId}::uuid AND EXISTS (SELECT 1 ${ofVersion})
-    RETURNING ${ASSISTANT_COLUMNS}`;
-  return rows[0];
+  async #makeLatest(
+    tx: Prisma.TransactionClient,
+    scope: Scope,
+    assistantId: string,
+    version: number,
+  ): Promise<AssistantRecord | undefined> {
+    const ofVersion = Prisma.sql`FROM assistant_version
+      WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND ${whereInScope(scope, Prisma.raw('metadata'))}`;
+    const rows = await tx.$queryRaw<AssistantRecord[]>`
+      UPDATE assistant
+      SET (version, graph_id, name, description, config, context, metadata) =
+            (SELECT version, graph_id, name, description, config, context, metadata ${ofVersion}),
+          updated_at = now()
+      WHERE assistant_id = ${assistantId}::uuid AND EXISTS (SELECT 1 ${ofVersion})
+      RETURNING ${ASSISTANT_COLUMNS}`;
+    return this.#decryptFirst(rows);
+  }
+
+  #decryptFirst([row]: AssistantRecord[]): AssistantRecord | undefined {
+    return row && replaceJson(row, this.#cipher.json.decrypt);
+  }
 }
 
 async function newestVersion(tx: Prisma.TransactionClient, assistantId: string): Promise<number> {

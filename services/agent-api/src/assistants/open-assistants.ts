@@ -1,3 +1,4 @@
+import type { DataCipher } from '@runyard/encryption';
 import type { ProjectGraph } from '@runyard/graph-host';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type pg from 'pg';
@@ -26,6 +27,7 @@ export interface Assistants {
 export interface AssistantParts {
   prisma: PrismaClient;
   pool: pg.Pool;
+  cipher: DataCipher;
   graphs: readonly ProjectGraph[];
   /** Variables of the service, overridden by those of the project. */
   environment: Record<string, string | undefined>;
@@ -44,12 +46,12 @@ export interface AssistantParts {
  * @throws ConfigError when a variable about assistants is wrong
  */
 export async function openAssistants(parts: AssistantParts): Promise<Assistants> {
-  const { prisma, pool, graphs, environment, removal, host, configurableHeaders, guard } = parts;
+  const { prisma, pool, cipher, graphs, environment, removal, host, configurableHeaders, guard } = parts;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
-  const store = new AssistantStore(prisma, visibility);
-  const versions = new AssistantVersionStore(prisma, visibility);
+  const store = new AssistantStore(prisma, visibility, cipher);
+  const versions = new AssistantVersionStore(prisma, visibility, cipher);
   await ensureSystemAssistants({ store, versions }, graphs, variables.defaults);
   const service = new AssistantService({ ids, store, versions, removal: new AssistantRemoval({ store, ...removal }) });
   const graphService = new AssistantGraphService({
@@ -58,7 +60,7 @@ export async function openAssistants(parts: AssistantParts): Promise<Assistants>
     sourceTimeoutMs: variables.schemaTimeoutMs,
   });
   return {
-    lookup: new AssistantLookup(pool, ids),
+    lookup: new AssistantLookup(pool, ids, cipher),
     routes: [
       ...assistantRoutes(service, parts.keys, guard),
       ...assistantGraphRoutes(graphService, configurableHeaders, guard),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
+import { NO_ENCRYPTION } from '@runyard/encryption';
 import { createTestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';
@@ -22,7 +23,10 @@ beforeAll(async () => {
   pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const prisma = openPrisma(pool);
   const visibility = new AssistantVisibility(['echo']);
-  stores = { store: new AssistantStore(prisma, visibility), versions: new AssistantVersionStore(prisma, visibility) };
+  stores = {
+    store: new AssistantStore(prisma, visibility, NO_ENCRYPTION),
+    versions: new AssistantVersionStore(prisma, visibility, NO_ENCRYPTION),
+  };
 });
 afterAll(async () => {
   await pool?.end();

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { EncryptionError } from '@runyard/encryption';
 import type { ProjectGraph } from '@runyard/graph-host';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { configurationOf } from './assistant-configuration.ts';
@@ -10,7 +11,8 @@ import type { AssistantVersionStore } from './assistant-version-store.ts';
 /**
  * Ensures that each graph of the project has its default assistant, with the project's settings: when the graph's
  * description or its entry in `LANGGRAPH_CONFIG` has changed since the last start, the assistant gets a new version.
- * Until then changes that clients made stay.
+ * Until then changes that clients made stay. One that cannot be decrypted stays as it is, and is reported when it is
+ * used.
  */
 export async function ensureSystemAssistants(
   { store, versions }: { store: AssistantStore; versions: AssistantVersionStore },
@@ -29,10 +31,13 @@ export async function ensureSystemAssistants(
       projectSettings: settings,
     });
     if (isNew) continue;
-    await versions.change(UNRESTRICTED, assistantId, (current) =>
+    const apply = versions.change(UNRESTRICTED, assistantId, (current) =>
       isDeepStrictEqual(current.projectSettings, settings)
         ? undefined
         : { content: { ...current, ...settings }, projectSettings: settings },
     );
+    await apply.catch((error: unknown) => {
+      if (!(error instanceof EncryptionError)) throw error;
+    });
   }
 }

@@ -16,6 +16,7 @@ import { NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { requireSearchable } from '../errors/encrypted-keys.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 
 /** The fields of a cron that its caller decides. */
@@ -58,7 +59,7 @@ export class CronStore {
                             on_run_completed, payload, metadata, next_run_date)
           VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
-                  ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
+                  ${this.#payloadBytes(cron)}, ${this.#metadataJson(cron)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
       if (cron.creator) await this.#setCreator(tx, cron.cronId, cron.creator);
       return answerOf(cronOfRow(row!, this.#cipher));
@@ -103,7 +104,7 @@ export class CronStore {
         UPDATE cron
         SET schedule = ${after.schedule}, timezone = ${after.timezone}, end_time = ${after.endTime},
             enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${this.#payloadBytes(after)},
-            metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
+            metadata = ${this.#metadataJson(after)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
       if (creator) await this.#setCreator(tx, cronId, creator);
@@ -118,9 +119,12 @@ export class CronStore {
     return deleted > 0;
   }
 
-  /** Returns a page of crons; an undecryptable one has a `fault`. */
+  /**
+   * Returns a page of crons; an undecryptable one has a `fault`. @throws UnprocessableError for a filter on encrypted
+   * metadata
+   */
   async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
-    const where = whereMatching(scope, search);
+    const where = this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${search.sort_by ?? 'created_at'} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, cron_id`,
     );
@@ -130,8 +134,18 @@ export class CronStore {
     return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
 
-  count(scope: Scope, filters: CronCountRequest): Promise<number> {
-    return this.#count(whereMatching(scope, filters));
+  /** @throws UnprocessableError for a filter on encrypted metadata */
+  async count(scope: Scope, filters: CronCountRequest): Promise<number> {
+    return this.#count(this.#whereMatching(scope, filters));
+  }
+
+  #whereMatching(scope: Scope, filters: Filters): Prisma.Sql {
+    requireSearchable(this.#cipher, filters);
+    return whereMatching(scope, filters);
+  }
+
+  #metadataJson({ metadata }: Pick<CronSettings, 'metadata'>): string {
+    return toSqlJson(this.#cipher.json.encrypt(metadata));
   }
 
   async #setCreator(tx: Transaction, cronId: string, creator: CronCreator): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Cron } from '@runyard/contracts';
+import { undecryptableValue } from '@runyard/encryption';
 import type { CronRecord } from '@runyard/run-engine';
-import { undecryptableValue } from '../errors/undecryptable.ts';
 import { toWireTime } from '../http/wire-time.ts';
 import type { CronPayload } from './cron-payload.ts';
 

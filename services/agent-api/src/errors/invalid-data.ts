@@ -47,6 +47,7 @@ function refusalOf(error: unknown): AppError | undefined {
   if (error.reason === 'embedding_failed') {
     return new BadGatewayError(sanitizeErrorText(error.message), { code: 'embedding_failed', cause: error });
   }
+  if (error.reason === 'unreadable') return undecryptableError(error);
   if (error.reason === 'invalid') return new UnprocessableError(error.message, { cause: error });
   return undefined;
 }

@@ -1,4 +1,3 @@
-import type { EncryptionError } from '@runyard/encryption';
 import { UnavailableError } from '@runyard/service-kit';
 
 /** A deployment gets its keys with a revision: it has no others sooner. */
@@ -14,11 +13,4 @@ export function undecryptableError(error: Error): UnavailableError {
     cause: error,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
-}
-
-/** Returns what stands for an undecryptable item in a list, so that the others are still shown. */
-export function undecryptableValue({ name, message }: EncryptionError): {
-  __error__: { error: string; message: string };
-} {
-  return { __error__: { error: name, message } };
 }

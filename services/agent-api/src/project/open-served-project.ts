@@ -24,13 +24,14 @@ export interface ServedProject {
  * Opens the project of the deployment. Its code is still loading when this resolves, so that other parts open
  * meanwhile.
  *
- * @throws GraphLoadError when its settings cannot be served
+ * @throws GraphLoadError when its settings cannot be served, EncryptionError for invalid keys
  */
 export async function openServedProject(config: Config, { logger, lifecycle }: ServiceContext): Promise<ServedProject> {
-  const { project, aesKey, ...location } = await openProject(config, process.env);
+  const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
-  refuseUnmetProtection(project, { ...process.env, ...location.environment });
+  refuseUnmetProtection(project);
+  const cipher = openDataCipher({ aesKey, aesJsonKeys });
   const loopback = await ProjectLoopback.open(user);
   const environment = loopback.folder.withHome(location.environment);
   lifecycle.onStop('project loopback', () => loopback.close());
@@ -51,5 +52,5 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   lifecycle.onStop('graph host', () => host.close());
   const loaded = host.start();
   loaded.catch(() => undefined); // The caller awaits it later; until then other parts may fail first.
-  return { project, environment, user, cipher: openDataCipher(aesKey), loopback, host, loaded };
+  return { project, environment, user, cipher, loopback, host, loaded };
 }

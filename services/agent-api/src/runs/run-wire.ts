@@ -1,7 +1,7 @@
 import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
+import { undecryptableValue } from '@runyard/encryption';
 import type { RunRecord } from '@runyard/run-engine';
 import { publicArguments } from '../access/public-arguments.ts';
-import { undecryptableValue } from '../errors/undecryptable.ts';
 import { toWireTime } from '../http/wire-time.ts';
 
 export function toWireRun(record: RunRecord): Run {

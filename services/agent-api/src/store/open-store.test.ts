@@ -1,4 +1,5 @@
 import { BackendError } from '@runyard/checkpointer';
+import { NO_ENCRYPTION } from '@runyard/encryption';
 import { GraphLoadError } from '@runyard/graph-host';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -12,8 +13,8 @@ const project = { directory: '/p', store: { index: { embed: './embed.ts:embed', 
 
 function openStoreWith(embed: () => Promise<Float32Array[]>) {
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() };
-  const parts = { project, pool, host: { embed }, guard: new RouteGuard(), logger: logger as unknown as Logger };
-  return { store: openStore(parts), logger };
+  const parts = { project, pool, cipher: NO_ENCRYPTION, guard: new RouteGuard(), logger: logger as unknown as Logger };
+  return { store: openStore({ ...parts, host: { embed } }), logger };
 }
 
 it('the store does not start with embeddings of other dimensions', async () => {

@@ -1,4 +1,5 @@
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
+import type { DataCipher } from '@runyard/encryption';
 import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
 import { Lease, leaseMsFor } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
@@ -12,6 +13,7 @@ import { createStoreSweeper } from './store-sweeper.ts';
 export interface OpenStoreOptions {
   project: Pick<Project, 'store' | 'directory'>;
   pool: pg.Pool;
+  cipher: DataCipher;
   /** Calls the embeddings of the project. */
   host: Pick<SupervisedGraphHost, 'embed'>;
   guard: RouteGuard;
@@ -28,10 +30,10 @@ export interface OpenStore {
 }
 
 /** Opens the long-term store as the project's `langgraph.json` configures it. @throws GraphLoadError */
-export function openStore({ project, pool, host, guard, logger }: OpenStoreOptions): OpenStore {
+export function openStore({ project, pool, cipher, host, guard, logger }: OpenStoreOptions): OpenStore {
   const settings = storeSettings(project);
   const { embeddings, sweepEveryMinutes } = settings;
-  const store = new PostgresStore({ pool, ...settings });
+  const store = new PostgresStore({ pool, cipher, ...settings });
   const backend = store.open(embeddings && { embed: embeddingsOf(host, embeddings) });
   const everyMs = (sweepEveryMinutes ?? 0) * 60_000;
   const lease = new Lease(pool, { name: 'store sweep', leaseMs: leaseMsFor(everyMs) });

@@ -1,6 +1,5 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
-import type { EncryptionError } from '@runyard/encryption';
-import { undecryptableValue } from '../errors/undecryptable.ts';
+import { type EncryptionError, undecryptableValue } from '@runyard/encryption';
 import { completeMessages } from './message-form.ts';
 
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */

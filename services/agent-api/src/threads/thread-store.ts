@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { requireSearchable } from '../errors/encrypted-keys.ts';
 import type { Page } from '../http/pagination.ts';
 import type { StoredThread } from './stored-thread.ts';
 import { columnsOf } from './thread-columns.ts';
@@ -36,11 +37,11 @@ export class ThreadStore {
     return rows[0] && this.#decrypt(rows[0]);
   }
 
-  /** Returns the thread without its state. */
+  /** Returns the thread without its state; `{"__error__": …}` stands for metadata that cannot be decrypted. */
   async findWithoutState(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
     const rows = await this.#prisma.$queryRaw<StoredThread[]>`
       SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
-    return rows[0];
+    return rows[0] && decryptThreadRow(rows[0], this.#cipher.json.decryptListed);
   }
 
   /** Returns whether the caller may see a run: by its thread, or by its own metadata where its thread is not kept. */
@@ -67,28 +68,31 @@ export class ThreadStore {
       ? Prisma.sql`, ttl_strategy = ${ttl.strategy}, ttl_minutes = ${ttl.minutes}::float8,
                    expires_at = now() + make_interval(secs => ${ttl.minutes}::float8 * 60)`
       : Prisma.empty;
+    const added = toSqlJson(this.#cipher.json.encrypt(metadata));
     const changed = await this.#prisma.$executeRaw`
-      UPDATE thread t SET metadata = t.metadata || ${toSqlJson(metadata)}::jsonb, updated_at = now() ${expiry}
+      UPDATE thread t SET metadata = t.metadata || ${added}::jsonb, updated_at = now() ${expiry}
       WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}
-        AND ${whereInScope(scope, Prisma.sql`(t.metadata || ${toSqlJson(metadata)}::jsonb)`)}`;
+        AND ${whereInScope(scope, Prisma.sql`(t.metadata || ${added}::jsonb)`)}`;
     return changed > 0;
   }
 
   /**
    * Returns a page of threads; one whose state is undecryptable has a `fault`. @throws UnprocessableError for a filter
-   * on values that are encrypted, or too many
+   * on values or metadata that are encrypted, or on too many values
    */
   async search(scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
     const page = await this.#within(search, (db) => searchThreadRows(db, scope, search));
     return { ...page, rows: page.rows.map((row) => this.#decryptListed(row)) };
   }
 
-  /** @throws UnprocessableError for a filter on values that are encrypted, or too many */
+  /** @throws UnprocessableError for a filter on values or metadata that are encrypted, or on too many values */
   async count(scope: Scope, filters: ThreadFilters): Promise<number> {
     return this.#within(filters, (db) => countThreadRows(db, scope, filters));
   }
 
-  #within<T>({ values }: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
+  async #within<T>(filters: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
+    requireSearchable(this.#cipher, filters);
+    const { values } = filters;
     if (!values || Object.keys(values).length === 0) return search(this.#prisma);
     if (this.#cipher.isEncrypting) {
       throw new UnprocessableError('values: the state of threads is encrypted at rest and cannot be searched by');
@@ -102,17 +106,25 @@ export class ThreadStore {
       return this.#decrypt(row);
     } catch (fault) {
       if (!(fault instanceof EncryptionError)) throw fault;
-      return { ...row, values: null, interrupts: null, fault };
+      const shown = decryptThreadRow(row, this.#cipher.json.decryptListed);
+      return { ...shown, values: null, interrupts: null, fault };
     }
   }
 
   #decrypt(row: StoredThread): StoredThread {
     return {
-      ...row,
+      ...decryptThreadRow(row, this.#cipher.json.decrypt),
       ...(row.values && { values: this.#cipher.decrypt(row.values) }),
       ...(row.interrupts && { interrupts: this.#cipher.decrypt(row.interrupts) }),
     };
   }
+}
+
+function decryptThreadRow(
+  row: StoredThread,
+  decrypt: (json: Record<string, unknown>) => Record<string, unknown>,
+): StoredThread {
+  return { ...row, metadata: decrypt(row.metadata), config: decrypt(row.config) };
 }
 
 function withState(scope: Scope, threadId: string): Prisma.Sql {

@@ -1,3 +1,4 @@
+import type { JsonKeyCipher } from '@runyard/encryption';
 import { BackendError, type StoreOperation } from '../../backend.ts';
 import { parseTextPath } from '../../store/text-paths.ts';
 
@@ -18,8 +19,14 @@ const TTL_MINUTES_MAX = 52_560_000;
 export const NEVER_EXPIRES = -1;
 
 /** Checks what clients and graphs may get wrong. @throws BackendError `invalid` */
-export function checkOperation(operation: StoreOperation): void {
+export function checkOperation(operation: StoreOperation, json: JsonKeyCipher): void {
   if (operation.kind === 'put') checkPut(operation);
+  if (operation.kind === 'search') checkFilter(operation, json);
+}
+
+function checkFilter({ filter }: OperationOf<'search'>, json: JsonKeyCipher): void {
+  const key = json.findEncryptedKey(filter);
+  if (key !== undefined) refuse(`filter: "${key}" is encrypted at rest and cannot be searched by`);
 }
 
 function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put'>): void {

@@ -1,4 +1,5 @@
 import { containsAny, isRetryable, toSqlJson, toSqlText } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
@@ -64,6 +65,8 @@ export interface PutItems {
   /** Name of the embeddings and dimensions of the vectors. */
   space: string | null;
   fence: Fence | undefined;
+  /** Encrypts chosen keys of the values. */
+  cipher: DataCipher;
 }
 
 /**
@@ -71,14 +74,14 @@ export interface PutItems {
  *
  * @throws BackendError `fenced`; `not_found` when an existing item is outside of the scope, which then stays unchanged
  */
-export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: PutItems): Promise<void> {
+export async function putItems(pool: pg.Pool, { puts, vectors, space, fence, cipher }: PutItems): Promise<void> {
   const rows = [...vectors.values()].flatMap(({ embeddingId, vectors: list }) =>
     list.map((vector, position) => ({ embeddingId, position, vector: `{${vector.join(',')}}` })),
   );
   const items = [
     puts.map(({ namespace }) => textArray(namespace)),
     puts.map(({ key }) => toSqlText(key)),
-    puts.map(({ value }) => (value === null ? null : toSqlJson(value))),
+    puts.map(({ value }) => (value === null ? null : toSqlJson(cipher.json.encrypt(value)))),
     puts.map(scopeJson),
     puts.map(({ ttlMinutes = NEVER_EXPIRES }) => (ttlMinutes === NEVER_EXPIRES ? null : ttlMinutes)),
     puts.map((put) => vectors.get(put)?.embeddingId ?? null),

@@ -60,11 +60,15 @@ export function searchConditions(operation: OperationOf<'search'>, parameters: P
   ];
 }
 
-export function itemOf(row: ItemRow & { score?: number }): StoredItem {
+/** @param decrypt decrypts chosen keys of the value */
+export function itemOf(
+  row: ItemRow & { score?: number },
+  decrypt: (value: ItemRow['value']) => ItemRow['value'],
+): StoredItem {
   return {
     namespace: row.namespace,
     key: row.key,
-    value: row.value,
+    value: decrypt(row.value),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     ...(row.score !== undefined && { score: row.score }),
