@@ -26,6 +26,7 @@ export * from './http/reply.ts';
 export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
 export * from './http/route-table.ts';
+export { asksForOtherProtocol, serveWithoutUpgrade } from './http/unused-upgrade.ts';
 export * from './http/upgrades.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';
 export { InternalClient } from './internal-client.ts';

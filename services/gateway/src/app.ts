@@ -4,6 +4,7 @@ import {
   AppError,
   allowAnyOrigin,
   answerError,
+  asksForOtherProtocol,
   BadGatewayError,
   ClientDisconnectedError,
   ErrorMetrics,
@@ -11,6 +12,7 @@ import {
   refuseUpgrade,
   requestIdOf,
   type ServiceContext,
+  serveWithoutUpgrade,
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
@@ -26,7 +28,6 @@ import { type ContinuationRequest, continueAnswer } from './proxy/continue-answe
 import { forward } from './proxy/forward.ts';
 import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
 import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
-import { asksForOtherProtocol, serveWithoutUpgrade } from './proxy/unused-upgrade.ts';
 import { forwardUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
