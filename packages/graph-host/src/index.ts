@@ -9,4 +9,5 @@ export { type HostUser, hostUserOf } from './parent/host-user.ts';
 export { hasLoopbackToken, type LoopbackServer, openLoopback } from './parent/loopback-server.ts';
 export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';
+export * from './protocol-event.ts';
 export * from './types.ts';

@@ -83,6 +83,29 @@ describe.each(LINES)('with LangGraph %s', (version) => {
     expect(named('events').length).toBeGreaterThan(10);
   });
 
+  it('a run emits the events of the protocol that later lines make themselves', async () => {
+    const request = executionRequest('everything', { input: hi, emitsProtocolEvents: true });
+    const { events, outcome } = await runToEnd(host, request);
+    expect(outcome.kind).toBe('done');
+    type Emitted = { node?: string; data: Record<string, unknown> };
+    const on = (channel: string) =>
+      events.filter(({ event }) => event.split('|')[0] === channel).map(({ data }) => data as Emitted);
+    expect(on('custom')).toMatchObject([{ data: { payload: { visits: 1 } } }]);
+    expect(on('updates').map(({ node }) => node)).toEqual(['remember', 'part', 'part', 'decide', 'talk']);
+    expect(on('values').at(-1)!.data).toMatchObject({ parts: ['1 at visit 1', 'a', 'b', 'decided'] });
+    expect(on('checkpoints').map(({ data }) => data.source)).toEqual(['input', ...Array(5).fill('loop')]);
+    const spoken = on('messages').map(({ data }) => data);
+    expect(spoken[0]).toMatchObject({ event: 'message-start', role: 'ai', id: expect.any(String) });
+    expect(spoken.at(-1)).toMatchObject({ event: 'message-finish' });
+    const text = spoken.map(({ delta }) => (delta as { text?: string } | undefined)?.text ?? '').join('');
+    expect(text).toBe('Hello');
+    expect(on('lifecycle').map(({ data }) => data.event)).toEqual(['started', 'completed']);
+    const asks = { input: { text: 'hi', asks: true }, emitsProtocolEvents: true };
+    const waiting = await runToEnd(host, executionRequest('sub', asks));
+    const requests = waiting.events.filter(({ event }) => event.startsWith('input.requested'));
+    expect(requests).toMatchObject([{ data: { data: { interrupt_id: id, payload: 'go on?' } } }]);
+  });
+
   it('interrupts have an id everywhere, and a subgraph that waits is shown in the state', async () => {
     const backends = memoryBackends();
     const modes = ['values', 'updates', 'tasks', 'checkpoints'];

@@ -94,6 +94,11 @@ export interface ExecutionRequest {
    */
   streamModes: string[];
   streamSubgraphs: boolean;
+  /**
+   * True when the run emits events of the event protocol (version 2) instead of those of `streamModes`, with those of
+   * subgraphs among them.
+   */
+  emitsProtocolEvents?: boolean;
   interruptBefore?: '*' | string[];
   interruptAfter?: '*' | string[];
   durability: 'sync' | 'async' | 'exit';
@@ -101,9 +106,9 @@ export interface ExecutionRequest {
   tracing?: { project?: string; exampleId?: string };
 }
 
-/** One event in the v1 stream form, already JSON. */
+/** One event, already JSON. `protocol-event.ts` describes those of the event protocol. */
 export interface RunEvent {
-  /** The stream mode that the client requested. */
+  /** The stream mode that the client requested, or that of an event of the event protocol. */
   mode: string;
   /** The name for the SSE `event:` field. */
   event: string;

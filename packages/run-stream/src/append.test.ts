@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compareIds, sequenceOf } from './index.ts';
+import { BEFORE_ALL, compareIds, idOfSequence, sequenceOf } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
 let fixture: StreamFixture;
@@ -28,6 +28,8 @@ describe('an append', () => {
     expect(ids.filter((id) => Number(id.split('-')[1]) > 999)).toEqual([]);
     const numbers = ids.map(sequenceOf);
     expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    expect(numbers.map(idOfSequence)).toEqual(ids);
+    expect([0, 7].map(idOfSequence)).toEqual([BEFORE_ALL, BEFORE_ALL]);
     expect(await stored()).toEqual(ids);
   });
 

@@ -42,6 +42,12 @@ export function sequenceOf(id: string): number {
   return ms * 1000 + Math.min(seq, LAST_IN_MS);
 }
 
+/** Returns the id with this number. A number that no event can have had is before all of them. */
+export function idOfSequence(sequence: number): string {
+  const ms = Math.floor(sequence / 1000);
+  return ms < EARLIEST_MS ? BEFORE_ALL : `${ms}-${sequence % 1000}`;
+}
+
 function parts(id: string): [number, number] {
   const dash = id.indexOf('-');
   return [Number(id.slice(0, dash)), Number(id.slice(dash + 1))];

@@ -14,7 +14,7 @@
  */
 export { type AppendEndOptions, appendEnd } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
-export { BEFORE_ALL, compareIds, parseEventId, sequenceOf } from './event-id.ts';
+export { BEFORE_ALL, compareIds, idOfSequence, parseEventId, sequenceOf } from './event-id.ts';
 export { RunStreams } from './run-streams.ts';
 export type { RunStreamsOptions } from './run-streams-options.ts';
 export { gapAfter } from './stream-gap.ts';

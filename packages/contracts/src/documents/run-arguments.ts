@@ -56,6 +56,11 @@ export const RunArguments = Type.Object(
     context: Type.Optional(Type.Unknown()),
     /** Never empty: the default is `["values"]`. */
     stream_mode: Type.Array(StreamMode, { minItems: 1 }),
+    /**
+     * `v2` when the run emits events of the event protocol. A worker that does not know the field emits those of
+     * `stream_mode`.
+     */
+    event_protocol: Type.Optional(Type.Literal('v2')),
     interrupt_before: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
     interrupt_after: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
     webhook: Type.Optional(Type.Union([Type.String(), Type.Null()])),

@@ -62,6 +62,7 @@ const ExecutionRequestBody = Type.Object({
   context: Type.Optional(Json),
   streamModes: Type.Array(Type.String()),
   streamSubgraphs: Type.Boolean(),
+  emitsProtocolEvents: Type.Optional(Type.Boolean()),
   interruptBefore: Type.Optional(Json),
   interruptAfter: Type.Optional(Json),
   durability: Type.String(),

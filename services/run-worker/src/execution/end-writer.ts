@@ -81,7 +81,8 @@ export class EndWriter {
     // The sweep continues the rollback, and publishes the end.
     if (finished.isRollingBack) return { hasNextRun: false };
     this.#observeCancel(finished);
-    this.#publishEnd(finished, values);
+    const isWaiting = finished.status === 'success' && ending.threadStatus === 'interrupted';
+    this.#publishEnd(finished, values, isWaiting);
     return { hasNextRun: finished.hasNextRun };
   }
 
@@ -143,10 +144,14 @@ export class EndWriter {
   }
 
   /** Publishes the end without waiting: the slot is free as soon as the end is durable. */
-  #publishEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
+  #publishEnd(
+    ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>,
+    values: Uint8Array | null,
+    isWaiting = false,
+  ): void {
     const { publisher, streamed } = this.#options;
     const { status, error, isRolledBack } = ended;
-    const end = endEvent(streamed, status, error ? null : values, isRolledBack);
+    const end = endEvent(streamed, status, error ? null : values, { isRolledBack, isWaiting });
     void publisher.end(error ? [errorEvent(streamed, error), end] : [end]);
   }
 

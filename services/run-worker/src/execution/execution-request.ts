@@ -31,6 +31,7 @@ export function toExecutionRequest(run: ClaimedRun): ExecutionRequest {
     ...(args.context !== undefined && args.context !== null && { context: args.context }),
     streamModes: args.stream_mode,
     streamSubgraphs: args.subgraphs,
+    ...(args.event_protocol === 'v2' && { emitsProtocolEvents: true }),
     ...(args.interrupt_before && { interruptBefore: args.interrupt_before }),
     ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
     durability: args.durability,

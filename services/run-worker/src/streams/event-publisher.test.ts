@@ -131,4 +131,5 @@ it('a worker that stops sends what is in flight first', async () => {
 it('large values have to be read from Postgres', () => {
   const { run } = publishing();
   expect(endEvent(run, 'success', Buffer.alloc(70_000, '1')).data).toBe('{"status":"success"}');
+  expect(endEvent(run, 'success', null, { isWaiting: true }).data).toBe('{"waits_for_input":true,"status":"success"}');
 });

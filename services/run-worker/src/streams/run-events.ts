@@ -40,16 +40,18 @@ export function errorEvent({ runId, attempt }: StreamedAttempt, { error, message
 
 /**
  * Returns the end event of the run; values go along when they are small. They are JSON text already. For a run that was
- * rolled back they are the last values for its own client: nothing of it is kept.
+ * rolled back they are the last values for its own client: nothing of it is kept. One that waits for an answer has
+ * succeeded as well, and says so.
  */
 export function endEvent(
   { runId, attempt }: StreamedAttempt,
   status: FinishRun['status'],
   values: Uint8Array | null,
-  isRolledBack = false,
+  { isRolledBack = false, isWaiting = false } = {},
 ): AppendEvent {
   const isInline = values !== null && values.byteLength <= INLINE_VALUES_BYTES_MAX;
-  const about = `${isRolledBack ? '"rolled_back":true,' : ''}"status":"${status}"`;
+  const flags = `${isRolledBack ? '"rolled_back":true,' : ''}${isWaiting ? '"waits_for_input":true,' : ''}`;
+  const about = `${flags}"status":"${status}"`;
   const data = isInline ? `{${about},"values":${Buffer.from(values).toString('utf8')}}` : `{${about}}`;
   return { runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data };
 }

@@ -1,7 +1,7 @@
 /** Turns what a graph streams into events of the v1 stream, with one class of events per stream mode. */
 import type { StreamedEvent } from '../langgraph/graph-types.ts';
 import { withId } from '../langgraph/interrupt-id.ts';
-import { flattenChunk, isMessage, isMessageChunk, toWireJson } from '../wire/wire-json.ts';
+import { flattenChunk, isMessage, isMessageChunk, toWireJson, toWireJsonOr } from '../wire/wire-json.ts';
 import { type Message, MessageEvents } from './message-events.ts';
 import { checkpointEvent, type DebugChunk, debugEvent, isSnapshot, taskEvent } from './step-events.ts';
 import { TaskErrors } from './task-errors.ts';
@@ -149,23 +149,11 @@ export class EventRenderer {
   }
 }
 
-/**
- * Returns `withoutIt` as JSON when `payload` has no JSON form: runnables and tools pass any object to each other, and the
- * run must not fail for it.
- */
-function toWireJsonOr(payload: unknown, withoutIt: unknown): string {
-  try {
-    return toWireJson(payload);
-  } catch {
-    return toWireJson(withoutIt);
-  }
-}
-
 function eventName(mode: string, namespace: string[]): string {
   return namespace.length === 0 ? mode : `${mode}|${namespace.join('|')}`;
 }
 
-function interruptsOf(payload: unknown): unknown[] | undefined {
+export function interruptsOf(payload: unknown): unknown[] | undefined {
   if (typeof payload !== 'object' || payload === null || !(INTERRUPT in payload)) return undefined;
   const interrupts = payload[INTERRUPT];
   return Array.isArray(interrupts) ? interrupts : undefined;

@@ -51,6 +51,21 @@ export interface StreamedEvent {
   data: Record<string, unknown>;
 }
 
+/** One event of `streamEvents` version 3. */
+export interface GraphEvent {
+  /** The channel; `custom:<name>` for one that a transformer of the graph made. */
+  method: string;
+  params: GraphEventParams;
+}
+
+export interface GraphEventParams {
+  namespace: string[];
+  /** Milliseconds. */
+  timestamp: number;
+  node?: string | undefined;
+  data: unknown;
+}
+
 interface RunControl {
   requestDrain(reason?: string): void;
 }
@@ -61,4 +76,6 @@ export interface LangGraphModule {
   Send: new (node: string, args: unknown) => object;
   /** Missing in versions that cannot stop at a step boundary. */
   RunControl?: new () => RunControl;
+  /** Missing in versions whose `streamEvents` has no version 3. */
+  STREAM_EVENTS_V3_MODES?: readonly string[];
 }

@@ -2,9 +2,11 @@
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import type { HostConnection } from '../../protocol/connection.ts';
 import type { ExecutionRequest } from '../../types.ts';
-import { EventRenderer, withInterruptSchema } from '../events/event-renderer.ts';
+import { EventRenderer, type RenderedEvent, withInterruptSchema } from '../events/event-renderer.ts';
 import { laterChunks, requestedModes, type StreamChunk } from '../events/older-streams.ts';
-import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
+import { ProtocolEvents } from '../events/protocol-events.ts';
+import { streamProtocol } from '../events/stream-protocol.ts';
+import type { CompiledGraph, GraphConfig, GraphEvent } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
 import { errorBody } from '../wire/error-body.ts';
@@ -29,6 +31,8 @@ export class GraphRun {
   readonly #options: RunOptions;
   readonly #eventBuffer: EventBuffer;
   readonly #renderer: EventRenderer;
+  /** Undefined unless the run emits events of the event protocol; then the renderer emits none. */
+  readonly #protocol: ProtocolEvents | undefined;
   readonly #checkpoints: RemoteCheckpoints | undefined;
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
@@ -45,7 +49,9 @@ export class GraphRun {
       ...limits,
       onOverflow: (error) => this.fail(error),
     });
-    this.#renderer = new EventRenderer(request.streamModes, (event) => this.#eventBuffer.push(event));
+    const emit = (event: RenderedEvent) => this.#eventBuffer.push(event);
+    this.#renderer = new EventRenderer(request.emitsProtocolEvents ? [] : request.streamModes, emit);
+    this.#protocol = request.emitsProtocolEvents ? new ProtocolEvents(emit) : undefined;
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
@@ -104,7 +110,7 @@ export class GraphRun {
         isResuming,
         checkpointer: saver,
         store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
-        callbacks: [...tracers, ...this.#renderer.callbacks],
+        callbacks: [...tracers, ...(this.#protocol ?? this.#renderer).callbacks],
         control: this.#control,
         signal: this.#abort.signal,
       });
@@ -134,6 +140,10 @@ export class GraphRun {
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {
     const { request } = this.#options;
+    if (this.#protocol) {
+      await this.#streamProtocol(this.#protocol, graph, input, config);
+      return;
+    }
     const streamMode = requestedModes(this.#renderer.graphModes, this.#options.graph.modules.line);
     const options = { ...config, streamMode, subgraphs: request.streamSubgraphs };
     if (!request.streamModes.includes('events')) {
@@ -145,6 +155,17 @@ export class GraphRun {
       const isChunk = event.event === 'on_chain_stream' && event.run_id === request.runId;
       if (isChunk) this.#render(event.data.chunk as unknown[]);
       else this.#renderer.renderStreamedEvent(event);
+    }
+  }
+
+  async #streamProtocol(protocol: ProtocolEvents, graph: CompiledGraph, input: unknown, config: GraphConfig) {
+    for await (const event of streamProtocol(graph, input, config, this.#options.graph.modules)) {
+      const { namespace, data } = event.params;
+      // Another worker goes on with what stops here.
+      if (this.#isDraining && isFailedNamespace(event)) continue;
+      // The run's result comes from the values.
+      if (event.method === 'values') this.#renderer.render(namespace, 'values', data);
+      protocol.add(event);
     }
   }
 
@@ -182,4 +203,8 @@ export class GraphRun {
     if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
     return { kind: 'failed', error: errorBody(error), values: this.#renderer.rootValues };
   }
+}
+
+function isFailedNamespace({ method, params }: GraphEvent): boolean {
+  return method === 'lifecycle' && (params.data as { event?: unknown }).event === 'failed';
 }

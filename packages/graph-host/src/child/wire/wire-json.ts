@@ -39,6 +39,18 @@ export function toWireJson(value: unknown, form: WireForm = 'event'): string {
   }
 }
 
+/**
+ * Returns `withoutIt` as JSON when `payload` has no JSON form: runnables and tools pass any object to each other, and the
+ * run must not fail for it.
+ */
+export function toWireJsonOr(payload: unknown, withoutIt: unknown): string {
+  try {
+    return toWireJson(payload);
+  } catch {
+    return toWireJson(withoutIt);
+  }
+}
+
 export function isMessage(value: unknown): value is MessageLike {
   if (typeof value !== 'object' || value === null) return false;
   const message = value as Partial<MessageLike>;

@@ -1,0 +1,110 @@
+/** Makes events of the event protocol from the stream modes of a LangGraph that does not make them. */
+import type { GraphEvent } from '../langgraph/graph-types.ts';
+import { isMessage, isMessageChunk } from '../wire/wire-json.ts';
+import { MessageBlocks } from './message-blocks.ts';
+import type { Message } from './message-events.ts';
+import { NamespaceLifecycles } from './namespace-lifecycles.ts';
+import type { StreamChunk } from './older-streams.ts';
+import { checkpointOf, isSnapshot } from './step-events.ts';
+
+type JsonRecord = Record<string, unknown>;
+
+export class OlderProtocol {
+  readonly #lifecycles = new NamespaceLifecycles();
+  readonly #messages = new Map<string, MessageBlocks>();
+  readonly #completedMessages = new Set<string>();
+
+  *convert([namespace, mode, payload]: StreamChunk): Generator<GraphEvent> {
+    yield* this.#lifecycles.observe(namespace, mode, payload);
+    switch (mode) {
+      case 'messages':
+        yield* this.#addMessage(namespace, payload as [Message, JsonRecord]);
+        break;
+      case 'values':
+        yield* this.#endMessages();
+        yield eventOf('values', namespace, payload);
+        break;
+      case 'updates':
+        yield* toUpdates(namespace, payload as JsonRecord);
+        break;
+      case 'tools':
+        yield eventOf('tools', namespace, toToolData(payload as JsonRecord));
+        break;
+      case 'checkpoints':
+        if (isSnapshot(payload)) yield eventOf('checkpoints', namespace, toEnvelope(payload));
+        break;
+      case 'custom':
+        yield eventOf('custom', namespace, hasName(payload) ? payload : { payload });
+        break;
+      case 'tasks':
+        yield eventOf('tasks', namespace, payload);
+        break;
+    }
+  }
+
+  /** Ends what has begun when the run has ended. */
+  *end(status: 'completed' | 'failed'): Generator<GraphEvent> {
+    yield* this.#endMessages();
+    yield* this.#lifecycles.end(status);
+  }
+
+  *#addMessage(namespace: string[], [message, metadata]: [Message, JsonRecord]): Generator<GraphEvent> {
+    if (!isMessage(message) || message.id === undefined || this.#completedMessages.has(message.id)) return;
+    const { id } = message;
+    const { langgraph_node: node, run_id } = metadata;
+    const place = { namespace, node: typeof node === 'string' ? node : undefined };
+    const blocks = this.#messages.get(id) ?? new MessageBlocks(message, place, run_id);
+    this.#messages.set(id, blocks);
+    yield* blocks.add(message);
+    if (!isMessageChunk(message)) yield* this.#endMessage(id, blocks);
+  }
+
+  *#endMessages(): Generator<GraphEvent> {
+    for (const [id, blocks] of [...this.#messages]) yield* this.#endMessage(id, blocks);
+  }
+
+  *#endMessage(id: string, blocks: MessageBlocks): Generator<GraphEvent> {
+    this.#messages.delete(id);
+    this.#completedMessages.add(id);
+    yield* blocks.end();
+  }
+}
+
+function eventOf(method: string, namespace: string[], data: unknown, node?: string): GraphEvent {
+  return { method, params: { namespace, timestamp: Date.now(), node, data } };
+}
+
+function* toUpdates(namespace: string[], payload: JsonRecord): Generator<GraphEvent> {
+  for (const [node, written] of Object.entries(payload)) {
+    const isRecord = typeof written === 'object' && written !== null;
+    yield eventOf('updates', namespace, { node, values: isRecord ? written : { value: written } }, node);
+  }
+}
+
+function toEnvelope({ config, parentConfig, metadata }: JsonRecord): JsonRecord {
+  const parent = checkpointOf(parentConfig)?.checkpoint_id;
+  const { step, source } = metadata as JsonRecord;
+  return { id: checkpointOf(config)?.checkpoint_id, ...(parent ? { parent_id: parent } : {}), step, source };
+}
+
+function toToolData({ event, toolCallId, name, input, data, output, error }: JsonRecord): JsonRecord {
+  const tool_call_id = String(toolCallId ?? '');
+  switch (event) {
+    case 'on_tool_start':
+      return { event: 'tool-started', tool_call_id, tool_name: String(name ?? 'tool'), input };
+    case 'on_tool_end':
+      return { event: 'tool-finished', tool_call_id, output: output ?? null };
+    case 'on_tool_error':
+      return { event: 'tool-error', tool_call_id, message: error instanceof Error ? error.message : String(error) };
+    default:
+      return {
+        event: 'tool-output-delta',
+        tool_call_id,
+        delta: typeof data === 'string' ? data : JSON.stringify(data ?? null),
+      };
+  }
+}
+
+function hasName(payload: unknown): boolean {
+  return typeof payload === 'object' && payload !== null && 'name' in payload;
+}
