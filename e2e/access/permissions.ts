@@ -71,6 +71,8 @@ const AGENT_SERVER = {
     'getThreadHistory',
     'searchThreadHistory',
     'joinThreadStream',
+    'streamEvents',
+    'sendCommand',
     'listRuns',
     'getRun',
     'joinRun',

@@ -5,7 +5,7 @@ import { CASES } from './cases/index.ts';
 import { connectTo } from './framework/context.ts';
 import { listGeneratedStatuses } from './framework/coverage.ts';
 import { getOperation } from './framework/operations.ts';
-import { wrongRequests } from './framework/wrong-requests.ts';
+import { statusOfWrongRequests, wrongRequests } from './framework/wrong-requests.ts';
 
 const { deploymentUrl, apiKey } = inject('platform');
 const direct = connectTo(deploymentUrl, apiKey);
@@ -13,10 +13,11 @@ const direct = connectTo(deploymentUrl, apiKey);
 describe.concurrent('requests from the contract alone', () => {
   for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
     const { operationId, params, examples } = operation;
+    const refusal = statusOfWrongRequests(operation);
     for (const { fault, request, names } of wrongRequests(operation)) {
-      it(`${operationId} answers 422 and names the field when ${fault}`, async () => {
+      it(`${operationId} answers ${refusal} and names the field when ${fault}`, async () => {
         const { status, body } = await direct.call(operationId, request);
-        expect(status).toBe(422);
+        expect(status).toBe(refusal);
         expect(body.detail).toContain(names);
       });
     }

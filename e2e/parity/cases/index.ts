@@ -1,6 +1,7 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as assistants } from './assistants.ts';
 import { CRON_CASES } from './crons/index.ts';
+import { cases as eventProtocol } from './event-protocol.ts';
 import { cases as idempotencyKeys } from './idempotency-keys.ts';
 import { RUN_CASES } from './runs/index.ts';
 import { cases as store } from './store.ts';
@@ -16,6 +17,7 @@ import { cases as webhooks } from './webhooks.ts';
 export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'assistants.ts', cases: assistants },
   ...CRON_CASES,
+  { file: 'event-protocol.ts', cases: eventProtocol },
   { file: 'idempotency-keys.ts', cases: idempotencyKeys },
   { file: 'store.ts', cases: store },
   ...RUN_CASES,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { fieldCase, type ParityContext, statusCase, type WireEvent } from '../framework/index.ts';
-import { parseEvents } from '../framework/server-sent-events.ts';
+import { readUntil } from '../framework/server-sent-events.ts';
 
 type Params = Record<string, string>;
 
@@ -36,18 +36,6 @@ async function runToJoin({ operation, direct }: ParityContext, body: object) {
   const { run_id } = (await direct.call('createRun', { params: { thread_id }, body })).body;
   const params: Params = operation === 'joinStatelessRunStream' ? { run_id } : { thread_id, run_id };
   return { thread_id, run_id, params };
-}
-
-/** Reads an open stream until an event satisfies the condition; returns all events up to it. */
-async function readUntil(response: Response, isLast: (event: WireEvent) => boolean): Promise<WireEvent[]> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body!) {
-    text += decoder.decode(chunk, { stream: true });
-    const events = parseEvents(text.slice(0, text.lastIndexOf('\r\n\r\n') + 4));
-    if (events.some(isLast)) return events;
-  }
-  throw new Error(`the stream ended before the awaited event: ${text}`);
 }
 
 /** Opens the stream of a thread that has had a run, starts another, and returns the events up to its end. */

@@ -1,12 +1,15 @@
 import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
 import type { ElsewhereCase, ParityCase } from './parity-case.ts';
 import { requestFields } from './request-fields.ts';
-import { wrongRequests } from './wrong-requests.ts';
+import { statusOfWrongRequests, wrongRequests } from './wrong-requests.ts';
 
 /** Returns the statuses that tests generated from the contract alone cause. */
 export function listGeneratedStatuses(operation: Operation): number[] {
   const hasIds = Object.keys(operation.params?.properties ?? {}).length > 0;
-  return [...(wrongRequests(operation).length > 0 ? [422] : []), ...(hasIds && operation.responses[404] ? [404] : [])];
+  return [
+    ...(wrongRequests(operation).length > 0 ? [statusOfWrongRequests(operation)] : []),
+    ...(hasIds && operation.responses[404] ? [404] : []),
+  ];
 }
 
 export interface ShownBy {

@@ -22,3 +22,15 @@ export function parseEvents(text: string): WireEvent[] {
       };
     });
 }
+
+/** Reads an open stream until an event satisfies the condition; returns all events up to it. */
+export async function readUntil(response: Response, isLast: (event: WireEvent) => boolean): Promise<WireEvent[]> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body!) {
+    text += decoder.decode(chunk, { stream: true });
+    const events = parseEvents(text.slice(0, text.lastIndexOf('\r\n\r\n') + 4));
+    if (events.some(isLast)) return events;
+  }
+  throw new Error(`the stream ended before the awaited event: ${text}`);
+}

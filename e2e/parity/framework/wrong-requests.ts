@@ -15,7 +15,7 @@ const NO_UUID = 'not-a-uuid';
 const CANDIDATES: unknown[] = [-7, 'zap wrong', true, [[7]], { wrong: true }];
 
 /**
- * Returns requests that an operation has to refuse with 422, one for each parameter and field whose schema refuses
+ * Returns requests that an operation has to refuse, one for each parameter and field whose schema refuses
  * anything.
  */
 export function wrongRequests(operation: Operation): WrongRequest[] {
@@ -25,6 +25,11 @@ export function wrongRequests(operation: Operation): WrongRequest[] {
     ...(operation.body && { body: operation.examples?.body ?? {} }),
   };
   return [...wrongIds(operation, right), ...wrongQueries(operation, right), ...wrongBodies(operation, right)];
+}
+
+/** Returns the status of an operation's answer to such requests: a protocol may demand another one than usual. */
+export function statusOfWrongRequests({ responses }: Pick<Operation, 'responses'>): number {
+  return 400 in responses && !(422 in responses) ? 400 : 422;
 }
 
 function wrongIds(operation: Operation, right: ParityRequest): WrongRequest[] {

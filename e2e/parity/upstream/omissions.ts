@@ -23,10 +23,6 @@ const STATELESS = ['POST /runs', 'POST /runs/batch', 'POST /runs/stream', 'POST 
 export const OMISSIONS: Omission[] = [
   { operations: ['POST /a2a/{assistant_id}'], why: 'agent-to-agent messages are not available' },
   { operations: ['POST /mcp/', 'GET /mcp/', 'DELETE /mcp/'], why: 'the Model Context Protocol is not available' },
-  {
-    operations: ['POST /threads/{thread_id}/stream/events', 'POST /threads/{thread_id}/commands'],
-    why: 'event streaming of version 2 is not available',
-  },
   { operations: SEARCHES, what: [404], why: 'what matches nothing is an empty answer, or 0' },
   { operations: DELETIONS, what: [200], why: 'the answer has no body: it is 204' },
   {

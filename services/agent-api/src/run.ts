@@ -4,6 +4,7 @@ import { threadRetentionSettings } from '@runyard/graph-host';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
 import {
+  type BoundOperation,
   deploymentMetricIdentity,
   listenForMetrics,
   openEarlyListener,
@@ -26,6 +27,8 @@ import { openRedis } from './connections/open-redis.ts';
 import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
 import { mapInvalidData } from './errors/invalid-data.ts';
+import { protocolRoutes } from './event-protocol/protocol-routes.ts';
+import { ProtocolWebSockets } from './event-protocol/protocol-web-sockets.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
@@ -166,6 +169,29 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
+  const sources = { streams, ...readers };
+  const protocol = protocolRoutes({
+    runs,
+    engine,
+    threads: threads.store,
+    states: threads.state,
+    streams,
+    sources,
+    configurableHeaders: http.configurableHeaders,
+    guard,
+  });
+  const [command, subscription] = withMiddleware(
+    [protocol.command, protocol.subscription],
+    [mapDatabaseOutages, mapInvalidData, requireOperationPermission],
+  ) as [BoundOperation, BoundOperation];
+  const protocolSockets = new ProtocolWebSockets({
+    command,
+    subscription,
+    threads: threads.store,
+    sources,
+    places,
+    logger,
+  });
 
   await served.loaded;
   await users?.authorizer.load();
@@ -179,6 +205,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...assistants.routes,
     ...threads.routes,
     ...runRoutes({ runs, answers, keys, guard, configurableHeaders: http.configurableHeaders }),
+    protocol.command,
+    protocol.stream,
     ...feedback.routes(requireRun, guard),
     ...webhooks.routes(requireRun, guard),
     ...cronRoutes(crons.service, keys, guard),
@@ -195,6 +223,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: loopback.wrapVerifier(users?.verifier ?? callers),
     served,
     readiness,
+    protocolSockets,
     operations: withMiddleware(routes, [
       mapDatabaseOutages,
       mapInvalidData,

@@ -7,6 +7,7 @@ import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
+import { ThreadAccess } from '../src/event-protocol/thread-access.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { openServices, type TestServices } from './services.ts';
 
@@ -52,6 +53,16 @@ beforeEach(async () => {
   await items.put(ADA, { namespace: [mark], key: 'k', value: { owner: 'ada' } });
   things = { mark, threadId, runId, assistantId, cronId };
 });
+
+/** Every command, for a thread that may be there. */
+const COMMANDS = [
+  { method: 'run.start', params: { assistant_id: 'echo' } },
+  { method: 'input.respond', params: { interrupt_id: 'i', response: 1 } },
+  { method: 'state.fork', params: { checkpoint_id: 'c' } },
+  { method: 'state.get' },
+  { method: 'state.listCheckpoints' },
+  { method: 'agent.getTree' },
+];
 
 type Act = (scope: Scope, its: Things) => Promise<unknown>;
 
@@ -131,6 +142,25 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     404,
   ],
   [['joinThreadStream'], (scope, { threadId }) => services.threadStore.findWithoutState(scope, threadId), undefined],
+  [
+    ['streamEvents'],
+    (scope, { threadId, runId }) =>
+      new ThreadAccess(services.threadStore, scope, threadId).admits(
+        { kind: 'metadata', runId },
+        new AbortController().signal,
+      ),
+    false,
+  ],
+  [
+    ['sendCommand'],
+    async (scope, { threadId }) => {
+      const { caller } = services;
+      const context = { threadId, scope, caller, origin: on(scope, threadId) };
+      const answers = COMMANDS.map((command) => services.commands.execute(context, { id: 1, ...command }));
+      return (await Promise.all(answers)).map((answer) => answer.type === 'error' && answer.error);
+    },
+    ['invalid_argument', 'no_such_run', 'no_such_run', 'no_such_run', 'no_such_run', 'no_such_run'],
+  ],
   [
     ['deleteThread'],
     async (scope, { threadId }) => {

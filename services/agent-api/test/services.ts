@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
+import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import { openPool } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { GraphHost } from '@runyard/graph-host';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { silentLogger } from '@runyard/service-kit';
+import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { UNRESTRICTED } from '../src/access/scope.ts';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
@@ -22,6 +23,7 @@ import { ensureSystemAssistants } from '../src/assistants/system-assistants.ts';
 import { openPrisma } from '../src/connections/prisma.ts';
 import { CronService } from '../src/crons/cron-service.ts';
 import { CronStore } from '../src/crons/cron-store.ts';
+import { ProtocolCommands } from '../src/event-protocol/protocol-commands.ts';
 import { FeedbackTokens } from '../src/feedback/feedback-tokens.ts';
 import { RunAnswers } from '../src/runs/run-answers.ts';
 import { RunResults } from '../src/runs/run-results.ts';
@@ -63,6 +65,8 @@ const host = {
 const streams = {
   append: async () => [],
   publishCancel: async () => undefined,
+  newestId: async () => '0-0',
+  async *read() {},
 } as unknown as RunStreams;
 
 /**
@@ -152,6 +156,8 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       { engine, streams, watch, ends, open: new OpenResponses(), results },
       new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
     ),
+    commands: new ProtocolCommands({ runs, engine, threads: threadStore, states: state, streams }),
+    caller: { ...ANONYMOUS, permissions: WORKSPACE_PERMISSIONS },
     webhookLog: new WebhookLog({
       queue: { listOfRun: async () => [] },
       requireRun: (scope, threadId, runId) => runs.find(scope, threadId, runId),

@@ -22,6 +22,8 @@ export interface RunOrigin {
   headers?: Record<string, string> | undefined;
   /** The tracing project where the request names none; left out when nothing is traced. */
   tracingProject?: string | undefined;
+  /** `v2` when the run is to emit events of the event protocol. */
+  eventProtocol?: 'v2';
 }
 
 /** Says whether the project decides about callers. Runs of its own code have no user then either. */

@@ -24,6 +24,7 @@ export interface RunIdentity {
   headers?: Record<string, string> | undefined;
   /** The tracing project where the request names none; left out when nothing is traced. */
   tracingProject?: string | undefined;
+  eventProtocol?: 'v2' | undefined;
 }
 
 /**
@@ -60,6 +61,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
     },
     context,
     stream_mode: streamModes(request.stream_mode),
+    ...(identity.eventProtocol && { event_protocol: identity.eventProtocol }),
     interrupt_before: request.interrupt_before ?? null,
     interrupt_after: request.interrupt_after ?? null,
     webhook: request.webhook ?? null,

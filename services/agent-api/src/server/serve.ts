@@ -1,5 +1,6 @@
-import { OPEN_API_INFO } from '@runyard/contracts';
+import { OPEN_API_INFO, streamEvents } from '@runyard/contracts';
 import {
+  asksForOtherProtocol,
   type BoundOperation,
   createApp,
   type EarlyListener,
@@ -8,8 +9,11 @@ import {
   type ReadinessChecks,
   refuseUpgrade,
   type ServiceContext,
+  serveWithoutUpgrade,
 } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
+import { protocolErrorForm } from '../event-protocol/error-form.ts';
+import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
@@ -37,6 +41,7 @@ export async function serveRequests(parts: {
   earlyListener: EarlyListener;
   /** The answers that a stop ends. */
   open: OpenResponses;
+  protocolSockets: ProtocolWebSockets;
 }): Promise<ProjectAppProxy | undefined> {
   const { config, context, settings, principal, operations, readiness } = parts;
   const { project, host, loopback } = parts.served;
@@ -67,30 +72,49 @@ export async function serveRequests(parts: {
     additionalOpenApi: projectApp?.openApi,
     readiness,
     operations,
+    errorForm: protocolErrorForm,
   });
   loopback.serve(app);
-  if (projectApp?.hasWebSockets) serveWebSockets(projectApp, parts);
+  serveWebSockets(projectApp, parts);
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   parts.earlyListener.serve(serveBelow(settings.mountPrefix, app), {
-    onClosed: () => parts.open.endAll(graceMs),
+    onClosed: () => {
+      parts.protocolSockets.close();
+      parts.open.endAll(graceMs);
+    },
     drainMs: graceMs + CUT_MS,
   });
   return projectApp;
 }
 
+/** Answers upgrades: to the event protocol here, to others in the project's app. The rest is served without. */
 function serveWebSockets(
-  app: ProjectAppProxy,
-  parts: { context: ServiceContext; settings: HttpSettings; earlyListener: EarlyListener },
+  app: ProjectAppProxy | undefined,
+  parts: {
+    context: ServiceContext;
+    settings: HttpSettings;
+    earlyListener: EarlyListener;
+    principal: PrincipalVerifier;
+    protocolSockets: ProtocolWebSockets;
+  },
 ): void {
+  const { principal, protocolSockets, settings, earlyListener } = parts;
+  const { server } = earlyListener;
   const { lifecycle, logger } = parts.context;
-  const sockets = new ProjectWebSockets({ target: app.admitWebSocket, lifecycle, logger });
-  parts.earlyListener.server.on('upgrade', (req, socket, head) => {
-    const url = urlBelow(parts.settings.mountPrefix, req.url ?? '/');
-    if (url === null) {
+  const ofApp = app?.hasWebSockets
+    ? new ProjectWebSockets({ target: app.admitWebSocket, lifecycle, logger })
+    : undefined;
+  server.on('upgrade', (req, socket, head) => {
+    const url = urlBelow(settings.mountPrefix, req.url ?? '/');
+    const isOfProtocol = url !== null && protocolSockets.isFor({ url }) && !settings.isDisabled(streamEvents);
+    if (!asksForOtherProtocol(req) || (!isOfProtocol && !ofApp)) {
+      serveWithoutUpgrade(server, req, socket, head);
+    } else if (url === null) {
       refuseUpgrade(socket, new NotFoundError('Not Found'));
-      return;
+    } else {
+      req.url = url;
+      if (isOfProtocol) protocolSockets.onUpgrade(req, socket, head, principal);
+      else ofApp!.onUpgrade(req, socket, head);
     }
-    req.url = url;
-    sockets.onUpgrade(req, socket, head);
   });
 }

@@ -20,6 +20,14 @@ it("an end event of a run that was rolled back has the run's last values", () =>
   });
 });
 
+it('an end event says when the run waits for an answer', () => {
+  expect(parseRunEnd('{"waits_for_input":true,"status":"success","values":{"a":1}}')).toEqual({
+    status: 'success',
+    values: '{"a":1}',
+    isWaiting: true,
+  });
+});
+
 it('an end event is read in any other order of fields too', () => {
   expect(parseRunEnd('{"values":{"a":1},"status":"success"}')).toEqual({ status: 'success', values: '{"a":1}' });
 });

@@ -6,6 +6,8 @@ export interface RunEnd {
   values?: string;
   /** True when nothing of the run is kept; the values are its last ones. */
   isRolledBack?: boolean;
+  /** True when the run has succeeded so far, and waits for an answer. */
+  isWaiting?: boolean;
 }
 
 export function isFailure(status: RunStatus): boolean {
@@ -24,11 +26,17 @@ export function parseRunEnd(data: string): RunEnd {
     const status = match[1] as RunStatus;
     return match[0].endsWith('}') ? { status } : { status, values: data.slice(match[0].length, -1) };
   }
-  const end = JSON.parse(data) as { status: RunStatus; values?: unknown; rolled_back?: boolean };
-  const { status, values, rolled_back: isRolledBack } = end;
+  const end = JSON.parse(data) as {
+    status: RunStatus;
+    values?: unknown;
+    rolled_back?: boolean;
+    waits_for_input?: boolean;
+  };
+  const { status, values, rolled_back: isRolledBack, waits_for_input: isWaiting } = end;
   return {
     status,
     ...(values !== undefined && { values: JSON.stringify(values) }),
     ...(isRolledBack && { isRolledBack }),
+    ...(isWaiting && { isWaiting }),
   };
 }

@@ -1,4 +1,5 @@
 import { StreamMode, ThreadStreamMode, validatorOf } from '@runyard/contracts';
+import { isProtocolMode } from '@runyard/graph-host';
 import type { StreamEntry } from '@runyard/run-stream';
 import { UnprocessableError } from '@runyard/service-kit';
 
@@ -22,8 +23,12 @@ export function parseThreadStreamModes(...parameters: Parameter[]): Set<string> 
   return modes ?? new Set(['run_modes']);
 }
 
-/** Returns whether a client that joined with these modes gets the entry. A failure reaches every client. */
+/**
+ * Returns whether a client that joined with these modes gets the entry. A failure reaches every client, and events of the
+ * event protocol none.
+ */
 export function passes(entry: Pick<StreamEntry, 'kind'>, modes: Set<string> | undefined): boolean {
+  if (isProtocolMode(entry.kind)) return false;
   return modes === undefined || modes.has(entry.kind) || entry.kind === 'error';
 }
 

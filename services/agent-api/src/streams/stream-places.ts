@@ -18,6 +18,7 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
   'joinRunStreamAlias',
   'joinStatelessRunStream',
   'joinThreadStream',
+  'streamEvents',
 ]);
 
 /**
@@ -40,13 +41,13 @@ export class StreamPlaces {
   readonly limitOpenStreams: Middleware = ({ operation, handler }) => ({
     operation,
     handler: async (request) => {
-      if (isLongLived(operation.operationId, request)) this.#take(request.res);
+      if (isLongLived(operation.operationId, request)) this.take(request.res);
       return handler(request);
     },
   });
 
-  /** Takes a place until the answer is closed. @throws UnavailableError */
-  #take(res: ServerResponse): void {
+  /** Takes a place until the answer, or the connection, is closed. @throws UnavailableError */
+  take(res: Pick<ServerResponse, 'closed' | 'once'>): void {
     // A client that has left already sends no other `close`.
     if (res.closed) return;
     if (this.#taken >= this.#max) {

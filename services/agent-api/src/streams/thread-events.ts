@@ -1,3 +1,4 @@
+import { isProtocolMode } from '@runyard/graph-host';
 import { CONTROL_KINDS, type StreamEntry } from '@runyard/run-stream';
 import { formatSseEvent } from './sse-format.ts';
 
@@ -17,6 +18,6 @@ export function renderThreadEntry(entry: StreamEntry, modes: ReadonlySet<string>
     case 'metadata':
       return includesRuns || modes.has('lifecycle') ? formatSseEvent({ event, data, id }) : undefined;
     default:
-      return includesRuns ? formatSseEvent({ event, data, id }) : undefined;
+      return includesRuns && !isProtocolMode(kind) ? formatSseEvent({ event, data, id }) : undefined;
   }
 }

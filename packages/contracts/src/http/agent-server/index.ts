@@ -3,6 +3,7 @@ import { ASSISTANT_GRAPH_OPERATIONS } from './assistant-graphs.ts';
 import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
 import { CRON_OPERATIONS } from './cron-operations.ts';
+import { EVENT_PROTOCOL_OPERATIONS } from './event-protocol.ts';
 import { RUN_CREATION_OPERATIONS } from './run-creation-operations.ts';
 import { RUN_FEEDBACK_OPERATIONS } from './run-feedback.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
@@ -24,6 +25,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...THREAD_RETENTION_OPERATIONS,
   ...THREAD_STATE_OPERATIONS,
   ...THREAD_STREAM_OPERATIONS,
+  ...EVENT_PROTOCOL_OPERATIONS,
   ...RUN_CREATION_OPERATIONS,
   ...RUN_OPERATIONS,
   ...RUN_FEEDBACK_OPERATIONS,
@@ -42,6 +44,7 @@ export * from './assistant-versions.ts';
 export * from './assistants.ts';
 export * from './cron-operations.ts';
 export * from './crons.ts';
+export * from './event-protocol.ts';
 export * from './parts.ts';
 export * from './run-bodies.ts';
 export * from './run-creation-operations.ts';

@@ -1,0 +1,16 @@
+import type { HandlerRequest } from '@runyard/service-kit';
+import type { Scope } from '../access/scope.ts';
+import type { RunOrigin } from '../runs/accepted-run.ts';
+
+/** The thread of a command, and who sends it. */
+export interface CommandContext {
+  threadId: string;
+  caller: HandlerRequest['caller'];
+  /** The threads that the caller may see. */
+  scope: Scope;
+  /** The creator of the runs that commands start. */
+  origin: RunOrigin;
+}
+
+export type CommandResult = Record<string, unknown>;
+export type CommandHandler = (context: CommandContext, params: Record<string, unknown>) => Promise<CommandResult>;

@@ -1,0 +1,60 @@
+import type { ProtocolChannel } from '@runyard/graph-host';
+import type { StreamEntry } from '@runyard/run-stream';
+import type { ThreadEvent } from './thread-event.ts';
+
+type EventContent = Omit<ThreadEvent, 'eventId' | 'seq'>;
+type JsonRecord = Record<string, unknown>;
+
+const INTERRUPT = '__interrupt__';
+
+/**
+ * Converts an entry of a run that was started for stream modes. Those of messages and tools are left out: an entry alone
+ * does not say where a message begins.
+ */
+export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventContent[] {
+  const namespace = event.split('|').slice(1);
+  const timestamp = Number.parseInt(id, 10);
+  /** `data` is JSON text. */
+  const content = (channel: ProtocolChannel, text: string, node?: string): EventContent => {
+    const about = `"timestamp":${timestamp}${node === undefined ? '' : `,"node":${JSON.stringify(node)}`}`;
+    return { channel, namespace, params: `{${about},"data":${text}}` };
+  };
+  const inputs = (interrupts: unknown) => toInputs(interrupts).map((input) => content('input', JSON.stringify(input)));
+  switch (kind) {
+    case 'values':
+      if (!data.includes(`"${INTERRUPT}"`)) return [content('values', data)];
+      return inputs((JSON.parse(data) as JsonRecord)[INTERRUPT]);
+    case 'updates':
+      return Object.entries(JSON.parse(data) as JsonRecord).flatMap(([node, values]) =>
+        node === INTERRUPT ? inputs(values) : [content('updates', JSON.stringify({ node, values }), node)],
+      );
+    case 'custom':
+      return [content('custom', `{"payload":${data}}`)];
+    case 'tasks':
+      return [content('tasks', data)];
+    case 'checkpoints':
+      return toEnvelopes(JSON.parse(data)).map((envelope) => content('checkpoints', JSON.stringify(envelope)));
+    default:
+      return [];
+  }
+}
+
+function toInputs(interrupts: unknown): { interrupt_id: string; payload: unknown }[] {
+  if (!Array.isArray(interrupts)) return [];
+  return interrupts.flatMap((interrupt: { id?: unknown; value?: unknown } | null) =>
+    typeof interrupt?.id === 'string' ? [{ interrupt_id: interrupt.id, payload: interrupt.value ?? null }] : [],
+  );
+}
+
+interface Snapshot {
+  config?: { configurable?: JsonRecord } | null;
+  parent_config?: { configurable?: JsonRecord } | null;
+  metadata?: { step?: unknown; source?: unknown } | null;
+}
+
+function toEnvelopes({ config, parent_config, metadata }: Snapshot): JsonRecord[] {
+  const id = config?.configurable?.checkpoint_id;
+  if (typeof id !== 'string') return [];
+  const parent_id = parent_config?.configurable?.checkpoint_id;
+  return [{ id, ...(typeof parent_id === 'string' && { parent_id }), step: metadata?.step, source: metadata?.source }];
+}

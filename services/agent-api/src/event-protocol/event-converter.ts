@@ -1,0 +1,105 @@
+import { isProtocolMode, parseProtocolEvent } from '@runyard/graph-host';
+import { CONTROL_KINDS, parseEventId, type StreamEntry, type StreamGap, sequenceOf } from '@runyard/run-stream';
+import { isFailure, parseRunEnd } from '../streams/run-end.ts';
+import { convertModeEntry } from './convert-mode-entry.ts';
+import type { ThreadEvent } from './thread-event.ts';
+
+/** An event without its place in the stream. */
+export type EventContent = Omit<ThreadEvent, 'eventId' | 'seq'>;
+
+/** Converts the entries of a thread's stream, in their order, to events of the event protocol. */
+export class EventConverter {
+  /** The graph of the runs to come; undefined as long as it is not known. */
+  graphName: string | undefined;
+  /** Runs that have begun and not ended. */
+  readonly #running = new Set<string>();
+  /** JSON text of the failures of runs that are about to end. */
+  readonly #failures = new Map<string, string>();
+  /** Interrupts whose request was converted, by run. */
+  readonly #requested = new Map<string, Set<string>>();
+
+  /** An entry of which several events are made gives each an id of its own; their number is the same. */
+  convert(entry: StreamEntry): ThreadEvent[] {
+    const seq = sequenceOf(entry.id);
+    return this.#contentsOf(entry).map((content, index) => ({
+      eventId: index === 0 ? String(seq) : `${seq}:${index}`,
+      seq,
+      ...content,
+    }));
+  }
+
+  #contentsOf(entry: StreamEntry): EventContent[] {
+    const { kind, runId, data } = entry;
+    switch (kind) {
+      case CONTROL_KINDS.gap:
+        return [toGap(entry)];
+      case CONTROL_KINDS.state:
+        return [];
+      case CONTROL_KINDS.end:
+        return [this.#end(entry)];
+      case 'metadata':
+        return this.#begin(entry);
+      case 'error':
+        this.#failures.set(runId, data);
+        return [];
+      default:
+        return isProtocolMode(kind)
+          ? this.#protocolEvent(entry)
+          : this.#withoutRepetition(runId, convertModeEntry(entry));
+    }
+  }
+
+  #protocolEvent({ kind, event, runId, data }: StreamEntry): EventContent[] {
+    return this.#withoutRepetition(runId, [{ ...parseProtocolEvent(kind, event), params: data }]);
+  }
+
+  /** A later attempt of a run reports again what the first one asked for. */
+  #withoutRepetition(runId: string, contents: EventContent[]): EventContent[] {
+    return contents.filter(({ channel, params }) => {
+      if (channel !== 'input') return true;
+      const { data } = JSON.parse(params) as { data: { interrupt_id: string } };
+      const requested = this.#requested.get(runId) ?? new Set();
+      this.#requested.set(runId, requested);
+      return !requested.has(data.interrupt_id) && requested.add(data.interrupt_id) !== undefined;
+    });
+  }
+
+  #begin(entry: StreamEntry): EventContent[] {
+    if (this.#running.has(entry.runId)) return [];
+    this.#running.add(entry.runId);
+    return [this.#lifecycle(entry, 'running')];
+  }
+
+  #end(entry: StreamEntry): EventContent {
+    const { runId } = entry;
+    const { status, isWaiting } = parseRunEnd(entry.data);
+    const error = this.#failures.get(runId);
+    const hasAsked = isWaiting || (this.#requested.get(runId)?.size ?? 0) > 0;
+    this.#running.delete(runId);
+    this.#failures.delete(runId);
+    this.#requested.delete(runId);
+    if (isFailure(status)) return this.#lifecycle(entry, 'failed', error);
+    return this.#lifecycle(entry, status === 'success' && !hasAsked ? 'completed' : 'interrupted');
+  }
+
+  #lifecycle({ id }: StreamEntry, event: string, error?: string): EventContent {
+    const data = {
+      event,
+      ...(this.graphName !== undefined && { graph_name: this.graphName }),
+      ...(error && { error }),
+    };
+    return { channel: 'lifecycle', namespace: [], params: paramsOf(id, data) };
+  }
+}
+
+/** Returns the fields of `params` for an entry whose data say nothing of the time. */
+export function paramsOf(entryId: string, data: unknown): string {
+  return JSON.stringify({ timestamp: Number.parseInt(entryId, 10), data });
+}
+
+function toGap({ id, data }: StreamEntry): EventContent {
+  const gap = JSON.parse(data) as StreamGap;
+  const after = gap.after === null ? undefined : parseEventId(gap.after);
+  const shown = { ...gap, after: after === undefined ? null : sequenceOf(after) };
+  return { channel: 'gap', namespace: [], params: paramsOf(id, shown) };
+}

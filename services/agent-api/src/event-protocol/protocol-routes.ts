@@ -1,0 +1,69 @@
+import { sendCommand, streamEvents } from '@runyard/contracts';
+import { type HandlerRequest, ok } from '@runyard/service-kit';
+import type { Scope } from '../access/scope.ts';
+import { READ_THREAD } from '../auth/operation-questions.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import { creatorOf } from '../auth/user-caller.ts';
+import type { PickHeaders } from '../http/header-choice.ts';
+import type { RunOrigin } from '../runs/accepted-run.ts';
+import type { OpenResponses } from '../streams/open-responses.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import {
+  CREATE_RUN_BY_COMMAND,
+  READ_ASSISTANT_OF_COMMAND,
+  READ_THREAD_BY_COMMAND,
+  startsRun,
+} from './command-questions.ts';
+import type { EventSources } from './follow-events.ts';
+import { type ProtocolCommandParts, ProtocolCommands } from './protocol-commands.ts';
+import { sendEvents } from './send-events.ts';
+import { ThreadAccess } from './thread-access.ts';
+
+export interface ProtocolRouteParts extends ProtocolCommandParts {
+  threads: Pick<ThreadStore, 'find' | 'findWithoutState' | 'isRunVisible'>;
+  sources: EventSources & { open: OpenResponses };
+  configurableHeaders: PickHeaders;
+  guard: RouteGuard;
+}
+
+export interface ProtocolRoutes {
+  command: GuardedOperation;
+  stream: GuardedOperation;
+  /** Answers with the scope of what a subscriber of a websocket may see. */
+  subscription: GuardedOperation;
+}
+
+const COMMAND = [READ_THREAD_BY_COMMAND, CREATE_RUN_BY_COMMAND, READ_ASSISTANT_OF_COMMAND] as const;
+
+/** Serves the event protocol (version 2). */
+export function protocolRoutes(parts: ProtocolRouteParts): ProtocolRoutes {
+  const { guard, threads, sources, configurableHeaders } = parts;
+  const commands = new ProtocolCommands(parts);
+  return {
+    command: guard.bind(sendCommand, COMMAND, async (req, [readable, runnable, assistantScope]) => {
+      const { params, body, caller } = req;
+      const scope = startsRun(body) ? runnable : readable;
+      const origin = originOf(req, { scope, assistantScope });
+      return ok(await commands.execute({ threadId: params.thread_id, caller, scope, origin }, body));
+    }),
+    stream: guard.bind(streamEvents, [READ_THREAD], async ({ params, body, res }, [scope]) => {
+      const { since, ...filter } = body;
+      const threadId = params.thread_id;
+      const access = new ThreadAccess(threads, scope, threadId);
+      await sendEvents(sources, { threadId, access, filter, since }, res);
+    }),
+    subscription: guard.bind(streamEvents, [READ_THREAD], async (_req, [scope]) => ok({ scope })),
+  };
+
+  function originOf(
+    { caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
+    scopes: { scope: Scope; assistantScope: Scope },
+  ): RunOrigin {
+    return {
+      ...scopes,
+      ...creatorOf(caller),
+      requestId: String(res.getHeader('x-request-id') ?? ''),
+      headers: configurableHeaders(headers),
+    };
+  }
+}

@@ -1,0 +1,206 @@
+import { conforms, isUuid, ProtocolCommand, type ProtocolError, ProtocolSubscription } from '@runyard/contracts';
+import { parseEventId, sequenceOf } from '@runyard/run-stream';
+import { AppError, type Logger } from '@runyard/service-kit';
+import Type from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+import type { RawData, WebSocket } from 'ws';
+import type { Scope } from '../access/scope.ts';
+import { type EventSources, followEvents } from './follow-events.ts';
+import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
+import { SocketWriter } from './socket-writer.ts';
+import type { ThreadAccess } from './thread-access.ts';
+import { renderEvent } from './thread-event.ts';
+
+/** Commands that wait for those before them; a client that sends more is disconnected. */
+const MAX_WAITING = 100;
+const MAX_SUBSCRIPTIONS = 100;
+/** Close codes of websockets: the client breaks the rules; the server restarts. */
+const POLICY_VIOLATION = 1008;
+const SERVICE_RESTART = 1012;
+/** Milliseconds that a client has to agree to the end. */
+const CLOSE_MS = 1_000;
+
+const readSubscription = paramsReader(ProtocolSubscription);
+const readUnsubscribe = paramsReader(Type.Object({ subscription_id: Type.String() }));
+const readReconnect = paramsReader(
+  Type.Object({
+    run_id: Type.String(),
+    last_event_id: Type.Optional(Type.String()),
+    subscriptions: Type.Optional(Type.Array(Type.String())),
+  }),
+);
+
+export interface ProtocolSocketOptions {
+  socket: WebSocket;
+  threadId: string;
+  sources: EventSources;
+  /** Returns what the caller may see of the thread. @throws AppError */
+  scope(subscription: ProtocolSubscription): Promise<Scope>;
+  access(scope: Scope): ThreadAccess;
+  /** Executes a command that is not about subscriptions, and returns its response. @throws AppError */
+  execute(command: ProtocolCommand): Promise<unknown>;
+  logger: Logger;
+}
+
+type Params = Record<string, unknown>;
+
+/** One websocket of the event protocol: commands in their order, and the events of its subscriptions. */
+export class ProtocolSocket {
+  readonly #options: ProtocolSocketOptions;
+  readonly #writer: SocketWriter;
+  readonly #subscriptions = new Map<string, AbortController>();
+  /** The last event that the client has, for subscriptions to come. */
+  #since: number | undefined;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: ProtocolSocketOptions) {
+    this.#options = options;
+    const { socket } = options;
+    this.#writer = new SocketWriter(socket);
+    // A frame that is too large, or none, ends the socket with a code that says so.
+    socket.on('error', () => undefined);
+    socket.on('message', (data) => this.#receive(data));
+    socket.once('close', () => {
+      for (const subscription of this.#subscriptions.values()) subscription.abort();
+    });
+  }
+
+  /** Ends the socket because the process stops: its client reconnects. */
+  restart(): void {
+    const { socket } = this.#options;
+    socket.close(SERVICE_RESTART);
+    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+  }
+
+  #receive(data: RawData): void {
+    if (this.#waiting >= MAX_WAITING) {
+      this.#options.socket.close(POLICY_VIOLATION, 'too many commands');
+      return;
+    }
+    this.#waiting += 1;
+    this.#last = this.#last
+      .then(() => this.#answer(String(data)))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+  }
+
+  /** Never rejects. */
+  async #answer(text: string): Promise<void> {
+    const command = parseCommand(text);
+    if (!command) {
+      const message = 'Protocol commands must be JSON with an integer id and a string method.';
+      await this.#send({ type: 'error', id: null, error: 'invalid_argument', message });
+      return;
+    }
+    try {
+      await this.#execute(command);
+    } catch (error) {
+      await this.#send(this.#errorResponse(command.id, error));
+    }
+  }
+
+  async #execute(command: ProtocolCommand): Promise<void> {
+    const { id, method, params = {} } = command;
+    switch (method) {
+      case 'subscription.subscribe':
+        await this.#subscribe(id, params);
+        break;
+      case 'subscription.unsubscribe':
+        await this.#succeed(id, this.#unsubscribe(params));
+        break;
+      case 'subscription.reconnect':
+        await this.#succeed(id, this.#reconnect(params));
+        break;
+      default:
+        await this.#send(await this.#options.execute(command));
+    }
+  }
+
+  /** The response comes before the subscription's events. */
+  async #subscribe(id: number, params: Params): Promise<void> {
+    const { since = this.#since, ...filter } = readSubscription(params);
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      throw new CommandError('invalid_argument', `A websocket has at most ${MAX_SUBSCRIPTIONS} subscriptions`);
+    }
+    const scope = await this.#options.scope(filter);
+    const subscriptionId = uuidv7();
+    const ending = new AbortController();
+    this.#subscriptions.set(subscriptionId, ending);
+    await this.#succeed(id, { subscription_id: subscriptionId });
+    const { threadId, access } = this.#options;
+    void this.#follow({ threadId, access: access(scope), filter, since, signal: ending.signal });
+  }
+
+  async #follow(thread: Parameters<typeof followEvents>[1]): Promise<void> {
+    try {
+      for await (const event of followEvents(this.#options.sources, thread)) {
+        const caughtUp = this.#writer.write(renderEvent(event));
+        if (caughtUp) await caughtUp;
+      }
+    } catch (error) {
+      this.#options.logger.warn('events of a websocket not read, closing it', { error });
+      this.restart();
+    }
+  }
+
+  #unsubscribe(params: Params): object {
+    const { subscription_id: id } = readUnsubscribe(params);
+    const subscription = this.#subscriptions.get(id);
+    if (!subscription) throw new CommandError('no_such_subscription', `Unknown subscription: ${id}`);
+    this.#subscriptions.delete(id);
+    subscription.abort();
+    return {};
+  }
+
+  /** Subscriptions end with their websocket: on a new one they are made anew, and go on after the last event. */
+  #reconnect(params: Params): object {
+    const { run_id, last_event_id, subscriptions = [] } = readReconnect(params);
+    if (!isUuid(run_id)) throw new CommandError('no_such_run', 'Run not found');
+    const since = last_event_id === undefined ? undefined : sequenceOfEvent(last_event_id);
+    if (since !== undefined) this.#since = since;
+    return { restored: subscriptions.every((id) => this.#subscriptions.has(id)) };
+  }
+
+  #errorResponse(id: number, error: unknown): ProtocolError {
+    try {
+      return toErrorResponse(id, error);
+    } catch {
+      if (!(error instanceof AppError)) this.#options.logger.error('command failed unexpectedly', { error });
+      const isKnown = error instanceof AppError;
+      return {
+        type: 'error',
+        id,
+        error: isKnown ? codeOfStatus(error.status) : 'unknown_error',
+        message: isKnown ? error.message : 'Internal Server Error',
+      };
+    }
+  }
+
+  #succeed(id: number, result: object): Promise<void> {
+    return this.#send({ type: 'success', id, result, meta: { thread_id: this.#options.threadId } });
+  }
+
+  async #send(message: unknown): Promise<void> {
+    await this.#writer.write(JSON.stringify(message));
+  }
+}
+
+function parseCommand(text: string): ProtocolCommand | undefined {
+  try {
+    const command: unknown = JSON.parse(text);
+    return conforms(ProtocolCommand, command) ? command : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads an event's id, which is its number; an entry of several events adds which of them it is. */
+function sequenceOfEvent(eventId: string): number {
+  const number = /^(\d{1,16})(:\d+)?$/.exec(eventId)?.[1];
+  if (number !== undefined) return Number(number);
+  const id = parseEventId(eventId);
+  if (id === undefined) throw new CommandError('invalid_argument', 'params: last_event_id is no id of an event');
+  return sequenceOf(id);
+}

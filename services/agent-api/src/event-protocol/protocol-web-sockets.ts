@@ -1,0 +1,138 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isUuid, type ProtocolCommand, type ProtocolSubscription, streamEvents } from '@runyard/contracts';
+import {
+  AppError,
+  authorize,
+  type BoundOperation,
+  type HandlerRequest,
+  type Logger,
+  NotFoundError,
+  type PrincipalVerifier,
+  type Reply,
+  refuseUpgrade,
+  requestIdOf,
+  UnavailableError,
+} from '@runyard/service-kit';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Scope } from '../access/scope.ts';
+import type { StreamPlaces } from '../streams/stream-places.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import type { EventSources } from './follow-events.ts';
+import { ProtocolSocket } from './protocol-socket.ts';
+import { ThreadAccess } from './thread-access.ts';
+
+/** Bytes of the largest command. */
+const MAX_COMMAND_BYTES = 16 * 1024 * 1024;
+const PATH = /^\/threads\/([^/?]+)\/stream\/events\/?(?:\?|$)/;
+
+export interface ProtocolWebSocketParts {
+  /** The operations of the same protocol over HTTP: commands and subscriptions take the same way as those. */
+  command: BoundOperation;
+  /** Answers with the scope of what a subscriber may see. */
+  subscription: BoundOperation;
+  threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
+  sources: EventSources;
+  places: StreamPlaces;
+  logger: Logger;
+}
+
+/** Serves the event protocol over websockets, at the path of its streams. */
+export class ProtocolWebSockets {
+  readonly #parts: ProtocolWebSocketParts;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_COMMAND_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  readonly #open = new Set<ProtocolSocket>();
+  #isStopping = false;
+
+  constructor(parts: ProtocolWebSocketParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns whether a request asks for a websocket of the protocol. */
+  isFor({ url = '' }: Pick<IncomingMessage, 'url'>): boolean {
+    return PATH.test(url);
+  }
+
+  /** Ends every websocket: their clients reconnect to another process. */
+  close(): void {
+    this.#isStopping = true;
+    for (const socket of this.#open) socket.restart();
+  }
+
+  onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer, principal: PrincipalVerifier): void {
+    socket.on('error', () => socket.destroy());
+    this.#admit(req, socket, principal).then(
+      (caller) => this.#server.handleUpgrade(req, socket, head, (webSocket) => this.#serve(webSocket, req, caller)),
+      (error: unknown) => refuse(socket, error, this.#parts.logger),
+    );
+  }
+
+  async #admit(req: IncomingMessage, socket: Duplex, principal: PrincipalVerifier): Promise<HandlerRequest['caller']> {
+    const caller = await principal.authenticate(req);
+    authorize(caller, streamEvents);
+    if (!isUuid(threadIdOf(req))) throw new NotFoundError('Not Found');
+    if (this.#isStopping) throw new UnavailableError('The service is stopping', { code: 'service_not_ready' });
+    this.#parts.places.take(socket as unknown as Pick<ServerResponse, 'closed' | 'once'>);
+    return caller;
+  }
+
+  #serve(socket: WebSocket, req: IncomingMessage, caller: HandlerRequest['caller']): void {
+    const { command, subscription, threads, sources, logger } = this.#parts;
+    const threadId = threadIdOf(req);
+    const requestId = requestIdOf(req);
+    const log = logger.child({ requestId });
+    const ask = async <T>({ handler }: BoundOperation, body: unknown): Promise<T> => {
+      const reply = await handler(requestOf(req, { threadId, caller, body, requestId, log }));
+      return (reply as Reply).body as T;
+    };
+    const open = new ProtocolSocket({
+      socket,
+      threadId,
+      sources,
+      scope: async (filter: ProtocolSubscription) => (await ask<{ scope: Scope }>(subscription, filter)).scope,
+      access: (scope) => new ThreadAccess(threads, scope, threadId),
+      execute: (sent: ProtocolCommand) => ask(command, sent),
+      logger: log,
+    });
+    this.#open.add(open);
+    socket.once('close', () => this.#open.delete(open));
+  }
+}
+
+function threadIdOf({ url = '' }: IncomingMessage): string {
+  return PATH.exec(url)?.[1] ?? '';
+}
+
+/** Returns a command, or a subscription, of a websocket as a request: without an answer of its own to write to. */
+function requestOf(
+  req: IncomingMessage,
+  given: { threadId: string; caller: HandlerRequest['caller']; body: unknown; requestId: string; log: Logger },
+): HandlerRequest {
+  const { threadId, caller, body, requestId, log } = given;
+  const res = { getHeader: (name: string) => (name === 'x-request-id' ? requestId : undefined) };
+  return {
+    params: { thread_id: threadId },
+    query: {},
+    body,
+    caller,
+    headers: req.headers,
+    signal: new AbortController().signal,
+    raw: req,
+    res,
+    log,
+  } as unknown as HandlerRequest;
+}
+
+function refuse(socket: Duplex, error: unknown, logger: Logger): void {
+  if (!(error instanceof AppError)) {
+    logger.error('upgrade failed unexpectedly', { error });
+    socket.end(`HTTP/1.1 500 ${STATUS_CODES[500]}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+    return;
+  }
+  refuseUpgrade(socket, error);
+}

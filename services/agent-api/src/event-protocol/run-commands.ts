@@ -1,0 +1,132 @@
+import { isUuid, type RunCreateStateful } from '@runyard/contracts';
+import type { RunEngine } from '@runyard/run-engine';
+import { requirePermission } from '@runyard/service-kit';
+import type { RunRequest } from '../runs/run-arguments.ts';
+import type { RunService } from '../runs/run-service.ts';
+import type { StateService } from '../threads/state-service.ts';
+import type { StoredThread } from '../threads/stored-thread.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import type { CommandContext, CommandHandler, CommandResult } from './command-context.ts';
+import {
+  MULTITASK_STRATEGIES,
+  readInputRespond,
+  readInputsRespond,
+  readRunStart,
+  readStateFork,
+} from './command-params.ts';
+import { CommandError } from './protocol-response.ts';
+
+export interface RunCommandParts {
+  runs: Pick<RunService, 'create'>;
+  engine: Pick<RunEngine, 'listRuns'>;
+  threads: Pick<ThreadStore, 'find'>;
+  states: Pick<StateService, 'get'>;
+}
+
+/** A worker of a release before the event protocol emits these instead: most of them can be converted. */
+const STREAM_MODES: RunCreateStateful['stream_mode'] = ['values', 'updates', 'custom', 'tasks'];
+
+/** Commands that start runs. All require the permission to create runs. */
+export class RunCommands {
+  readonly #parts: RunCommandParts;
+
+  constructor(parts: RunCommandParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts a run. On a thread that waits for answers the input is the answer, unless the run begins elsewhere. */
+  readonly start: CommandHandler = async (context, params) => {
+    const { multitaskStrategy, ...rest } = params;
+    const strategy = MULTITASK_STRATEGIES.includes(multitaskStrategy as string) ? multitaskStrategy : undefined;
+    const request = readRunStart({ ...rest, ...(strategy !== undefined && { multitask_strategy: strategy }) });
+    const { input } = request;
+    const isAnswer = input !== undefined && !beginsElsewhere(request) && (await this.#waitsForAnswer(context));
+    if (!isAnswer) return this.#create(context, request);
+    const { input: _input, ...others } = request;
+    return this.#create(context, { ...others, command: { ...others.command, resume: input } });
+  };
+
+  /** Answers interrupts, all of them in one run. */
+  readonly respond: CommandHandler = async (context, params) => {
+    const { responses, update, goto, config, metadata } = readResponses(params);
+    const thread = await this.#findThread(context);
+    const pending = pendingInterrupts(thread);
+    const unknown = responses.find(({ interrupt_id }) => !pending.has(interrupt_id));
+    if (unknown) {
+      throw new CommandError('no_such_interrupt', `The thread does not wait for an answer to ${unknown.interrupt_id}`);
+    }
+    const resume = Object.fromEntries(responses.map(({ interrupt_id, response = null }) => [interrupt_id, response]));
+    const assistant_id = await this.#lastAssistant(context, thread);
+    return this.#create(context, { assistant_id, command: { resume, update, goto }, config, metadata });
+  };
+
+  /** Starts a run from an earlier checkpoint of the thread. */
+  readonly fork: CommandHandler = async (context, params) => {
+    const { checkpoint_id, input, config } = readStateFork(params);
+    const thread = await this.#findThread(context);
+    const assistant_id = await this.#lastAssistant(context, thread);
+    const state = await this.#parts.states.get(context.scope, context.threadId, { checkpointId: checkpoint_id });
+    if (state.created_at === null) {
+      throw new CommandError('no_such_checkpoint', `The thread has no checkpoint ${checkpoint_id}`);
+    }
+    const forked = await this.#create(context, { assistant_id, input, config, checkpoint_id });
+    return { ...forked, thread_id: context.threadId };
+  };
+
+  async #create({ threadId, caller, origin }: CommandContext, request: RunRequest): Promise<CommandResult> {
+    requirePermission(caller, 'runs:create');
+    const { runId } = await this.#parts.runs.create(
+      { ...origin, threadId, eventProtocol: 'v2' },
+      {
+        ...request,
+        if_not_exists: 'create',
+        stream_mode: STREAM_MODES,
+        stream_subgraphs: true,
+        stream_resumable: true,
+      },
+    );
+    return { run_id: runId };
+  }
+
+  async #waitsForAnswer({ scope, threadId }: CommandContext): Promise<boolean> {
+    const thread = await this.#parts.threads.find(scope, threadId);
+    return thread !== undefined && pendingInterrupts(thread).size > 0;
+  }
+
+  async #findThread({ scope, threadId }: CommandContext): Promise<StoredThread> {
+    const thread = await this.#parts.threads.find(scope, threadId);
+    if (!thread) throw new CommandError('no_such_run', 'The thread has no run');
+    return thread;
+  }
+
+  /** Returns the assistant of the newest run; once that is deleted, the one that the thread was last run with. */
+  async #lastAssistant({ threadId }: CommandContext, { metadata }: StoredThread): Promise<string> {
+    const [newest] = await this.#parts.engine.listRuns({ threadId, limit: 1, offset: 0 });
+    const assistantId = newest?.assistantId ?? metadata.assistant_id;
+    if (!isUuid(assistantId)) throw new CommandError('no_such_run', 'The thread has no run');
+    return assistantId;
+  }
+}
+
+/** Returns whether the run begins at a checkpoint that the client names: nothing is asked there yet. */
+function beginsElsewhere({ config, checkpoint, checkpoint_id }: RunCreateStateful): boolean {
+  const { checkpoint_id: configured } = config?.configurable ?? {};
+  return Boolean(checkpoint_id || checkpoint?.checkpoint_id || configured);
+}
+
+/** Returns the ids of the interrupts that wait for an answer. */
+function pendingInterrupts({ status, interrupts }: StoredThread): Set<string> {
+  if (status !== 'interrupted' || !interrupts) return new Set();
+  const byTask = JSON.parse(Buffer.from(interrupts).toString('utf8')) as Record<string, { id?: string | null }[]>;
+  return new Set(
+    Object.values(byTask)
+      .flat()
+      .flatMap(({ id }) => id ?? []),
+  );
+}
+
+function readResponses(params: Record<string, unknown>) {
+  if (params.responses !== undefined) return readInputsRespond(params);
+  const { interrupt_id, response, ...others } = readInputRespond(params);
+  return { ...others, responses: [{ interrupt_id, response }] };
+}
