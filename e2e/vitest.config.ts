@@ -19,6 +19,7 @@ export default defineConfig({
         'deploy-cli/javascript',
         'fields',
         'contract-fuzz',
+        'access-matrix',
         'runyard-cli',
         'deployments',
         'listeners',

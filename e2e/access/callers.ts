@@ -2,8 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { AccessTokenAnswer, IssuedApiKey, IssuedScimToken, Role, Workspace } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { insertKey, insertOrganization, insertPerson, insertSession, makeKeyText, type Place } from './people.ts';
-import { type Need, ROLE_PERMISSIONS, type RoleName, TOKEN_MAKER } from './permissions.ts';
+import {
+  CUSTOM_ROLES,
+  type Need,
+  ROLE_PERMISSIONS,
+  ROLE_POLICIES,
+  type RoleName,
+  type TaggedResource,
+  TOKEN_MAKER,
+} from './permissions.ts';
 import { findDatabaseUrl } from './platform-database.ts';
+import { type RoleIds, tagForPolicies, writePolicies } from './policies.ts';
 
 export interface PlatformUnderTest {
   url: string;
@@ -64,7 +73,6 @@ const ROLES: Record<string, Roles> = {
   'an editor of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_EDITOR'],
   'a user of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_USER'],
   'a viewer of the workspace': ['ORGANIZATION_VIEWER', 'WORKSPACE_VIEWER'],
-  'somebody with a custom role': ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX'],
 };
 /** Holders of the other roles have keys. */
 const WITH_PERSONAL_TOKENS = ['an operator of the organization', 'a user of the organization'];
@@ -78,12 +86,27 @@ const MEMBERS: readonly NewMember[] = [
       { name: `the session of ${name}`, roles, credential: 'session' },
     ];
   }),
+  { name: 'somebody with a custom role', roles: ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX'], credential: 'session' },
+  {
+    name: 'somebody whom policies deny',
+    roles: ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX_DENIED'],
+    credential: 'key',
+  },
+  {
+    name: 'somebody whom policies allow',
+    roles: ['ORGANIZATION_VIEWER', 'ACCESS_MATRIX_ALLOWED'],
+    credential: 'personal token',
+  },
   { name: 'a read-only key', roles: ['ORGANIZATION_ADMIN'], credential: 'key', isReadOnly: true },
 ];
 export const SESSION_COUNT = MEMBERS.filter(({ credential }) => credential === 'session').length;
 
-/** Returns whether the tables permit a member what `need` requires. */
-export function isAllowed(need: Need, { roles, isReadOnly, isSession }: Member): boolean {
+/**
+ * Returns whether the tables permit a member what `need` requires.
+ *
+ * @param resource the kind of the tagged resource that a request is about; undefined: of none, so that roles decide
+ */
+export function isAllowed(need: Need, { roles, isReadOnly, isSession }: Member, resource?: TaggedResource): boolean {
   if (typeof need === 'object' || need === 'any key') return true;
   if (isPersonal(need) && !isSession) return false;
   if (need === 'signed-in person') return true;
@@ -93,7 +116,15 @@ export function isAllowed(need: Need, { roles, isReadOnly, isSession }: Member):
   const held = roles.includes('ORGANIZATION_ADMIN') ? [...roles, 'WORKSPACE_ADMIN' as const] : roles;
   const permission = need === TOKEN_MAKER ? 'organization:pats:create' : need;
   const isHeld = held.some((role) => (ROLE_PERMISSIONS[role] as readonly string[]).includes(permission));
-  return isHeld && (!isReadOnly || need.endsWith(':read'));
+  const effect =
+    resource && roles.map((role) => ROLE_POLICIES[role]).find((own) => own?.[resource].includes(permission));
+  const isPermitted = effect ? effect.effect === 'allow' : isHeld;
+  return isPermitted && (!isReadOnly || need.endsWith(':read'));
+}
+
+/** Returns whether policies concern a member. */
+export function isBoundByPolicies({ roles }: Member): boolean {
+  return roles.some((role) => ROLE_POLICIES[role] !== undefined);
 }
 
 /** Returns whether an operation is about a person who signed in. */
@@ -106,7 +137,10 @@ export function isPersonal(need: Need): boolean {
  *
  * @param visitors the number of people who sign in besides
  */
-export async function makeCallers(platform: PlatformUnderTest, visitors: number): Promise<Callers> {
+export async function makeCallers(
+  platform: PlatformUnderTest & { deploymentId: string },
+  visitors: number,
+): Promise<Callers> {
   const ask = createAdministratorClient(platform);
   const issue = (body: object) => ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', body);
   const [workspaces, other] = await Promise.all([
@@ -116,7 +150,9 @@ export async function makeCallers(platform: PlatformUnderTest, visitors: number)
   const { id: workspaceId, organization_id: organizationId } = workspaces[0]!;
   const place = { organizationId, workspaceId };
   return withDatabaseClient(await findDatabaseUrl(platform.dataDir, 'org_access'), async (client) => {
-    await insertCustomRole(client, organizationId);
+    const customRoles = await insertCustomRoles(client, organizationId);
+    await writePolicies(ask, customRoles);
+    await tagForPolicies(ask, { deployment: [platform.deploymentId], workspace: [workspaceId] });
     const roles = await ask<Role[]>('GET', '/api/v1/orgs/current/roles');
     const members: Member[] = [];
     for (const member of MEMBERS) members.push(await makeMember(platform, client, place, roles, member));
@@ -157,6 +193,7 @@ export async function makeCallers(platform: PlatformUnderTest, visitors: number)
           await insertKey(client, place, { identityId: disabled.identityId, kind: 'personal_token' }),
         ),
         'an ended session': await insertSession(client, place, { personId, url, hasEnded: true }),
+        'a token that only the code of a project knows': { authorization: 'Bearer ada' },
         'the token of an identity provider': { authorization: `Bearer ${scimToken.token}` },
       },
       members,
@@ -213,12 +250,18 @@ export async function exchangeForAccessToken({ url }: PlatformUnderTest, session
   return { ...place, authorization: `Bearer ${access_token}` };
 }
 
-async function insertCustomRole(client: Parameters<typeof insertPerson>[0], organizationId: string): Promise<void> {
-  await client.query(
-    `INSERT INTO role (id, organization_id, access_scope, name, display_name, description, position, permissions)
-     VALUES ($1, $2, 'workspace', 'ACCESS_MATRIX', 'Access matrix', '', 100, $3)`,
-    [randomUUID(), organizationId, ROLE_PERMISSIONS.ACCESS_MATRIX],
-  );
+async function insertCustomRoles(client: Parameters<typeof insertPerson>[0], organizationId: string): Promise<RoleIds> {
+  const made: RoleIds = {};
+  for (const [index, name] of CUSTOM_ROLES.entries()) {
+    const id = randomUUID();
+    await client.query(
+      `INSERT INTO role (id, organization_id, access_scope, name, display_name, description, position, permissions)
+       VALUES ($1, $2, 'workspace', $3, $3, '', $4, $5)`,
+      [id, organizationId, name, 100 + index, ROLE_PERMISSIONS[name]],
+    );
+    made[name] = id;
+  }
+  return made;
 }
 
 /**

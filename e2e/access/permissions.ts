@@ -22,8 +22,41 @@ export const ROLE_PERMISSIONS = {
   WORKSPACE_VIEWER: ['workspaces:read', 'deployments:read', 'runs:read'],
   /** A custom role, with a choice of permissions that no role of the platform has. */
   ACCESS_MATRIX: ['deployments:read', 'deployments:delete', 'runs:delete'],
+  /** Custom roles with policies, which `ROLE_POLICIES` has. */
+  ACCESS_MATRIX_DENIED: [
+    ...['workspaces:read', 'workspaces:manage', 'deployments:create', 'deployments:read', 'deployments:update'],
+    ...['deployments:delete', 'runs:create', 'runs:read', 'runs:update', 'runs:delete'],
+  ],
+  ACCESS_MATRIX_ALLOWED: ['workspaces:read', 'runs:read'],
 } as const;
 export type RoleName = keyof typeof ROLE_PERMISSIONS;
+export const CUSTOM_ROLES = ['ACCESS_MATRIX', 'ACCESS_MATRIX_DENIED', 'ACCESS_MATRIX_ALLOWED'] as const;
+
+/** A resource of the matrix whose tag policies match. */
+export type TaggedResource = 'deployment' | 'workspace';
+
+/** The policies of roles: what they deny or allow on the tagged deployments and the tagged workspace. */
+export const ROLE_POLICIES: Partial<
+  Record<RoleName, { effect: 'deny' | 'allow' } & Record<TaggedResource, readonly string[]>>
+> = {
+  ACCESS_MATRIX_DENIED: {
+    effect: 'deny',
+    deployment: ['deployments:update', 'deployments:delete', 'runs:create', 'runs:update', 'runs:delete'],
+    workspace: ['workspaces:manage'],
+  },
+  ACCESS_MATRIX_ALLOWED: {
+    effect: 'allow',
+    deployment: ['deployments:read', 'runs:create', 'runs:update'],
+    workspace: ['workspaces:manage'],
+  },
+};
+
+/** Operations with which somebody would act for a data plane: nobody whom policies concern does. */
+export const FOR_DATA_PLANES: readonly string[] = [
+  ...['takeListenerLease', 'getListenerDesiredState', 'createPullToken', 'createListenerKey', 'getListenerKeySet'],
+  ...['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics', 'reportRevisionLogs'],
+  'checkListenerCaller',
+];
 
 /** A person who signed in and may make personal tokens. */
 export const TOKEN_MAKER = 'signed-in person who makes tokens';

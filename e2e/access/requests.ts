@@ -119,6 +119,14 @@ export function buildRequest(operation: Operation, ids: Ids): OperationRequest {
   };
 }
 
+/** Returns those of the names whose ids a request of the operation has. */
+export function findNamesIn(operation: Operation, names: readonly string[]): string[] {
+  const placeOf = (name: string) => `id-of-${name}.`;
+  const { target, body } = buildRequest(operation, Object.fromEntries(names.map((name) => [name, placeOf(name)])));
+  const text = `${target} ${JSON.stringify(body)}`;
+  return names.filter((name) => text.includes(placeOf(name)));
+}
+
 /** Replaces each text that is a name in `ids` by its value. */
 function valuesOf(value: unknown, ids: Ids): unknown {
   if (typeof value === 'string') return ids[value] ?? value;

@@ -34,13 +34,12 @@ export const TAKEN_NAMES = {
  * names in paths and bodies.
  */
 export async function makeResources(platform: PlatformUnderTest, { workspaceId }: Callers): Promise<Ids> {
-  const [agentServer, controlPlane, keys, tags] = await Promise.all([
+  const [agentServer, controlPlane, organization] = await Promise.all([
     makeAgentServerResources(platform),
     makeControlPlaneResources(platform),
-    makeKeys(platform, workspaceId),
-    makeTags(platform),
+    makeAll(Object.values(MAKERS), platform, { workspaceId, suffix: '', names: TAKEN_NAMES }),
   ]);
-  return { ...agentServer, ...controlPlane, ...keys, ...tags };
+  return { ...agentServer, ...controlPlane, ...organization, session_id: randomUUID(), passkey_id: randomUUID() };
 }
 
 /** Returns ids of the same names that nothing has. */
@@ -69,6 +68,8 @@ export function maskIds(text: string, ...named: Ids[]): string {
   for (const ids of named) for (const [name, id] of Object.entries(ids)) masked = masked.replaceAll(id, `<${name}>`);
   return masked;
 }
+
+const TAG_KEYS = '/api/v1/workspaces/current/tag-keys';
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
@@ -148,8 +149,111 @@ async function makeOAuthResources(
 
 const WORKSPACE_EDITOR = '5a7d6f2e-0000-4000-8000-000000000012';
 
-/** Creates further resources of org-access, which a test may delete. */
-export async function makeOrganizationResources(platform: PlatformUnderTest, workspaceId: string): Promise<Ids> {
+type Ask = ReturnType<typeof createAdministratorClient>;
+
+interface OrganizationPlace {
+  workspaceId: string;
+  /** Keeps names apart; empty for the first resources. */
+  suffix: string;
+  names: Pick<Ids, 'tag_key_name' | 'tag_value_name' | 'tagged_id' | 'policy_name'>;
+}
+
+/** Makes one resource of org-access. @returns its ids, by their names in paths and bodies */
+type Make = (ask: Ask, place: OrganizationPlace) => Promise<Ids>;
+
+/** How resources of org-access are made, by the name of their id. */
+const MAKERS: Record<string, Make> = {
+  async api_key_id(ask, { workspaceId }) {
+    const body = { description: 'asked for', workspaces: [workspaceId] };
+    return { api_key_id: (await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', body)).id };
+  },
+  async pat_id(ask) {
+    const path = '/api/v1/orgs/current/personal-access-tokens';
+    return { pat_id: (await ask<IssuedApiKey>('POST', path, { description: 'asked for' })).id };
+  },
+  async scim_token_id(ask) {
+    const path = '/v1/platform/orgs/current/scim/tokens';
+    return { scim_token_id: (await ask<ScimToken>('POST', path, { description: 'asked for' })).id };
+  },
+  async identity_id(ask, { suffix }) {
+    const body = { email: `asked-for${suffix}@example.com`, direct: true };
+    const member = await ask<NewMember>('POST', '/api/v1/orgs/current/members', body);
+    const inWorkspace = await ask<WorkspaceMember>('POST', '/api/v1/workspaces/current/members', {
+      org_identity_id: member.id,
+      role_id: WORKSPACE_EDITOR,
+    });
+    return { identity_id: member.id, workspace_member_id: inWorkspace.id };
+  },
+  async invite_id(ask, { suffix }) {
+    const body = { email: `invited${suffix}@example.com` };
+    return { invite_id: (await ask<{ id: string }>('POST', '/api/v1/orgs/current/members', body)).id };
+  },
+  async service_account_id(ask, { suffix }) {
+    const body = { name: `Asked for ${suffix}` };
+    return { service_account_id: (await ask<{ id: string }>('POST', '/api/v1/service-accounts', body)).id };
+  },
+  async custom_role_id(ask, { suffix }) {
+    const display_name = suffix === '' ? TAKEN_NAMES.role_name : `role-${suffix}`;
+    const body = { display_name, permissions: ['runs:read'] };
+    return { custom_role_id: (await ask<Role>('POST', '/api/v1/orgs/current/roles', body)).id };
+  },
+  async workspace_id(ask, { suffix }) {
+    const body = { display_name: `Asked for ${suffix}` };
+    return { workspace_id: (await ask<Workspace>('POST', '/api/v1/workspaces', body)).id };
+  },
+  async sso_provider_id(ask, { workspaceId }) {
+    const { id } = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
+      default_workspace_role_id: WORKSPACE_EDITOR,
+      default_workspace_ids: [workspaceId],
+      issuer_url: 'https://id.example.com',
+      client_id: 'asked for',
+      client_secret: 'asked for',
+    });
+    return { sso_provider_id: id };
+  },
+  async tagging_id(ask, { names }) {
+    const key = { key: names.tag_key_name };
+    const { id: tag_key_id } = await ask<{ id: string }>('POST', TAG_KEYS, key);
+    const value = { value: names.tag_value_name };
+    const { id: tag_value_id } = await ask<{ id: string }>('POST', `${TAG_KEYS}/${tag_key_id}/tag-values`, value);
+    const tagging = { tag_value_id, resource_type: 'deployment', resource_id: names.tagged_id };
+    const { id: tagging_id } = await ask<{ id: string }>('POST', '/api/v1/workspaces/current/taggings', tagging);
+    return { tag_key_id, tag_value_id, tagging_id };
+  },
+  async access_policy_id(ask, { names }) {
+    const condition = { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals' };
+    const { id } = await ask<{ id: string }>('POST', '/v1/platform/orgs/current/access-policies', {
+      name: names.policy_name,
+      effect: 'deny',
+      condition_groups: [
+        {
+          resource_type: 'deployment',
+          permission: 'deployments:delete',
+          conditions: [{ ...condition, attribute_value: 'none' }],
+        },
+      ],
+    });
+    return { access_policy_id: id };
+  },
+};
+
+/** Ids that are made with another one. */
+const MADE_WITH: Record<string, string> = {
+  workspace_member_id: 'identity_id',
+  tag_key_id: 'tagging_id',
+  tag_value_id: 'tagging_id',
+};
+
+/**
+ * Creates further resources of org-access, which a test may delete.
+ *
+ * @param wanted the names of the ids that the test needs
+ */
+export async function makeOrganizationResources(
+  platform: PlatformUnderTest,
+  workspaceId: string,
+  wanted: readonly string[],
+): Promise<Ids> {
   const suffix = randomUUID().slice(0, 8);
   const names = {
     tag_key_name: `key-${suffix}`,
@@ -157,85 +261,12 @@ export async function makeOrganizationResources(platform: PlatformUnderTest, wor
     tagged_id: randomUUID(),
     policy_name: `policy-${suffix}`,
   };
-  return { ...(await makeKeys(platform, workspaceId, suffix)), ...(await makeTags(platform, names)) };
+  const makers = new Set(wanted.map((name) => MAKERS[MADE_WITH[name] ?? name]).filter((make) => make !== undefined));
+  return makeAll([...makers], platform, { workspaceId, suffix, names });
 }
 
-async function makeKeys(platform: PlatformUnderTest, workspaceId: string, suffix = ''): Promise<Ids> {
+async function makeAll(makers: readonly Make[], platform: PlatformUnderTest, place: OrganizationPlace): Promise<Ids> {
   const ask = createAdministratorClient(platform);
-  const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
-    description: 'asked for',
-    workspaces: [workspaceId],
-  });
-  const token = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/personal-access-tokens', {
-    description: 'asked for',
-  });
-  const scimToken = await ask<ScimToken>('POST', '/v1/platform/orgs/current/scim/tokens', { description: 'asked for' });
-  const member = await ask<NewMember>('POST', '/api/v1/orgs/current/members', {
-    email: `asked-for${suffix}@example.com`,
-    direct: true,
-  });
-  const workspaceMember = await ask<WorkspaceMember>('POST', '/api/v1/workspaces/current/members', {
-    org_identity_id: member.id,
-    role_id: WORKSPACE_EDITOR,
-  });
-  const invite = await ask<{ id: string }>('POST', '/api/v1/orgs/current/members', {
-    email: `invited${suffix}@example.com`,
-  });
-  const account = await ask<{ id: string }>('POST', '/api/v1/service-accounts', { name: `Asked for ${suffix}` });
-  const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', {
-    display_name: suffix === '' ? TAKEN_NAMES.role_name : `role-${suffix}`,
-    permissions: ['runs:read'],
-  });
-  const workspace = await ask<Workspace>('POST', '/api/v1/workspaces', { display_name: `Asked for ${suffix}` });
-  const provider = await ask<SsoSettings>('POST', '/api/v1/orgs/current/sso-settings', {
-    default_workspace_role_id: WORKSPACE_EDITOR,
-    default_workspace_ids: [workspaceId],
-    issuer_url: 'https://id.example.com',
-    client_id: 'asked for',
-    client_secret: 'asked for',
-  });
-  return {
-    api_key_id: key.id,
-    pat_id: token.id,
-    identity_id: member.id,
-    workspace_member_id: workspaceMember.id,
-    invite_id: invite.id,
-    service_account_id: account.id,
-    scim_token_id: scimToken.id,
-    session_id: randomUUID(),
-    passkey_id: randomUUID(),
-    workspace_id: workspace.id,
-    sso_provider_id: provider.id,
-    custom_role_id: role.id,
-  };
-}
-
-async function makeTags(
-  platform: PlatformUnderTest,
-  names: Pick<Ids, 'tag_key_name' | 'tag_value_name' | 'tagged_id' | 'policy_name'> = TAKEN_NAMES,
-): Promise<Ids> {
-  const ask = createAdministratorClient(platform);
-  const keys = '/api/v1/workspaces/current/tag-keys';
-  const { id: tag_key_id } = await ask<{ id: string }>('POST', keys, { key: names.tag_key_name });
-  const { id: tag_value_id } = await ask<{ id: string }>('POST', `${keys}/${tag_key_id}/tag-values`, {
-    value: names.tag_value_name,
-  });
-  const { id: tagging_id } = await ask<{ id: string }>('POST', '/api/v1/workspaces/current/taggings', {
-    tag_value_id,
-    resource_type: 'deployment',
-    resource_id: names.tagged_id,
-  });
-  const condition = { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals' };
-  const { id: access_policy_id } = await ask<{ id: string }>('POST', '/v1/platform/orgs/current/access-policies', {
-    name: names.policy_name,
-    effect: 'deny',
-    condition_groups: [
-      {
-        resource_type: 'deployment',
-        permission: 'deployments:delete',
-        conditions: [{ ...condition, attribute_value: 'none' }],
-      },
-    ],
-  });
-  return { tag_key_id, tag_value_id, tagging_id, access_policy_id };
+  const made = await Promise.all(makers.map((make) => make(ask, place)));
+  return Object.assign({}, ...made);
 }
