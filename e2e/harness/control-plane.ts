@@ -8,13 +8,14 @@ export interface Deployment {
   host_url: string;
 }
 
-/** Sends a request to the control plane of the platform under test. */
+/** Sends a request to the control plane of the platform under test; by default as the first administrator. */
 export async function callControlPlane<T>(
   method: string,
   path: string,
   body?: unknown,
+  apiKey = inject('platform').apiKey,
 ): Promise<{ status: number; body: T }> {
-  const { url, apiKey } = inject('platform');
+  const { url } = inject('platform');
   const response = await fetch(`${url}/v2${path}`, {
     method,
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
@@ -28,14 +29,16 @@ export async function createDeployment(
   name: string,
   projectPath: string,
   secrets: { name: string; value: string }[] = [],
+  apiKey?: string,
 ): Promise<Deployment> {
-  const { status, body } = await callControlPlane<Deployment>('POST', '/deployments', {
+  const wanted = {
     name,
     source: 'local_directory',
     source_config: { project_path: projectPath, deployment_type: 'dev' },
     source_revision_config: { langgraph_config_path: 'langgraph.json' },
     secrets,
-  });
+  };
+  const { status, body } = await callControlPlane<Deployment>('POST', '/deployments', wanted, apiKey);
   expect(status).toBe(201);
   return body;
 }
@@ -43,9 +46,10 @@ export async function createDeployment(
 export async function waitUntilDeployed(
   deployment: Deployment,
   revisionId = deployment.latest_revision_id,
+  apiKey?: string,
 ): Promise<void> {
+  const revision = `/deployments/${deployment.id}/revisions/${revisionId}`;
   const status = async () =>
-    (await callControlPlane<{ status: string }>('GET', `/deployments/${deployment.id}/revisions/${revisionId}`)).body
-      .status;
+    (await callControlPlane<{ status: string }>('GET', revision, undefined, apiKey)).body.status;
   await vi.waitFor(async () => expect(await status()).toBe('DEPLOYED'), { timeout: 45_000, interval: 200 });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IssuedApiKey, IssuedScimToken, Role } from '@runyard/contracts';
-import { withDatabaseClient } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { beforeAll, expect, inject, it } from 'vitest';
 import { createAdministratorClient } from '../access/callers.ts';
 import { insertPerson, insertSession, type Place } from '../access/people.ts';
@@ -53,8 +53,38 @@ async function signIn(): Promise<{ identityId: string; headers: Record<string, s
 
 const issue = (body: object) => ask<IssuedApiKey>('POST', SERVICE_KEYS, { description: 'to be revoked', ...body });
 
+/** Issues a key with a new role that has these permissions. @returns the id of the role too */
+async function issueWithRole(...permissions: string[]) {
+  const custom = { display_name: `Revoked ${randomUUID()}`, description: '', permissions };
+  const { id } = await ask<Role>('POST', '/api/v1/orgs/current/roles', custom);
+  return { id, custom, key: (await issue({ role_id: id, workspaces: [place.workspaceId] })).key };
+}
+
+/** Makes a tag, to give to the deployment and to decide about by access policies. */
+async function makeTag() {
+  const current = '/api/v1/workspaces/current';
+  const attribute_key = `Revoked ${randomUUID()}`;
+  const { id } = await ask<{ id: string }>('POST', `${current}/tag-keys`, { key: attribute_key });
+  const values = `${current}/tag-keys/${id}/tag-values`;
+  const { id: tag_value_id } = await ask<{ id: string }>('POST', values, { value: 'yes' });
+  const condition = { attribute_name: 'resource_tag_key', attribute_key, operator: 'equals', attribute_value: 'yes' };
+  const resource = { resource_type: 'deployment', resource_id: platform.deploymentId };
+  return {
+    give: () => ask('POST', `${current}/taggings`, { tag_value_id, ...resource }),
+    decide: (effect: 'allow' | 'deny', permission: string, roleId: string) =>
+      ask('POST', '/v1/platform/orgs/current/access-policies', {
+        name: attribute_key,
+        effect,
+        condition_groups: [{ resource_type: 'deployment', permission, conditions: [condition] }],
+        role_ids: [roleId],
+      }),
+  };
+}
+
 /** Makes a person as an identity provider does, an administrator by a group, and signs them in. */
 async function signInByScim() {
+  // The last administrator could not be deactivated.
+  await signIn();
   const { id, token } = await ask<IssuedScimToken>('POST', SCIM_TOKENS, { description: 'revocations' });
   const scim = async (method: string, path: string, body: object) =>
     (await send({ authorization: `Bearer ${token}` }, method, `/scim/v2${path}`, body)).json() as Promise<{
@@ -123,14 +153,22 @@ const CASES: Record<string, () => Promise<Credential>> = {
     return { headers: { 'x-api-key': key }, revoke: () => ask('DELETE', `${SERVICE_KEYS}/${id}`) };
   },
   async 'the role of the service key may not read any more'() {
-    const permissions = await ask<{ name: string; access_scope: string }[]>('GET', '/api/v1/orgs/permissions');
-    const names = permissions.filter(({ access_scope: scope }) => scope === 'workspace').map(({ name }) => name);
-    const custom = { display_name: `Revoked ${randomUUID()}`, description: '', permissions: names };
-    const role = await ask<Role>('POST', '/api/v1/orgs/current/roles', custom);
-    const { key } = await issue({ role_id: role.id });
+    const { id, key, custom } = await issueWithRole('runs:create', 'runs:read');
     const less = { ...custom, permissions: ['workspaces:read'] };
-    const revoke = () => ask('PATCH', `/api/v1/orgs/current/roles/${role.id}`, less);
+    const revoke = () => ask('PATCH', `/api/v1/orgs/current/roles/${id}`, less);
     return { headers: { 'x-api-key': key }, revoke, refusal: 403 };
+  },
+  async 'an access policy denies the role of the service key to read'() {
+    const { id, key } = await issueWithRole('runs:create', 'runs:read');
+    const tag = await makeTag();
+    await tag.give();
+    return { headers: { 'x-api-key': key }, revoke: () => tag.decide('deny', 'runs:read', id), refusal: 403 };
+  },
+  async 'the deployment got a tag with which an access policy denies to read'() {
+    const { id, key } = await issueWithRole('runs:create', 'runs:read');
+    const tag = await makeTag();
+    await tag.decide('deny', 'runs:read', id);
+    return { headers: { 'x-api-key': key }, revoke: tag.give, refusal: 403 };
   },
 };
 
@@ -155,3 +193,13 @@ it.each(Object.keys(CASES))(
     expect(Date.now() - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);
   },
 );
+
+it('an access policy that allows is in force within five seconds', async () => {
+  const { id, key } = await issueWithRole('runs:read');
+  const tag = await makeTag();
+  await tag.give();
+  const create = async () => (await send({ 'x-api-key': key }, 'POST', `${platform.deploymentUrl}/threads`, {})).status;
+  expect(await create()).toBe(403);
+  await tag.decide('allow', 'runs:create', id);
+  await waitFor(async () => (await create()) === 200, { what: 'the allowed request', timeoutMs: REVOKED_WITHIN_MS });
+});

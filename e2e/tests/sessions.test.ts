@@ -1,8 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { withDatabaseClient } from '@runyard/test-kit';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createAdministratorClient } from '../access/callers.ts';
+import { insertOrganization, type Place } from '../access/people.ts';
 import { findDatabaseUrl } from '../access/platform-database.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 
@@ -85,25 +87,65 @@ describe('a session of a member', () => {
 });
 
 describe('a deployment with code of its own', () => {
+  let own: Place & { key: string };
   let deployment: Deployment;
   beforeAll(async () => {
+    own = await withDatabaseClient(await findDatabaseUrl(platform.dataDir, 'org_access'), insertOrganization);
     const project = path.resolve(import.meta.dirname, '../projects/web');
-    deployment = await createDeployment('web-sessions', project);
-    await waitUntilDeployed(deployment);
+    deployment = await createDeployment('web-sessions', project, [], own.key);
+    await waitUntilDeployed(deployment, deployment.latest_revision_id, own.key);
   }, 60_000);
   afterAll(async () => {
-    if (deployment) await callControlPlane('DELETE', `/deployments/${deployment.id}`);
+    if (deployment) await callControlPlane('DELETE', `/deployments/${deployment.id}`, undefined, own.key);
   });
 
   it('never sees the cookie of the session, and sets none of its name', async () => {
     const below = `${deployment.source_config.custom_url}/custom`;
-    const seen = (await (await fetch(`${below}/headers`, { headers: cookieOf(ada) })).json()) as Record<string, string>;
+    const grace = await signIn(own.organizationId);
+    const answer = await fetch(`${below}/headers`, { headers: cookieOf(grace) });
+    const seen = (await answer.json()) as Record<string, string>;
     expect(seen.cookie).toBe('theirs=1');
-    expect(JSON.stringify(seen)).not.toContain(ada.token);
-    const page = await fetch(`${below}/page`, { headers: cookieOf(ada) });
+    expect(JSON.stringify(seen)).not.toContain(grace.token);
+    const page = await fetch(`${below}/page`, { headers: cookieOf(grace) });
     expect(page.headers.getSetCookie()).toEqual(['theirs=2']);
     expect(page.headers.get('clear-site-data')).toBeNull();
     expect(page.headers.get('content-security-policy')).toMatch(/^sandbox (?!.*allow-same-origin)/);
+  });
+
+  it('has its stream cut within five seconds when its organization leaves the address out', async () => {
+    const there = new Agent({ localAddress: '127.0.0.2' });
+    // A name may lead to an address of another family, which no client at 127.0.0.2 reaches.
+    const [root, below] = [platform.url, deployment.source_config.custom_url].map((url) => {
+      const address = new URL(url);
+      address.hostname = '127.0.0.1';
+      return address.href.replace(/\/$/, '');
+    });
+    const headers = { 'x-api-key': own.key, 'content-type': 'application/json' };
+    const made = await fetch(`${below}/threads`, { method: 'POST', headers, body: '{}' });
+    const { thread_id } = (await made.json()) as { thread_id: string };
+    const open = () => request(`${below}/threads/${thread_id}/stream`, { headers, dispatcher: there });
+    const stream = await open();
+    expect(stream.statusCode).toBe(200);
+    const end = stream.body.text().then(
+      () => 'whole',
+      () => 'cut',
+    );
+    const changed = await fetch(`${root}/api/v1/orgs/current/info`, {
+      method: 'PATCH',
+      headers,
+      body: JSON.stringify({ ip_allowlist: ['127.0.0.1', '::1'] }),
+    });
+    expect([changed.status, await changed.json()]).toMatchObject([200, { ip_allowlist_enabled: true }]);
+    const changedAt = Date.now();
+    expect(await end).toBe('cut');
+    const refused = await open();
+    expect([refused.statusCode, await refused.body.json()]).toEqual([
+      403,
+      { detail: 'The organization may not be used from this address' },
+    ]);
+    expect(Date.now() - changedAt).toBeLessThan(5_000);
+    expect((await fetch(`${below}/info`, { headers })).status).toBe(200);
+    await there.close();
   });
 });
 
