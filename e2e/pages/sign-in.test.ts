@@ -90,6 +90,7 @@ it('the first administrator signs up by the link, and signs in with an authentic
   await press('Create the account');
   await look('Ada Lovelace');
 
+  await fill('Current password, to set up the app', PASSWORD);
   await press('Set up an app');
   await look('Set up an authenticator app');
   const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');

@@ -70,7 +70,7 @@ async function placeSecondFactor(
   { email, password }: { email: string; password: string },
 ): Promise<void> {
   const account = await owner.visit('/auth/account');
-  await owner.visit('/auth/account/authenticator', {}, account.text);
+  await owner.visit('/auth/account/authenticator', { current_password: password }, account.text);
   const page = await owner.visit('/auth/account/authenticator');
   const seed = canaries.add('the seed of an authenticator', /secret=([A-Z2-7]+)/.exec(page.text)![1]!);
   const totp = new TOTP({ secret: Secret.fromBase32(seed) });

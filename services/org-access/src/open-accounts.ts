@@ -55,7 +55,7 @@ export function openAccounts(
   const party = new RelyingParty({ publicUrl: config.PUBLIC_URL });
   const proofs = new PasskeyProofs({ database, party });
   const passkeySignIn = new PasskeySignIn({ database, limit, proofs, outcomes, logger });
-  const passkeys = new PasskeyService({ database, accounts, factors, party });
+  const passkeys = new PasskeyService({ database, accounts, factors, party, sessions });
   const verification = new SsoEmailVerification({ database, limit, emails, publicUrl: config.PUBLIC_URL });
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });

@@ -3,7 +3,9 @@ import { Secret, TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { PASSWORD, TestAccounts } from './support/accounts.ts';
+import { publishAccessChange } from '../src/identities/access-change.ts';
+import { PASSWORD, type SignedUp, TestAccounts } from './support/accounts.ts';
+import { whileLocked } from './support/locked-rows.ts';
 import type { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -30,6 +32,18 @@ const signIn = (browser: PageClient, email: string, password = PASSWORD) =>
   browser.submit('/auth/password', { email, password });
 
 const actionsOf = (organizationId: string) => accounts.actionsOf(organizationId);
+const personIdOf = async (email: string) =>
+  (await people.database.prisma.person.findUniqueOrThrow({ where: { email } })).id;
+
+/** Begins the set-up of an authenticator app. @returns how to confirm it, and its code so many steps from now */
+async function beginAuthenticator({ browser, account }: Pick<SignedUp, 'browser' | 'account'>) {
+  const form = { current_password: PASSWORD };
+  const setup = await browser.submit('/auth/account/authenticator', form, account);
+  const secret = Secret.fromBase32(/secret=([A-Z2-7]+)/.exec(setup.text)![1]!);
+  const codeAt = (offset: number) => new TOTP({ secret }).generate({ timestamp: Date.now() + offset * 30_000 });
+  const confirm = (code: string) => browser.submit('/auth/account/authenticator/confirm', { code }, setup);
+  return { setup, codeAt, confirm };
+}
 
 describe('the first administrator', () => {
   it('comes by a link that works once, also for two at once, and is an Organization Admin by the grant bootstrap', async () => {
@@ -156,6 +170,48 @@ describe('sign-in', () => {
     expect((await actionsOf(organizationId)).at(-1)).toEqual(['sign_in.denied', 2]);
   });
 
+  it.each<[string, (person: SignedUp) => Promise<() => Promise<unknown>>]>([
+    [
+      'a new password',
+      async ({ browser, account }) => {
+        const form = { current_password: PASSWORD, password: OTHER_PASSWORD };
+        return () => browser.submit('/auth/account/password', form, account);
+      },
+    ],
+    [
+      'a new second factor',
+      async (person) => {
+        const { confirm, codeAt } = await beginAuthenticator(person);
+        return () => confirm(codeAt(0));
+      },
+    ],
+    [
+      'other rights',
+      async ({ organizationId }) => {
+        const { id } = await people.database.prisma.identity.findFirstOrThrow({ where: { organizationId } });
+        return () =>
+          people.database.transact((transaction) =>
+            publishAccessChange(transaction, organizationId, [id], 'role_changed'),
+          );
+      },
+    ],
+  ])('leaves no session that outlives %s at the same time', async (_, prepare) => {
+    const person = await signUp();
+    const change = await prepare(person);
+    const next = newBrowser();
+    const login = { table: 'login', column: 'person_id', value: await personIdOf(person.email) };
+    const sent = await whileLocked(people, login, async ({ waiting }) => {
+      // The password is checked, and the session is not open yet.
+      const signedIn = signIn(next, person.email);
+      await waiting(1);
+      const changed = change();
+      await Promise.race([changed, waiting(2)]);
+      return { signedIn, changed };
+    });
+    await Promise.all([sent.signedIn, sent.changed]);
+    expect((await next.open('/auth/account')).path).toContain('/login');
+  });
+
   it('gives programs an access token for basic authentication', async () => {
     const { email, organizationId } = await signUp();
     const logIn = (password: string) =>
@@ -214,11 +270,18 @@ describe('a person', () => {
 
   it('sets up an authenticator app: sign-in needs a code, each works once, and a recovery code works instead', async () => {
     const { email, organizationId, browser, account } = await signUp();
-    const setup = await browser.submit('/auth/account/authenticator', {}, account);
-    const secret = /secret=([A-Z2-7]+)/.exec(setup.text)![1]!;
-    const codeAt = (offset: number) =>
-      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset * 30_000 });
-    const confirm = (code: string) => browser.submit('/auth/account/authenticator/confirm', { code }, setup);
+    for (const current_password of ['', 'x']) {
+      const refused = await browser.submit('/auth/account/authenticator', { current_password }, account);
+      expect(refused).toMatchObject({ status: 401, text: expect.stringContaining('password is wrong') });
+    }
+    const { codeAt, confirm } = await beginAuthenticator({ browser, account });
+    // Whoever has another session of the person learns nothing of the key, and ends no set-up.
+    const thief = newBrowser();
+    const shown = await signIn(thief, email);
+    expect((await thief.open('/auth/account/authenticator')).path).toBe('/auth/account');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(shown.text)![1]!;
+    const stolen = { code: codeAt(0), csrf };
+    expect((await thief.submit('/auth/account/authenticator/confirm', stolen)).status).toBe(401);
     expect((await confirm('000000')).status).toBe(401);
     const codes = [...(await confirm(codeAt(0))).text.matchAll(/<code>([a-z0-9-]{19})<\/code>/g)].map(
       ([, code]) => code!,
@@ -253,6 +316,7 @@ describe('a person', () => {
     const remove = await browser.open('/auth/account');
     const removed = await browser.submit('/auth/account/authenticator/remove', { current_password: PASSWORD }, remove);
     expect(removed.text).toContain('is removed');
+    expect((await next.open('/auth/account')).path).toContain('/login');
     expect((await signIn(newBrowser(), email)).path).toBe('/auth/account');
   });
 

@@ -98,7 +98,7 @@ async function call(browser: PageClient, method: string, path: string, body?: ob
 
 /** Sets an authenticator app up. @returns its codes, the first of which confirmed it */
 async function addAuthenticator(browser: PageClient, account: FetchedPage): Promise<(step: number) => string> {
-  const setup = await browser.submit('/auth/account/authenticator', {}, account);
+  const setup = await browser.submit('/auth/account/authenticator', { current_password: PASSWORD }, account);
   const totp = new TOTP({ secret: Secret.fromBase32(/secret=([A-Z2-7]+)/.exec(setup.text)![1]!) });
   const codeAt = (step: number) => totp.generate({ timestamp: Date.now() + step * 30_000 });
   await browser.submit('/auth/account/authenticator/confirm', { code: codeAt(0) }, setup);
@@ -296,7 +296,7 @@ const WITHOUT_STORY: Record<string, string> = {
   getSsoEmailVerificationStatus: 'reads',
   refreshSession: 'the session stays as it is, with another token',
   issueAccessToken: 'the token is the session in another form, and ends with it',
-  beginAuthenticator: 'nothing has to be proven before the first code confirms it',
+  beginAuthenticator: 'nothing counts before the first code confirms it',
   receiveSamlResponse: 'sso-saml.test.ts',
   endSsoSessionsByProvider: 'sso-oidc.test.ts',
 };

@@ -164,7 +164,7 @@ describe('org-access that is killed at any step has done nothing by halves, and 
         const email = newEmail();
         const owner = await signUp(email, pathOf(await invite(email)));
         const account = await owner.open('/auth/account');
-        const setup = await owner.submit('/auth/account/authenticator', {}, account);
+        const setup = await owner.submit('/auth/account/authenticator', { current_password: PASSWORD }, account);
         const totp = new TOTP({ secret: Secret.fromBase32(/secret=([A-Z2-7]+)/.exec(setup.text)![1]!) });
         const now = Date.now();
         const codeAt = (offset: number) => totp.generate({ timestamp: now + offset * 30_000 });

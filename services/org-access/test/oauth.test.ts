@@ -1,6 +1,7 @@
 import { DEVICE_GRANT, type DeviceCodeAnswer, type OAuthTokenAnswer, type SessionInfo } from '@runyard/contracts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { whileLocked } from './support/locked-rows.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -69,16 +70,14 @@ const auditOf = (organizationId: string) =>
   );
 
 /** Makes a request wait for a session, which is changed when it goes on. */
-async function whileLocked<Result>(sessionId: string, request: () => Promise<Result>, change: string): Promise<Result> {
-  const { database } = people;
-  const { sent } = await database.transact(async (transaction) => {
-    await transaction.$queryRaw`SELECT 1 FROM session WHERE id = ${sessionId}::uuid FOR UPDATE`;
+async function whileSessionLocked<Result>(
+  sessionId: string,
+  request: () => Promise<Result>,
+  change: string,
+): Promise<Result> {
+  const { sent } = await whileLocked(people, { table: 'session', value: sessionId }, async ({ transaction, waiting }) => {
     const sent = request();
-    await vi.waitFor(async () => {
-      const waiting = await database.prisma.$queryRaw<unknown[]>`
-        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect(waiting).not.toHaveLength(0);
-    }, 10_000);
+    await waiting(1);
     await transaction.$executeRawUnsafe(change, sessionId);
     return { sent };
   });
@@ -138,7 +137,7 @@ describe('a program that asks a person for the right to act', () => {
     const { browser, personId, sessionId } = await signIn();
     for (const { user_code } of [asked, later]) await answer(browser, user_code, 'accept');
     const end = `UPDATE session SET ended_at = now() WHERE id = $1::uuid`;
-    const polled = await whileLocked(sessionId, () => poll(asked.device_code), end);
+    const polled = await whileSessionLocked(sessionId, () => poll(asked.device_code), end);
     expect(await errorOf(Promise.resolve(polled))).toEqual([400, 'access_denied', 'string']);
 
     await platform.query('UPDATE session SET ended_at = NULL WHERE id = $1::uuid', [sessionId]);
@@ -146,7 +145,7 @@ describe('a program that asks a person for the right to act', () => {
       SELECT gen_random_uuid(), person_id, sha256('program'), 'langsmith-cli', expires_at FROM session WHERE id = $1::uuid`;
     const everywhere = '/api/v1/sessions?include_current=true';
     const token = browser.sessionToken!;
-    const ended = await whileLocked(sessionId, () => platform.callAs({ token }, 'DELETE', everywhere), open);
+    const ended = await whileSessionLocked(sessionId, () => platform.callAs({ token }, 'DELETE', everywhere), open);
     expect(ended.body).toEqual({ ended: 2 });
     const left = 'SELECT id FROM session WHERE person_id = $1::uuid AND ended_at IS NULL';
     expect(await platform.query(left, [personId])).toEqual([]);

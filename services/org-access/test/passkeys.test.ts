@@ -1,7 +1,9 @@
 import type { AddedPasskey, Passkey, PasskeyOptions } from '@runyard/contracts';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RelyingParty } from '../src/accounts/relying-party.ts';
 import { PASSWORD, type SignedUp, TestAccounts } from './support/accounts.ts';
+import { whileLocked } from './support/locked-rows.ts';
 import type { FetchedPage, PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
@@ -132,6 +134,32 @@ describe('a passkey', () => {
       expect([400, 422]).toContain((await send(credential)).status);
   });
 
+  it('is not added by a session that ends meanwhile', async () => {
+    const person = await accounts.signUp();
+    const credential = new SoftwareAuthenticator().create(await begin(person));
+    const { id } = await people.database.prisma.person.findUniqueOrThrow({ where: { email: person.email } });
+    const { sent } = await whileLocked(people, { table: 'person', value: id }, async ({ transaction, waiting }) => {
+      const sent = call(person, 'POST', PATH, { name: 'Laptop', credential });
+      await waiting(1);
+      await transaction.session.updateMany({ where: { personId: id }, data: { endedAt: new Date() } });
+      return { sent };
+    });
+    expect((await sent).status).toBe(401);
+    expect(await people.database.prisma.passkey.count({ where: { personId: id } })).toBe(0);
+  });
+
+  it('keeps its recovery codes when an authenticator app is set up as well', async () => {
+    const { browser, account, codes, email } = await signUp();
+    const setup = await browser.submit('/auth/account/authenticator', { current_password: PASSWORD }, account);
+    const secret = Secret.fromBase32(/secret=([A-Z2-7]+)/.exec(setup.text)![1]!);
+    const code = new TOTP({ secret }).generate();
+    const confirmed = await browser.submit('/auth/account/authenticator/confirm', { code }, setup);
+    expect(confirmed.text).toContain('Your recovery codes stay');
+    const next = accounts.newBrowser();
+    await givePassword(email, next);
+    expect((await next.submit('/auth/second-factor', { code: codes[0]! })).path).toBe('/auth/account');
+  });
+
   it('is none of an account without a password, and no session of an identity provider adds one', async () => {
     const personId = await people.addPerson();
     const { organizationId } = await people.addOrganization();
@@ -158,6 +186,25 @@ describe('sign-in with a passkey', () => {
     expect(await detailsOf(organizationId)).toMatchObject(decided);
     const [listed] = (await call<Passkey[]>(person, 'GET', PATH)).body;
     expect(listed!.last_used_at).not.toBeNull();
+  });
+
+  it('leaves no session that outlives a new password at the same time', async () => {
+    const { authenticator, ...person } = await signUp();
+    authenticator.counter = 2;
+    const browser = accounts.newBrowser();
+    const { id } = await people.database.prisma.person.findUniqueOrThrow({ where: { email: person.email } });
+    const login = { table: 'login', column: 'person_id', value: id };
+    const sent = await whileLocked(people, login, async ({ waiting }) => {
+      const signedIn = signIn(authenticator, browser);
+      await waiting(1);
+      const form = { current_password: PASSWORD, password: 'a lighthouse keeps no diary' };
+      const changed = person.browser.submit('/auth/account/password', form, person.account);
+      await Promise.race([changed, waiting(2)]);
+      return { signedIn, changed };
+    });
+    expect((await sent.changed).text).toContain('password is changed');
+    await sent.signedIn;
+    expect((await browser.open('/auth/account')).path).toContain('/login');
   });
 
   it('needs a check of the person, unless the password was given', async () => {

@@ -9,6 +9,7 @@ import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
 import { hashNewPassword, setPassword } from '../people/set-password.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { recordForPerson } from './audit-person.ts';
 import { evenTimeOut } from './even-time.ts';
@@ -71,19 +72,22 @@ export class AccountService {
     });
   }
 
-  /** Begins the set-up of an authenticator app. @throws ConflictError when there is one */
-  async beginTotp(personId: string): Promise<void> {
-    await this.#change(personId, async (transaction) => {
-      const person = await transaction.person.findUniqueOrThrow({ where: { id: personId } });
-      if (!(await this.#factors.begin(transaction, person)))
+  /**
+   * Begins the set-up of an authenticator app, for which the password is asked again: the app is a second factor after it.
+   *
+   * @throws ConflictError when there is one, UnauthorizedError for a wrong password, TooManyRequestsError
+   */
+  async beginTotp(owner: AccountOwner, password: string): Promise<void> {
+    await this.requirePassword(owner.personId, password);
+    await this.#change(owner.personId, async (transaction) => {
+      if (!(await this.#factors.begin(transaction, owner)))
         throw new ConflictError('An authenticator app is set up already', { code: 'second_factor_exists' });
     });
   }
 
-  /** Returns the set-up that waits for its first code; null when there is none. */
-  async findTotpSetup(personId: string): Promise<TotpSetup | null> {
-    const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
-    return this.#factors.findBegun(this.#database.prisma, person);
+  /** Returns the set-up that the session began, and that waits for its first code; null when there is none. */
+  findTotpSetup(owner: AccountOwner): Promise<TotpSetup | null> {
+    return this.#factors.findBegun(this.#database.prisma, owner);
   }
 
   hasAuthenticatorApp(personId: string): Promise<boolean> {
@@ -94,27 +98,34 @@ export class AccountService {
    * Ends the set-up of the app with its first code, and all other sessions, which were opened without it.
    *
    * @throws UnauthorizedError for a wrong code, TooManyRequestsError
-   * @returns the recovery codes, which are stored nowhere
+   * @returns new recovery codes, which are stored nowhere; null when those of another second factor stay
    */
-  async confirmTotp({ personId, sessionId }: AccountOwner, code: string): Promise<string[]> {
+  async confirmTotp(owner: AccountOwner, code: string): Promise<string[] | null> {
+    const { personId } = owner;
     await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const codes = await this.#change(personId, async (transaction, audit) => {
-      const made = await this.#factors.confirm(transaction, personId, code);
+    const confirmed = await this.#change(personId, async (transaction, audit) => {
+      const made = await this.#factors.confirm(transaction, owner, code);
       if (!made) return null;
-      await endSessions(transaction, { personId, id: { not: sessionId } }, 'credentials_changed');
+      await endOtherSessions(transaction, owner);
       await recordForPerson(transaction, audit, personId, { action: 'second_factor.added', details: { kind: 'totp' } });
       return made;
     });
-    if (codes === null) throw wrongCode();
+    if (confirmed === null) throw wrongCode();
     await this.#limit.forget('secondStep', personId, changeOrigin().address);
-    return codes;
+    return confirmed.recoveryCodes;
   }
 
-  /** Removes the app, for which the password is asked again. @throws UnauthorizedError, TooManyRequestsError */
-  async removeTotp(personId: string, password: string): Promise<void> {
+  /**
+   * Removes the app, for which the password is asked again, and ends all other sessions: the app may have been lost.
+   *
+   * @throws UnauthorizedError, TooManyRequestsError
+   */
+  async removeTotp(owner: AccountOwner, password: string): Promise<void> {
+    const { personId } = owner;
     await this.requirePassword(personId, password);
     await this.#change(personId, async (transaction, audit) => {
       if (!(await this.#factors.remove(transaction, personId))) return;
+      await endOtherSessions(transaction, owner);
       const details = { kind: 'totp' };
       await recordForPerson(transaction, audit, personId, { action: 'second_factor.removed', details });
     });
@@ -170,6 +181,7 @@ export class AccountService {
     const { personId, email } = found;
     const hash = await hashNewPassword(password, email);
     await this.#change(personId, async (transaction, audit) => {
+      await lockPerson(transaction, personId);
       const used = await useToken(transaction, 'reset_password', token);
       if (!used) throw linkExpired();
       const { byAdministrator, organizationId } = used.details as ResetDetails;
@@ -231,6 +243,14 @@ export class AccountService {
     const actor = { actorKind: 'person', actorId: personId, credentialId } as const;
     return actAs(actor, () => this.#database.transact(audited(work)));
   }
+}
+
+/** Ends the sessions of an account but the one in which its person changed it. */
+export async function endOtherSessions(
+  transaction: Prisma.TransactionClient,
+  { personId, sessionId }: AccountOwner,
+): Promise<void> {
+  await endSessions(transaction, { personId, id: { not: sessionId } }, 'credentials_changed');
 }
 
 /** @returns false when the person has another address by now */

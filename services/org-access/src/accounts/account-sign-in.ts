@@ -63,7 +63,7 @@ export class AccountSignIn {
     const { id: personId } = person;
     if (isPasswordRight) await this.#limit.forget('account', email, changeOrigin().address);
     if (isPasswordRight && code !== undefined) await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const result = await this.#outcomes.change(isPasswordRight ? personId : null, async (transaction, audit) => {
+    const result = await this.#outcomes.change(personId, { isProven: isPasswordRight }, async (transaction, audit) => {
       // The password may have been changed since it was read.
       const current = await transaction.passwordCredential.findUnique({ where: { personId } });
       const isRight = isPasswordRight && current?.hash === person.password?.hash;
@@ -102,7 +102,7 @@ export class AccountSignIn {
     if (!personId) throw tooLate();
     const begun = performance.now();
     await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const opened = await this.#outcomes.change(personId, async (transaction, audit) => {
+    const opened = await this.#outcomes.change(personId, { isProven: true }, async (transaction, audit) => {
       const factor = await this.#factors.use(transaction, personId, request.code);
       if (factor === null) {
         const denial = { method, step: 3, outcome: 'denied', reason: 'code_wrong' } as const;

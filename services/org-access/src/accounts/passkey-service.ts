@@ -6,13 +6,14 @@ import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { isTaken } from '../database/is-taken.ts';
 import type { Passkey, Prisma } from '../generated/client.ts';
-import { endSessions } from '../sessions/end-sessions.ts';
-import type { AccountOwner, AccountService } from './account-service.ts';
+import type { LiveSessions } from '../sessions/live-sessions.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
+import { type AccountOwner, type AccountService, endOtherSessions } from './account-service.ts';
 import { recordForPerson } from './audit-person.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
 import { challengeExpired } from './passkey-proofs.ts';
 import { challengeIn, type NewPasskey, type RelyingParty } from './relying-party.ts';
-import { lockPerson, type SecondFactors } from './second-factors.ts';
+import type { SecondFactors } from './second-factors.ts';
 
 const PASSKEYS_MAX = 20;
 
@@ -22,17 +23,20 @@ export class PasskeyService {
   readonly #accounts: AccountService;
   readonly #factors: SecondFactors;
   readonly #party: RelyingParty;
+  readonly #sessions: LiveSessions;
 
   constructor(options: {
     database: Database;
     accounts: AccountService;
     factors: SecondFactors;
     party: RelyingParty;
+    sessions: LiveSessions;
   }) {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#factors = options.factors;
     this.#party = options.party;
+    this.#sessions = options.sessions;
   }
 
   /** True where browsers make passkeys. */
@@ -70,7 +74,7 @@ export class PasskeyService {
    * end, which were opened without it.
    *
    * @throws BadRequestError when the challenge has expired or the passkey is none for it, ConflictError when it is
-   *   registered already
+   *   registered already, UnauthorizedError when the session has ended meanwhile
    */
   async add(owner: AccountOwner, name: string, registration: PasskeyRegistration): Promise<AddedPasskey> {
     const { personId, sessionId } = owner;
@@ -82,6 +86,7 @@ export class PasskeyService {
     if (!made) throw new BadRequestError('This is no passkey for this site: begin again', { code: 'passkey_invalid' });
     const add = this.#change(personId, async (transaction, audit) => {
       await lockPerson(transaction, personId);
+      await this.#sessions.findById(sessionId, transaction);
       if (!(await useToken(transaction, 'passkey', challenge))) throw challengeExpired();
       if ((await transaction.passkey.count({ where: { personId } })) >= PASSKEYS_MAX) throw tooMany();
       const isFirstFactor = !(await this.#factors.isRequired(transaction, personId));
@@ -160,13 +165,6 @@ function insert(
   return transaction.passkey.create({
     data: { id: uuidv7(), personId, name, credentialId, publicKey, counter, transports },
   });
-}
-
-async function endOtherSessions(
-  transaction: Prisma.TransactionClient,
-  { personId, sessionId }: AccountOwner,
-): Promise<void> {
-  await endSessions(transaction, { personId, id: { not: sessionId } }, 'credentials_changed');
 }
 
 function render({ id, name, createdAt, lastUsedAt }: Passkey): PasskeyBody {

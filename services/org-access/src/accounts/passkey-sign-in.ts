@@ -76,7 +76,7 @@ export class PasskeySignIn {
       return denySignIn(begun, null, refused());
     }
     const { personId, id } = proof.passkey;
-    const result = await this.#outcomes.change(isGood(proof) ? personId : null, async (transaction, audit) => {
+    const result = await this.#outcomes.change(personId, { isProven: isGood(proof) }, async (transaction, audit) => {
       const fault = await this.#use(transaction, proof);
       const proven = { isFirstFactorRight: fault === null, isSecondFactorProven: fault === null };
       const decision = await this.#outcomes.decide(transaction, personId, proven);
@@ -102,7 +102,7 @@ export class PasskeySignIn {
     const begun = performance.now();
     await this.#limit.take('secondStep', personId, changeOrigin().address);
     const proof = await this.#proofs.check(request, personId);
-    const result = await this.#outcomes.change(personId, async (transaction, audit) => {
+    const result = await this.#outcomes.change(personId, { isProven: true }, async (transaction, audit) => {
       const fault = proof ? await this.#use(transaction, proof) : 'passkey_unknown';
       const details = { method: 'password', ...(proof && { passkeyId: proof.passkey.id }) } as const;
       if (fault !== null) return denyFactor(transaction, audit, personId, { ...details, fault });

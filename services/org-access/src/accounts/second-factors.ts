@@ -4,6 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma, TotpCredential } from '../generated/client.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;
@@ -13,6 +14,12 @@ const ISSUER = 'Runyard';
 export interface TotpSetup {
   secret: string;
   uri: string;
+}
+
+/** Who sets an app up, in which session. */
+interface SetupOwner {
+  personId: string;
+  sessionId: string;
 }
 
 /** Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app or the passkey is lost. */
@@ -34,35 +41,52 @@ export class SecondFactors {
     return totp?.confirmedAt != null;
   }
 
-  /** Begins the set-up of an app with a new secret, which counts for nothing until `confirm`. */
-  async begin(transaction: Prisma.TransactionClient, person: { id: string; email: string }): Promise<TotpSetup | null> {
+  /**
+   * Begins the set-up of an app with a new secret, which counts for nothing until the same session confirms it.
+   *
+   * @returns false when the person has an app
+   */
+  async begin(transaction: Prisma.TransactionClient, { personId, sessionId }: SetupOwner): Promise<boolean> {
+    await lockPerson(transaction, personId);
+    if (await this.hasApp(transaction, personId)) return false;
     const secret = new Secret({ size: 20 }).base32;
-    const encryptedSecret = this.#cipher.encrypt(secret, placeOf(person.id));
-    const { count } = await transaction.totpCredential.updateMany({
-      where: { personId: person.id, confirmedAt: null },
-      data: { encryptedSecret, lastStep: null, createdAt: new Date() },
+    const begun = {
+      encryptedSecret: this.#cipher.encrypt(secret, placeOf(personId)),
+      lastStep: null,
+      sessionId,
+      createdAt: new Date(),
+    };
+    await transaction.totpCredential.upsert({ where: { personId }, create: { ...begun, personId }, update: begun });
+    return true;
+  }
+
+  /** Returns the set-up that the session began and did not confirm. */
+  async findBegun(queries: Queries, { personId, sessionId }: SetupOwner): Promise<TotpSetup | null> {
+    const totp = await queries.totpCredential.findFirst({
+      where: { personId, sessionId, confirmedAt: null },
+      include: { person: true },
     });
-    if (count === 0) {
-      const existing = await transaction.totpCredential.findUnique({ where: { personId: person.id } });
-      if (existing) return null;
-      await transaction.totpCredential.create({ data: { personId: person.id, encryptedSecret } });
-    }
-    return this.#setupOf(secret, person.email);
+    if (!totp) return null;
+    return this.#setupOf(this.#cipher.decrypt(totp.encryptedSecret, placeOf(personId)), totp.person.email);
   }
 
-  /** Returns the set-up that was begun and not confirmed. */
-  async findBegun(queries: Queries, person: { id: string; email: string }): Promise<TotpSetup | null> {
-    const totp = await queries.totpCredential.findUnique({ where: { personId: person.id } });
-    if (!totp || totp.confirmedAt) return null;
-    return this.#setupOf(this.#cipher.decrypt(totp.encryptedSecret, placeOf(person.id)), person.email);
-  }
-
-  /** Ends the set-up with a first code. @returns new recovery codes; null when the code is wrong */
-  async confirm(transaction: Prisma.TransactionClient, personId: string, code: string): Promise<string[] | null> {
-    const totp = await transaction.totpCredential.findUnique({ where: { personId } });
-    if (!totp || totp.confirmedAt || !(await this.#useTotp(transaction, totp, code))) return null;
+  /**
+   * Ends the set-up with a first code.
+   *
+   * @returns null when the code is wrong, or another session began the set-up; otherwise new recovery codes, unless those
+   *   that were made with another factor stay
+   */
+  async confirm(
+    transaction: Prisma.TransactionClient,
+    { personId, sessionId }: SetupOwner,
+    code: string,
+  ): Promise<{ recoveryCodes: string[] | null } | null> {
+    await lockPerson(transaction, personId);
+    const totp = await transaction.totpCredential.findFirst({ where: { personId, sessionId, confirmedAt: null } });
+    if (!totp || !(await this.#useTotp(transaction, totp, code))) return null;
+    const isFirst = !(await this.isRequired(transaction, personId));
     await transaction.totpCredential.update({ where: { personId }, data: { confirmedAt: new Date() } });
-    return this.makeRecoveryCodes(transaction, personId);
+    return { recoveryCodes: isFirst ? await this.makeRecoveryCodes(transaction, personId) : null };
   }
 
   /** Replaces the recovery codes of a person. */
@@ -136,11 +160,6 @@ export class SecondFactors {
     const totp = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret), period: PERIOD_SECONDS });
     return { secret, uri: totp.toString() };
   }
-}
-
-/** Lets the changes of a person's second factors happen one after the other. */
-export async function lockPerson(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
-  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
 }
 
 const placeOf = (personId: string) => `totp_credential/${personId}/encrypted_secret`;

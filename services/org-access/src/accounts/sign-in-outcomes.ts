@@ -3,6 +3,7 @@ import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import { openSession } from '../sessions/open-session.ts';
 import { type AccountDecision, type AccountFacts, decideAccountSignIn } from './account-decision.ts';
 import { recordForPerson } from './audit-person.ts';
@@ -63,13 +64,23 @@ export class SignInOutcomes {
     return { kind: 'signed_in', personId, expiresAt, ...(await openSession(transaction, session)) };
   }
 
-  /** @param actorId the person who is known to act; null while that is not proven */
+  /**
+   * Runs the end of a sign-in. Whoever changes at the same time with what the person signs in, or ends sessions, comes
+   * before and is seen by the work, or comes after and ends the session too.
+   *
+   * @param options.isProven whether it is the person who acts
+   */
   change<T>(
-    actorId: string | null,
+    personId: string,
+    { isProven }: { isProven: boolean },
     work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<T>,
   ): Promise<T> {
-    const change = () => this.#database.transact(audited(work));
-    return actorId === null ? change() : actAs({ actorKind: 'person', actorId, credentialId: null }, change);
+    const locked = audited(async (transaction, audit) => {
+      await lockPerson(transaction, personId);
+      return work(transaction, audit);
+    });
+    const change = () => this.#database.transact(locked);
+    return isProven ? actAs({ actorKind: 'person', actorId: personId, credentialId: null }, change) : change();
   }
 }
 

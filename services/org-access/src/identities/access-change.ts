@@ -1,10 +1,12 @@
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts';
+import { lockPeople } from '../sessions/lock-people.ts';
 
 /**
  * Ends what identities have open after their rights changed: the sessions of the people, and what caches know of their
- * credentials.
+ * credentials. A sign-in at the same time sees the change, or its session ends too. Whoever changes rows of the identities
+ * does so before.
  */
 export async function publishAccessChange(
   transaction: Prisma.TransactionClient,
@@ -16,10 +18,12 @@ export async function publishAccessChange(
     where: { organizationId, id: { in: [...identityIds] }, personId: { not: null } },
     select: { personId: true },
   });
+  const personIds = people.map(({ personId }) => personId as string);
+  await lockPeople(transaction, personIds);
   await endSessions(
     transaction,
     {
-      personId: { in: people.map(({ personId }) => personId as string) },
+      personId: { in: personIds },
       OR: [{ ssoOrganizationId: null }, { ssoOrganizationId: organizationId }],
     },
     reason,

@@ -95,8 +95,8 @@ async function rename(
     throw new ForbiddenError('Only the person changes a name that other organizations show too', {
       code: 'person_of_other_organizations',
     });
-  await transaction.person.update({ where: { id: person.id }, data: { fullName } });
   await transaction.identity.updateMany({ where: { organizationId, id: identityId }, data: { name: fullName } });
+  await transaction.person.update({ where: { id: person.id }, data: { fullName } });
   audit.record(organizationId, {
     action: 'member.renamed',
     resourceType: 'identity',

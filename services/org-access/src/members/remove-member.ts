@@ -23,10 +23,10 @@ export async function removeMember(
   }: { organizationId: string; id: string; personId: string | null; organizationRoleId: string },
 ): Promise<void> {
   await keepAdministrator(transaction, organizationId, async () => {
-    await revokePersonalTokens(transaction, organizationId, [identityId]);
-    await publishAccessChange(transaction, organizationId, [identityId], 'removed');
     await disableIdentity(transaction, organizationId, identityId);
     await transaction.identity.updateMany({ where: { organizationId, id: identityId }, data: { isRemoved: true } });
+    await revokePersonalTokens(transaction, organizationId, [identityId]);
+    await publishAccessChange(transaction, organizationId, [identityId], 'removed');
     await transaction.scimUser.deleteMany({ where: { organizationId, identityId } });
     await transaction.roleGrant.deleteMany({ where: { organizationId, identityId } });
     await applyGrants(transaction, organizationId, [identityId]);

@@ -1,7 +1,6 @@
 import { DEVICE_GRANT, DEVICE_PAGE_PATH, type DeviceCodeAnswer, type OAuthTokenAnswer } from '@runyard/contracts';
 import { UnauthorizedError } from '@runyard/service-kit';
 import type { AttemptLimit } from '../accounts/attempt-limit.ts';
-import { lockPerson } from '../accounts/second-factors.ts';
 import { audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
@@ -9,6 +8,7 @@ import type { UseRecorder } from '../database/use-recorder.ts';
 import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
 import type { LiveSession, LiveSessions } from '../sessions/live-sessions.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import { openSession } from '../sessions/open-session.ts';
 import { recordForSession } from '../sessions/record-for-session.ts';
 import { AccessTokens } from '../tokens/access-tokens.ts';

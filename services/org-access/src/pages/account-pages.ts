@@ -15,10 +15,11 @@ export interface AccountPageParts extends PageParts {
   sessions: LiveSessions;
 }
 
+const owner = ({ personId, session }: Visitor) => ({ personId, sessionId: session.id });
+
 /** The page on which people see and change their own account. */
 export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
   const { visitors, accounts, database } = parts;
-  const owner = ({ personId, session }: Visitor) => ({ personId, sessionId: session.id });
   return [
     bindPage(accountPages.show, async ({ headers }) => showAccount(parts, await visitors.require(headers))),
     bindPage(accountPages.changePassword, async ({ body, headers }) =>
@@ -57,16 +58,24 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
       showAuthenticator(parts, await visitors.requireAccount(headers)),
     ),
     bindPage(accountPages.beginAuthenticator, async ({ body, headers }) =>
-      visitors.changeAccount(headers, body.csrf, async ({ personId }) => {
-        await accounts.beginTotp(personId);
-        return redirect('/auth/account/authenticator');
-      }),
+      visitors.changeAccount(headers, body.csrf, (visitor) =>
+        orShowAgain(
+          async () => {
+            await accounts.beginTotp(owner(visitor), body.current_password ?? '');
+            return redirect('/auth/account/authenticator');
+          },
+          (fault) => showAccount(parts, visitor, { fault }),
+        ),
+      ),
     ),
     bindPage(accountPages.confirmAuthenticator, async ({ body, headers }) =>
       visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
-          async () =>
-            showRecoveryCodes(await accounts.confirmTotp(owner(visitor), body.code ?? ''), 'The app is set up.'),
+          async () => {
+            const codes = await accounts.confirmTotp(owner(visitor), body.code ?? '');
+            if (codes) return showRecoveryCodes(codes, 'The app is set up.');
+            return showAccount(parts, visitor, { notice: 'The app is set up. Your recovery codes stay as they are.' });
+          },
           (fault) => showAuthenticator(parts, visitor, fault),
         ),
       ),
@@ -75,8 +84,9 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
       visitors.changeAccount(headers, body.csrf, (visitor) =>
         orShowAgain(
           async () => {
-            await accounts.removeTotp(visitor.personId, body.current_password ?? '');
-            return showAccount(parts, visitor, { notice: 'The authenticator app is removed.' });
+            await accounts.removeTotp(owner(visitor), body.current_password ?? '');
+            const notice = 'The authenticator app is removed. Your other sessions have ended.';
+            return showAccount(parts, visitor, { notice });
           },
           (fault) => showAccount(parts, visitor, { fault }),
         ),
@@ -139,11 +149,14 @@ async function authenticatorSection(
   const form = (await accounts.hasAuthenticatorApp(visitor.personId))
     ? html`<p>An authenticator app is set up: sign-in asks for its code.</p>
 <form method="post" action="/auth/account/authenticator/remove">${csrf}
-<label for="remove-password">Current password</label>
+<label for="remove-password">Current password, to remove the app</label>
 <input id="remove-password" name="current_password" type="password" autocomplete="current-password" required>
 ${submit('Remove the app', { isSecond: true })}</form>`
     : html`<p>With an authenticator app, your password alone signs nobody in.</p>
-<form method="post" action="/auth/account/authenticator">${csrf}${submit('Set up an app')}</form>`;
+<form method="post" action="/auth/account/authenticator">${csrf}
+<label for="set-up-password">Current password, to set up the app</label>
+<input id="set-up-password" name="current_password" type="password" autocomplete="current-password" required>
+${submit('Set up an app')}</form>`;
   return html`<h2>Second factor</h2>${form}<p><a href="/auth/account/passkeys">Passkeys</a></p>`;
 }
 
@@ -160,9 +173,9 @@ ${id === visitor.session.id ? html`<strong>(this one)</strong>` : end}</li>`;
   return html`<ul>${rows}</ul>${sessions.length > 1 && others}`;
 }
 
-async function showAuthenticator({ accounts }: AccountPageParts, visitor: Visitor, fault?: string): Promise<Reply> {
-  const setup = await accounts.findTotpSetup(visitor.personId);
-  if (!setup) return redirect(HOME);
+async function showAuthenticator(parts: AccountPageParts, visitor: Visitor, fault?: string): Promise<Reply> {
+  const setup = await parts.accounts.findTotpSetup(owner(visitor));
+  if (!setup) return fault === undefined ? redirect(HOME) : showAccount(parts, visitor, { fault });
   return showPage({
     title: 'Set up an authenticator app',
     fault,

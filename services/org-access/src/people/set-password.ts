@@ -1,6 +1,7 @@
 import { InvalidFieldError } from '@runyard/service-kit';
 import type { Prisma } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import { hashPassword } from './password-hash.ts';
 import { passwordFault } from './password-rules.ts';
 
@@ -26,6 +27,7 @@ export async function setPassword(
   transaction: Prisma.TransactionClient,
   { personId, hash, keptSessionId }: { personId: string; hash: string; keptSessionId?: string | undefined },
 ): Promise<void> {
+  await lockPerson(transaction, personId);
   const changedAt = new Date();
   await transaction.passwordCredential.upsert({
     where: { personId },

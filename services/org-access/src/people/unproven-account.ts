@@ -2,6 +2,7 @@ import { ConflictError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 
 /**
  * Returns whether a person's account has never proved its address. Whoever had a link to the address may have made it, so
@@ -30,6 +31,7 @@ export async function requireProvenAccounts(queries: Queries, people: readonly {
 
 /** Takes everything from a person with which an account that never proved its address could sign in. */
 export async function dropUnprovenAccount(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
+  await lockPerson(transaction, personId);
   await transaction.passwordCredential.deleteMany({ where: { personId } });
   await transaction.totpCredential.deleteMany({ where: { personId } });
   await transaction.recoveryCode.deleteMany({ where: { personId } });

@@ -2,6 +2,7 @@ import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from './end-sessions.ts';
 import { sessionsInReach } from './live-sessions.ts';
+import { lockPerson } from './lock-people.ts';
 import { recordForSession } from './record-for-session.ts';
 
 /** The session that ends others, or itself. */
@@ -22,7 +23,7 @@ export async function endOwnSession(
   return true;
 }
 
-/** Ends all sessions that a person may end, and records it. @returns their number */
+/** Ends all sessions that a person may end, also one that is being opened, and records it. @returns their number */
 export async function endOwnSessions(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
@@ -30,6 +31,7 @@ export async function endOwnSessions(
   { keptSessionId }: { keptSessionId?: string },
 ): Promise<number> {
   const reason = 'signed_out_everywhere';
+  await lockPerson(transaction, owner.personId);
   const others = keptSessionId === undefined ? {} : { id: { not: keptSessionId } };
   const ended = await endSessions(transaction, { AND: [sessionsInReach(owner), others] }, reason);
   if (ended > 0) await recordEnd(transaction, audit, { session: owner, sessionId: null, ended, reason });

@@ -11,6 +11,7 @@ import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../in
 import { provisionMember } from '../members/provision-member.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { isUnprovenAccount } from '../people/unproven-account.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import { decideSignIn, type SignInDecision, type SignInFacts } from './decision.ts';
 import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
 
@@ -202,7 +203,7 @@ async function makeAdministrator(
   });
 }
 
-/** Keeps others from disabling or removing the identity until the session is open: they end it afterwards. */
+/** Keeps others from ending what the person and the identity may do until the session is open: they end it afterwards. */
 async function lockIdentity(
   transaction: Prisma.TransactionClient,
   organizationId: string,
@@ -212,6 +213,7 @@ async function lockIdentity(
   const [identity] = await transaction.$queryRaw<{ id: string; disabledAt: Date | null }[]>`
     SELECT id::text, disabled_at AS "disabledAt" FROM identity
     WHERE organization_id = ${organizationId}::uuid AND person_id = ${personId}::uuid AND NOT is_removed FOR UPDATE`;
+  await lockPerson(transaction, personId);
   return identity ?? null;
 }
 

@@ -188,7 +188,7 @@ export const accountPages = {
     operationId: 'beginAuthenticator',
     path: '/auth/account/authenticator',
     summary: 'Begin the set-up of an authenticator app.',
-    body: Type.Object({ csrf: Csrf }),
+    body: Type.Object({ csrf: Csrf, current_password: Password }),
   }),
   confirmAuthenticator: formOf({
     operationId: 'confirmAuthenticator',
