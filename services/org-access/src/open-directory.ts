@@ -15,6 +15,7 @@ import { InviteService } from './invites/invite-service.ts';
 import { InviteeService } from './invites/invitee-service.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { MemberService } from './members/member-service.ts';
+import type { Credentials } from './open-credentials.ts';
 import { MyOrganizationsService } from './organizations/my-organizations-service.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
@@ -24,6 +25,7 @@ import { roleRoutes } from './roles/role-routes.ts';
 import { RoleService } from './roles/role-service.ts';
 import { secretRoutes } from './secrets/secret-routes.ts';
 import { SecretService } from './secrets/secret-service.ts';
+import type { LiveSessions } from './sessions/live-sessions.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
 import { TaggingService } from './tags/tagging-service.ts';
@@ -39,13 +41,18 @@ import { WorkspaceService } from './workspaces/workspace-service.ts';
 const CONTROL_PLANE_TIMEOUT_MS = 2_000;
 
 /** Opens what administrators keep: organizations, workspaces, their members, keys, roles, policies, secrets and tags. */
-export function openDirectory(foundation: Foundation, bus: EventBus, emails: EmailOutbox): BoundOperation[] {
+export function openDirectory(
+  foundation: Foundation,
+  { sessions }: Pick<Credentials, 'sessions'>,
+  bus: EventBus,
+  emails: EmailOutbox,
+): BoundOperation[] {
   const { database, cipher } = foundation;
   const { prisma } = database;
   return [
     ...organizationOperations(foundation),
     ...memberOperations(foundation, emails),
-    ...keyOperations(foundation),
+    ...keyOperations(foundation, sessions),
     ...secretRoutes(new SecretService({ database, cipher })),
     ...roleRoutes(new RoleService({ database }), foundation.keys),
     ...policyRoutes({ prisma, policies: new PolicyService({ database }) }),
@@ -92,11 +99,12 @@ function memberOperations({ config, database, keys }: Foundation, emails: EmailO
   ];
 }
 
-function keyOperations({ config, database, keys }: Foundation): BoundOperation[] {
+function keyOperations({ config, database, keys }: Foundation, sessions: LiveSessions): BoundOperation[] {
+  const isCreationDisabled = config.PAT_CREATION_DISABLED;
   return apiKeyRoutes(
     {
       keys: new ServiceKeyService({ database }),
-      tokens: new PersonalTokenService({ database, isCreationDisabled: config.PAT_CREATION_DISABLED }),
+      tokens: new PersonalTokenService({ database, sessions, isCreationDisabled }),
       accounts: new ServiceAccountService({ database }),
     },
     keys,

@@ -37,7 +37,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sso = await openSso(foundation);
   const accounts = openAccounts(foundation, credentials, emails, sso.logout);
   const operations = [
-    ...openDirectory(foundation, bus, emails),
+    ...openDirectory(foundation, credentials, bus, emails),
     ...openScim(database),
     ...sso.routes,
     ...accounts.routes,

@@ -1,4 +1,10 @@
-import { DEVICE_GRANT, type DeviceCodeAnswer, type OAuthTokenAnswer, type SessionInfo } from '@runyard/contracts';
+import {
+  DEVICE_GRANT,
+  type DeviceCodeAnswer,
+  type IssuedApiKey,
+  type OAuthTokenAnswer,
+  type SessionInfo,
+} from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { whileLocked } from './support/locked-rows.ts';
@@ -8,6 +14,7 @@ import { TestOrgAccess } from './support/platform.ts';
 
 const client_id = 'langsmith-cli';
 const DEVICE_PAGE = '/auth/device';
+const TOKENS = '/api/v1/orgs/current/personal-access-tokens';
 const USER = { workspaceId: null, roleId: PLATFORM_ROLES.organizationUser };
 
 type Tokens = OAuthTokenAnswer & { error?: string; error_description?: string };
@@ -130,6 +137,24 @@ describe('a program that asks a person for the right to act', () => {
     });
     expect((await platform.verify(tokens.access_token)).status).toBe(401);
     expect((await platform.verify(browser.sessionToken!)).status).toBe(200);
+  });
+
+  it('makes personal tokens that end with its session, also one that it makes at that moment', async () => {
+    const { browser, tokens } = await allow();
+    const program = { token: tokens.access_token };
+    const make = (session: { token: string }) => platform.callAs<IssuedApiKey>(session, 'POST', TOKENS, {});
+    const [own, ofBrowser] = [(await make(program)).body, (await make({ token: browser.sessionToken! })).body];
+    expect(Date.parse(own.expires_at!)).toBeLessThanOrEqual(Date.now() + 7 * 86_400_000);
+    const further = (await platform.call<IssuedApiKey>(own.key, 'POST', TOKENS, {})).body;
+    const { session_id: sessionId } = (await platform.verify(tokens.access_token)).body.claims;
+    const end = `UPDATE session SET ended_at = now() WHERE id = $1::uuid`;
+    expect(await whileSessionLocked(sessionId!, () => make(program), end)).toMatchObject({ status: 401 });
+    await platform.query('UPDATE session SET ended_at = NULL WHERE id = $1::uuid', [sessionId]);
+    expect((await platform.callAs({ token: browser.sessionToken! }, 'DELETE', '/api/v1/sessions')).body).toEqual({
+      ended: 1,
+    });
+    const statuses = await Promise.all([own, further, ofBrowser].map(({ key }) => platform.verify(key)));
+    expect(statuses.map(({ status }) => status)).toEqual([401, 401, 200]);
   });
 
   it('gets nothing when the person signs out everywhere while it asks, and ends with what a sign-out finds', async () => {

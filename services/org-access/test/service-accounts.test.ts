@@ -258,6 +258,28 @@ describe('the tokens of a person', () => {
   });
 });
 
+it('a personal token ends with the key that made it, and with the token that did, though the account has other keys', async () => {
+  const account = (await platform.asAdmin<ServiceAccount>('POST', ACCOUNTS, { name: 'several' })).body;
+  const issue = () => platform.issue({ service_account_id: account.id });
+  const createToken = async (key: string) => (await platform.call<IssuedApiKey>(key, 'POST', TOKENS, {})).body;
+  const [revoked, rotated] = [await issue(), await issue()];
+  const token = await createToken(revoked.key);
+  const ofToken = await createToken(token.key);
+  const other = await createToken(rotated.key);
+  const old_key_expires_at = inDays(1);
+  await platform.asAdmin('POST', `${SERVICE_KEYS}/${rotated.id}/rotate`, { old_key_expires_at });
+  const [kept] = (await platform.list(rotated.key, TOKENS)).filter(({ id }) => id === other.id);
+  expect(kept).toMatchObject({ expires_at: old_key_expires_at });
+  await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${revoked.id}`);
+  const statusOf = async ({ key }: IssuedApiKey) => (await platform.verify(key)).status;
+  expect(await Promise.all([token, ofToken, other, rotated].map(statusOf))).toEqual([401, 401, 200, 200]);
+  const events = await sql<{ action: string }>(
+    `SELECT action FROM audit_event WHERE resource_id = $1 ORDER BY sequence`,
+    [ofToken.id],
+  );
+  expect(events.map(({ action }) => action)).toEqual(['api_key.created', 'api_key.revoked']);
+});
+
 it('changes of keys and accounts are in the audit trail, without the keys', async () => {
   const key = await platform.issue({ description: 'audited' });
   await platform.asAdmin('PATCH', `${SERVICE_KEYS}/${key.id}`, { role_id: PLATFORM_ROLES.workspaceViewer });

@@ -54,6 +54,8 @@ export interface NewKey {
   expiresAt: Date | null;
   defaultWorkspaceId: string | null;
   createdBy: string | null;
+  /** The key or session that a personal token ends with. */
+  madeWith?: string | null;
 }
 
 export const apiKeyStore = {
@@ -74,12 +76,13 @@ export const apiKeyStore = {
     return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: LISTED_RELATIONS });
   },
 
-  /** Ends a key at a time, when it does not end before. */
+  /** Ends a key at a time, and the tokens made with it, as far as they do not end before. */
   async expire(queries: Queries, organizationId: string, keyId: string, at: Date): Promise<void> {
-    await queries.apiKey.updateMany({
-      where: { organizationId, id: keyId, OR: [{ expiresAt: null }, { expiresAt: { gt: at } }] },
-      data: { expiresAt: at },
-    });
+    for (let ids = [keyId]; ids.length > 0; ids = await apiKeyStore.idsMadeWith(queries, organizationId, ids))
+      await queries.apiKey.updateMany({
+        where: { organizationId, id: { in: ids }, OR: [{ expiresAt: null }, { expiresAt: { gt: at } }] },
+        data: { expiresAt: at },
+      });
   },
 
   /** Returns the key as it was; null when another request was faster. */
@@ -90,6 +93,15 @@ export const apiKeyStore = {
     });
     if (count === 0) return null;
     return queries.apiKey.findFirst({ where: { organizationId, id: keyId }, include: LISTED_RELATIONS });
+  },
+
+  /** Returns the ids of tokens that were made with keys, and not revoked. */
+  async idsMadeWith(queries: Queries, organizationId: string, keyIds: readonly string[]): Promise<string[]> {
+    const tokens = await queries.apiKey.findMany({
+      where: { organizationId, madeWith: { in: [...keyIds] }, revokedAt: null },
+      select: { id: true },
+    });
+    return tokens.map(({ id }) => id);
   },
 
   /** Returns the ids of an identity's keys that were not revoked: of all, or of those of one kind. */

@@ -27,18 +27,20 @@ export async function issueKey(
   return { ...renderKey(stored), key };
 }
 
-/** Revokes keys. The event lets caches drop them before their time. */
+/** Revokes keys, and the tokens that were made with them. The events let caches drop them before their time. */
 export async function revokeKeys(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   organizationId: string,
   keyIds: string[],
 ): Promise<void> {
-  for (const keyId of keyIds) {
-    const revoked = await apiKeyStore.revoke(transaction, organizationId, keyId);
-    if (!revoked) continue;
-    await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
-    audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId), before: renderKey(revoked) });
+  for (let ids = keyIds; ids.length > 0; ids = await apiKeyStore.idsMadeWith(transaction, organizationId, ids)) {
+    for (const keyId of ids) {
+      const revoked = await apiKeyStore.revoke(transaction, organizationId, keyId);
+      if (!revoked) continue;
+      await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+      audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId), before: renderKey(revoked) });
+    }
   }
 }
 

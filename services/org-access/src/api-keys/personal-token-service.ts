@@ -4,22 +4,27 @@ import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-
 import { accessOfCaller } from '../access/read-only.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
+import type { LiveSessions } from '../sessions/live-sessions.ts';
 import { apiKeyStore } from './api-key-store.ts';
 import { parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 import { unknownWorkspace } from './service-accounts.ts';
+import { lockTokenMaker } from './token-maker.ts';
 
 /** Creates, lists and revokes the personal access tokens of the caller: a person, or a service account. */
 export class PersonalTokenService {
   readonly #database: Database;
+  readonly #sessions: LiveSessions;
   readonly #isCreationDisabled: boolean;
 
   /** @param options.isCreationDisabled forbids new tokens in every organization */
-  constructor(options: { database: Database; isCreationDisabled: boolean }) {
+  constructor(options: { database: Database; sessions: LiveSessions; isCreationDisabled: boolean }) {
     this.#database = options.database;
+    this.#sessions = options.sessions;
     this.#isCreationDisabled = options.isCreationDisabled;
   }
 
+  /** Makes a token, which ends with the key or the program's session that the caller has. @throws UnauthorizedError */
   async create(caller: Principal, body: PersonalTokenCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
     const fields = { ...parseKeyFields(body), kind: 'personal_token', identityId: caller.identity } as const;
@@ -29,6 +34,7 @@ export class PersonalTokenService {
         audited(async (transaction, audit) => {
           const { organizationId } = caller;
           await this.#requireCreation(transaction, organizationId);
+          const maker = await lockTokenMaker(transaction, this.#sessions, caller);
           await requireExpiryInTime(transaction, organizationId, fields);
           if (defaultWorkspaceId) {
             const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
@@ -37,8 +43,9 @@ export class PersonalTokenService {
           return issueKey(transaction, audit, organizationId, {
             ...fields,
             defaultWorkspaceId,
-            expiresAt: earlierOf(fields.expiresAt, await expiryOf(transaction, caller)),
+            expiresAt: earlierOf(fields.expiresAt, maker?.expiresAt ?? null),
             createdBy: caller.identity,
+            madeWith: maker?.id ?? null,
           });
         }),
       ),
@@ -72,11 +79,4 @@ export class PersonalTokenService {
 function earlierOf(one: Date | null, other: Date | null): Date | null {
   if (!one || !other) return one ?? other;
   return one < other ? one : other;
-}
-
-/** Returns the expiry of the caller's key, because keys that the caller creates must not outlive it. */
-async function expiryOf(queries: Queries, caller: Principal): Promise<Date | null> {
-  if (!caller.keyId) return null;
-  const key = await queries.apiKey.findFirst({ where: { organizationId: caller.organizationId, id: caller.keyId } });
-  return key?.expiresAt ?? null;
 }

@@ -59,7 +59,7 @@ function showQuestion(visitor: Visitor, asked: DeviceAuthorization, userCode: st
   return showPage({
     title: `Let ${clientName(asked.clientId)} act for you?`,
     body: html`<p>It will be able to do what you can do, except to change your account and your other sessions,
-until you end its session. Keys that it makes stay.
+until you end its session. Personal tokens that it makes end with the session; service keys stay.
 Refuse if you have not just begun this sign-in yourself.</p>
 <p>Code <strong>${userCode.toUpperCase()}</strong>, asked from ${asked.address ?? 'an unknown address'}
 at <time datetime="${asked.createdAt.toISOString()}">${asked.createdAt.toISOString().slice(11, 16)} UTC</time>${

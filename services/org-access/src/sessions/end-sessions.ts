@@ -1,5 +1,6 @@
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
+import { endMadeTokens } from './end-made-tokens.ts';
 
 /** Why a session ended before its time. */
 export type SessionEndReason =
@@ -13,8 +14,8 @@ export type SessionEndReason =
   | 'refresh_token_reused';
 
 /**
- * Ends sessions, and publishes it to caches. Also those that one of them opened for a program while this waited for it,
- * which the first statement did not see.
+ * Ends sessions with the tokens that programs made in them, and publishes it to caches. Also those that one of them opened
+ * for a program while this waited for it, which the first statement did not see.
  *
  * @returns their number
  */
@@ -28,9 +29,14 @@ export async function endSessions(
     const ended = await transaction.session.updateManyAndReturn({
       where: { AND: [where, { endedAt: null, expiresAt: { gt: new Date() } }] },
       data: { endedAt: new Date(), endReason },
-      select: { id: true },
+      select: { id: true, clientId: true },
     });
     for (const { id } of ended) await organizationEvents.sessionEnded(transaction, { sessionId: id });
+    const ofPrograms = ended.filter(({ clientId }) => clientId !== null);
+    await endMadeTokens(
+      transaction,
+      ofPrograms.map(({ id }) => id),
+    );
     total += ended.length;
     if (ended.length === 0) return total;
   }
