@@ -50,10 +50,10 @@ it('an address that cannot be stored is refused, and is no fault of the service'
   expect(answer.status).toBe(422);
 });
 
-async function post<Body>(path: string, body: object) {
+async function post<Body>(path: string, body: object, address = '192.0.2.1') {
   const answer = await fetch(`${platform.service.url}/api/v1/sso/email-verification/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
     body: JSON.stringify(body),
   });
   return { status: answer.status, body: (await answer.json()) as Body };
@@ -130,4 +130,24 @@ it('nobody learns by it who signs in by a provider, and an address gets few link
   expect(await post('confirm', { token: 'none' })).toMatchObject({ status: 400 });
   const again = await Promise.all([1, 2, 3].map(() => post('send', unknown)));
   expect(again.map(({ status }) => status)).toContain(429);
+});
+
+it('strangers use up nothing of what a person may ask for, ask for few emails, and do not ask on and on', async () => {
+  const { personId, ...member } = await makeSsoMember();
+  const stranger = await Promise.all([1, 2, 3, 4, 5].map(() => post('send', member, '203.0.113.1')));
+  expect(stranger.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+  expect(await post('send', member, '203.0.113.2')).toMatchObject({ status: 202 });
+  // Each at an address of its own: together they fill no mailbox.
+  const several = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => post('send', member, `203.0.113.${10 + index}`)),
+  );
+  expect(several.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+  const { browser, email } = await accounts.signUp();
+  const ssoOfOwner = { email, saml_provider_id: member.saml_provider_id };
+  for (const index of [1, 2, 3, 4]) await post('send', ssoOfOwner, `203.0.113.${30 + index % 2}`);
+  const own = await browser.submit('/auth/account/verification', {}, await browser.open('/auth/account'));
+  expect(own).toMatchObject({ status: 200, text: expect.stringContaining('sent a link') });
+  const asked = await Promise.all(Array.from({ length: 62 }, () => post('status', member, '203.0.113.40')));
+  expect(asked.map(({ status }) => status)).toContain(429);
+  expect(await post('status', member, '203.0.113.41')).toMatchObject({ status: 200 });
 });

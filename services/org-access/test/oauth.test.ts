@@ -200,6 +200,16 @@ describe('a program that asks a person for the right to act', () => {
     for (let count = 0; count < 11; count += 1) statuses.push((await guess()).status);
     expect(statuses).toEqual([...Array(10).fill(400), 429]);
   });
+
+  it('is not guessed either by a person who enters codes of their own in between', async () => {
+    const own = await ask();
+    const { browser } = await signIn();
+    const entry = await browser.open(DEVICE_PAGE);
+    const enter = async (user_code: string) => (await browser.submit(DEVICE_PAGE, { user_code }, entry)).status;
+    const statuses = [];
+    for (let count = 0; count < 11; count += 1) statuses.push(await enter(own.user_code), await enter('BBBB-BBBB'));
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => [200, 400]).flat(), 429, 429]);
+  });
 });
 
 describe('a refresh token', () => {

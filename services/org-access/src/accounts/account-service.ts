@@ -135,7 +135,7 @@ export class AccountService {
   async requestReset(address: string): Promise<void> {
     const begun = performance.now();
     const email = normalizeEmail(address);
-    await this.#limit.take('reset', email, changeOrigin().address);
+    await this.#limit.takeEmail('reset', email, changeOrigin().address);
     await this.#sendReset(email);
     await evenTimeOut(begun);
   }
@@ -198,7 +198,7 @@ export class AccountService {
     const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
     if (person.emailVerifiedAt || !this.#emails.isEnabled) return;
     const { email } = person;
-    await this.#limit.take('verification', email, changeOrigin().address);
+    await this.#limit.take('verification', personId, changeOrigin().address);
     await this.#change(personId, async (transaction, audit) => {
       const link = await createToken(transaction, { purpose: 'verify_email', personId, email });
       const text = `Open this link to confirm that this address is yours:\n\n${this.#publicUrl}/auth/verify?token=${link.token}`;

@@ -22,9 +22,13 @@ const LIMITS = {
   /** Questions for a passkey, which anybody may have asked by opening a page. */
   challenge: { free: 100, maxSeconds: 60 },
   address: { free: 20, maxSeconds: 900 },
-  /** Emails that somebody else may have asked for. */
+  /** Emails that a person or a stranger asks for: each has attempts of their own. */
   reset: { free: 3, maxSeconds: 3_600 },
   verification: { free: 3, maxSeconds: 3_600 },
+  /** Emails to an address that strangers asked for. During a pause the last one is there, and its link works. */
+  mailbox: { free: 10, maxSeconds: 300 },
+  /** Questions whether an address was confirmed, which clients repeat. */
+  status: { free: 60, maxSeconds: 60 },
   /** Codes of programs: asked for by an address, and entered by a person. */
   device: { free: 100, maxSeconds: 60 },
   userCode: { free: 10, maxSeconds: 300 },
@@ -33,7 +37,8 @@ const LIMITS = {
 /** Failures are forgotten after this long without another. */
 const FORGOTTEN_SECONDS = 3_600;
 
-type Subject = readonly [kind: keyof typeof LIMITS, name: string];
+type Kind = keyof typeof LIMITS;
+type Subject = readonly [kind: Kind, ...names: string[]];
 
 /** Limits guesses of passwords and codes, for one account and for one network address. */
 export class AttemptLimit {
@@ -44,8 +49,20 @@ export class AttemptLimit {
   }
 
   /** Counts what an address asks for. @throws TooManyRequestsError during a pause */
-  async takeForAddress(kind: 'device' | 'challenge', address: string | null): Promise<void> {
-    await this.#count([kind, address === null ? '' : networkOf(address)]);
+  async takeForAddress(kind: 'device' | 'challenge' | 'status', address: string | null): Promise<void> {
+    await this.#count([kind, requesterAt(address)]);
+  }
+
+  /**
+   * Counts an email that somebody at an address asks for without having signed in. Strangers elsewhere use up none of the
+   * attempts that its owner has, and nobody floods the mailbox.
+   *
+   * @throws TooManyRequestsError during a pause
+   */
+  async takeEmail(kind: 'reset' | 'verification', email: string, address: string | null): Promise<void> {
+    if (address !== null) await this.#count(['address', networkOf(address)]);
+    await this.#count([kind, email, requesterAt(address)]);
+    await this.#count(['mailbox', email]);
   }
 
   /**
@@ -54,7 +71,7 @@ export class AttemptLimit {
    * @throws TooManyRequestsError during a pause
    */
   async take(
-    kind: Exclude<keyof typeof LIMITS, 'address' | 'device' | 'challenge'>,
+    kind: 'account' | 'secondStep' | 'passkey' | 'verification' | 'userCode',
     name: string,
     address: string | null,
   ): Promise<void> {
@@ -64,17 +81,22 @@ export class AttemptLimit {
 
   /**
    * Forgets the attempts of an account after one that succeeded, and that one of its address: many people may sign in from
-   * one. The other attempts of the address stay, so that nobody covers guesses with an account of their own.
+   * one.
    */
-  async forget(
-    kind: 'account' | 'secondStep' | 'passkey' | 'userCode',
-    name: string,
-    address: string | null,
-  ): Promise<void> {
+  async forget(kind: 'account' | 'secondStep' | 'passkey', name: string, address: string | null): Promise<void> {
     await this.#prisma.signInThrottle.deleteMany({ where: { subject: digest([kind, name]) } });
-    if (address === null) return;
+    if (address !== null) await this.#takeBack(['address', networkOf(address)]);
+  }
+
+  /** Takes the attempt of a person back who entered the code of a program rightly. */
+  async takeBack(kind: 'userCode', name: string): Promise<void> {
+    await this.#takeBack([kind, name]);
+  }
+
+  /** Takes one attempt back. The others stay, so that nobody covers guesses with an account or a code of their own. */
+  async #takeBack(subject: Subject): Promise<void> {
     await this.#prisma.signInThrottle.updateMany({
-      where: { subject: digest(['address', networkOf(address)]), failures: { gt: 0 } },
+      where: { subject: digest(subject), failures: { gt: 0 } },
       data: { failures: { decrement: 1 }, blockedUntil: null },
     });
   }
@@ -103,6 +125,10 @@ export class AttemptLimit {
       retryAfterSeconds,
     });
   }
+}
+
+function requesterAt(address: string | null): string {
+  return address === null ? '' : networkOf(address);
 }
 
 /** Returns the part of an address that one subscriber has. */

@@ -35,13 +35,14 @@ export class SsoEmailVerification {
   async send({ email: address, providerId }: NamedLogin): Promise<void> {
     const begun = performance.now();
     const email = normalizeEmail(address);
-    await this.#limit.take('verification', email, changeOrigin().address);
+    await this.#limit.takeEmail('verification', email, changeOrigin().address);
     if (this.#emails.isEnabled) await this.#sendTo(email, providerId);
     await evenTimeOut(begun);
   }
 
-  /** Returns when a link was confirmed that `send` sent; null for anybody else. */
+  /** Returns when a link was confirmed that `send` sent; null for anybody else. @throws TooManyRequestsError */
   async findConfirmation({ email: address, providerId }: NamedLogin): Promise<Date | null> {
+    await this.#limit.takeForAddress('status', changeOrigin().address);
     const email = normalizeEmail(address);
     const { prisma } = this.#database;
     const person = await prisma.person.findUnique({ where: { email }, select: { id: true } });

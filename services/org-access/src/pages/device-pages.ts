@@ -33,7 +33,7 @@ export function devicePageRoutes(parts: DevicePageParts): BoundOperation[] {
             await limit.take('userCode', visitor.personId, null);
             const found = await findUnansweredDevice(database.prisma, userCode);
             if (!found) throw unknownCode();
-            await limit.forget('userCode', visitor.personId, null);
+            await limit.takeBack('userCode', visitor.personId);
             if (answer === undefined) return showQuestion(visitor, found, userCode);
             return answerQuestion(parts, visitor, { userCode, isAllowed: answer === 'accept' });
           },

@@ -20,6 +20,10 @@ export type SsoEmailVerificationStatus = Static<typeof SsoEmailVerificationStatu
 
 const open = { method: 'post', access: 'public', bodyLimitBytes: 16_384 } as const;
 const tags = ['sso'];
+const refusals = {
+  422: InvalidResponse,
+  429: { description: 'There were too many requests.', schema: ErrorResponse },
+};
 
 export const sendSsoEmailVerification = defineOperation({
   ...open,
@@ -35,8 +39,7 @@ export const sendSsoEmailVerification = defineOperation({
       schema: Done,
       example: {},
     },
-    422: InvalidResponse,
-    429: { description: 'There were too many requests.', schema: ErrorResponse },
+    ...refusals,
   },
   examples: { body: example },
 });
@@ -54,7 +57,7 @@ export const getSsoEmailVerificationStatus = defineOperation({
       schema: SsoEmailVerificationStatus,
       example: { email_confirmed_at: '2026-12-05T10:00:00.000Z' },
     },
-    422: InvalidResponse,
+    ...refusals,
   },
   examples: { body: example },
 });
