@@ -5,8 +5,10 @@ import {
   type OAuthTokenAnswer,
   type SessionInfo,
 } from '@runyard/contracts';
+import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { SessionSweeper } from '../src/sessions/session-sweeper.ts';
 import { whileLocked } from './support/locked-rows.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
@@ -255,6 +257,31 @@ describe('a refresh token', () => {
       expect((await platform.verify(tokens.access_token)).status).toBe(401);
     }
     expect((await platform.verify(browserToken)).status, 'the browser stays signed in').toBe(200);
+  });
+
+  it('is refused for a while after many, and the old ones of a session are deleted, all of them once it has ended', async () => {
+    const [{ tokens }, ended] = [await allow(), await allow()];
+    const { session_id: sessionId } = (await platform.verify(tokens.access_token)).body.claims;
+    const add = (number: number, age: string) =>
+      platform.query(
+        `INSERT INTO refresh_token (token_sha256, session_id, created_at, used_at)
+         SELECT sha256(convert_to($1::text || each, 'UTF8')), $2::uuid, now() - $1::text::interval, now() - $1::text::interval
+         FROM generate_series(1, $3::int) AS each`,
+        [age, sessionId, number],
+      );
+    const count = async (id: string) => people.database.prisma.refreshToken.count({ where: { sessionId: id } });
+    await add(60, '59 min');
+    expect(await errorOf(refresh(tokens.refresh_token))).toEqual([429, 'slow_down', 'string']);
+    await add(500, '3 days');
+    await platform.query(`UPDATE refresh_token SET created_at = now() - interval '2 days' WHERE session_id = $1::uuid
+      AND created_at > now() - interval '1 day' AND used_at IS NOT NULL`, [sessionId]);
+    expect((await refresh(tokens.refresh_token)).status).toBe(200);
+    expect(await count(sessionId!)).toBeLessThanOrEqual(500);
+
+    const { session_id: other } = (await platform.verify(ended.tokens.access_token)).body.claims;
+    await post('/oauth/revoke', { client_id, token: ended.tokens.refresh_token });
+    await new SessionSweeper({ prisma: people.database.prisma, logger: silentLogger }).sweep();
+    expect([await count(other!), (await count(sessionId!)) > 0]).toEqual([0, true]);
   });
 
   it('keeps a program signed in that was idle for longer than a browser may be', async () => {

@@ -1,5 +1,5 @@
 import { DEVICE_GRANT, DEVICE_PAGE_PATH, type DeviceCodeAnswer, type OAuthTokenAnswer } from '@runyard/contracts';
-import { UnauthorizedError } from '@runyard/service-kit';
+import { TooManyRequestsError, UnauthorizedError } from '@runyard/service-kit';
 import type { AttemptLimit } from '../accounts/attempt-limit.ts';
 import { audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
@@ -69,7 +69,7 @@ export class OAuthService {
     };
   }
 
-  /** @throws BadRequestError, UnauthorizedError */
+  /** @throws BadRequestError, UnauthorizedError, TooManyRequestsError */
   async issueTokens(
     form: {
       grant_type?: string;
@@ -134,6 +134,11 @@ export class OAuthService {
       await this.#change(live.session, () => this.#end(live.session, 'refresh_token_reused'));
       throw refusedGrant('invalid_grant', 'The refresh token was used before, so its session has ended: sign in again');
     }
+    if (rotation.kind === 'too_often')
+      throw new TooManyRequestsError('This session has refreshed its tokens too often: wait a little', {
+        code: 'sign_in_throttled',
+        retryAfterSeconds: 60,
+      });
     lastSeen.record(live.session.id);
     return this.#answer(live, rotation.token);
   }

@@ -10,11 +10,22 @@ const PREFIX = 'ryr_';
  */
 const SHARED_MS = 30_000;
 
+/** Tokens of a session that are made within an hour. Programs need one for each access token, which lives for minutes. */
+const HOURLY_MAX = 60;
+const HOUR_MS = 3_600_000;
+/**
+ * Tokens of a session that stay, so that whoever presents a used one is found out: those of days for a program that
+ * refreshes before each access token expires. Older ones are unknown, and give nothing either.
+ */
+const KEPT_MAX = 500;
+
 /** The outcome of presenting a refresh token. */
 export type Rotation =
   | { kind: 'rotated'; sessionId: string; token: string }
   /** It was used before: somebody has a copy. */
   | { kind: 'reused'; sessionId: string }
+  /** It works later: the session had many within the hour. */
+  | { kind: 'too_often'; sessionId: string }
   | { kind: 'unknown' };
 
 /** Replaces refresh tokens. All of a session are one family, of which the newest alone works. */
@@ -43,11 +54,13 @@ export class RefreshTokens {
     const { sessionId } = found;
     const place = placeOf(found);
     if (found.usedAt === null) {
+      if (await hasManyOfLate(transaction, sessionId)) return { kind: 'too_often', sessionId };
       const token = await this.begin(transaction, sessionId);
       await transaction.refreshToken.update({
         where: { tokenSha256 },
         data: { usedAt: new Date(), encryptedSuccessor: this.#cipher.encrypt(token, place) },
       });
+      await dropOldest(transaction, sessionId);
       return { kind: 'rotated', sessionId, token };
     }
     const successor = found.encryptedSuccessor && this.#cipher.decrypt(found.encryptedSuccessor, place);
@@ -78,6 +91,18 @@ async function lockFamily(
     WHERE refresh_token.token_sha256 = ${tokenSha256} AND session.client_id = ${clientId}
     FOR UPDATE OF session`;
   return sessions.length === 0 ? null : transaction.refreshToken.findUnique({ where: { tokenSha256 } });
+}
+
+async function hasManyOfLate(transaction: Prisma.TransactionClient, sessionId: string): Promise<boolean> {
+  const createdAt = { gt: new Date(Date.now() - HOUR_MS) };
+  return (await transaction.refreshToken.count({ where: { sessionId, createdAt } })) >= HOURLY_MAX;
+}
+
+async function dropOldest(transaction: Prisma.TransactionClient, sessionId: string): Promise<void> {
+  await transaction.$executeRaw`
+    DELETE FROM refresh_token WHERE session_id = ${sessionId}::uuid AND created_at <= (
+      SELECT created_at FROM refresh_token WHERE session_id = ${sessionId}::uuid
+      ORDER BY created_at DESC OFFSET ${KEPT_MAX} LIMIT 1)`;
 }
 
 const placeOf = ({ sessionId, tokenSha256 }: RefreshToken) =>
