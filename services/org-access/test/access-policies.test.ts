@@ -17,6 +17,8 @@ import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { whileLocked } from './support/locked-rows.ts';
+import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const BASES = ['/api/v1/platform/orgs/current', '/v1/platform/orgs/current'] as const;
@@ -99,6 +101,33 @@ describe('an access policy', () => {
       ]);
     },
   );
+
+  it('is attached to no role that is deleted at the same time', async () => {
+    const people = await TestPeople.open(platform);
+    const policy = await make();
+    const requests = [
+      ['POST', () => POLICIES, (roleId: string) => makeBody({ role_ids: [roleId] }), 422],
+      ['PATCH', () => `${POLICIES}/${policy.id}`, (roleId: string) => ({ role_ids: [roleId] }), 422],
+      ['POST', (roleId: string) => `${BASE}/roles/${roleId}/access-policies`, () => ({ access_policy_ids: [policy.id] }), 404],
+    ] as const;
+    try {
+      for (const [method, path, body, status] of requests) {
+        const role = { display_name: randomUUID(), description: '', permissions: ['deployments:read'] };
+        const { id } = (await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', role)).body;
+        const { sent } = await whileLocked(people, { table: 'role', value: id }, async ({ transaction, waiting }) => {
+          const sent = platform.asAdmin<{ error?: string; detail?: unknown }>(method, path(id), body(id));
+          await waiting(1);
+          await transaction.role.delete({ where: { id } });
+          return { sent };
+        });
+        const answer = await sent;
+        expect(answer.status, `${method} ${path(id)}`).toBe(status);
+        expect(JSON.stringify(answer.body)).toMatch(/There is no such role|Role not found/);
+      }
+    } finally {
+      await people.close();
+    }
+  });
 
   it('is refused with a condition that could never be asked', async () => {
     for (const change of [

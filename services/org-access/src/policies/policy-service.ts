@@ -4,8 +4,9 @@ import { ConflictError, InvalidFieldError, NotFoundError, type Principal } from 
 import { v7 as uuidv7 } from 'uuid';
 import { publishPolicyChange } from '../access/policy-changes.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
+import { lockGrantableRoles } from '../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
-import type { Database, Queries } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { isParentGone, isTaken } from '../database/is-taken.ts';
 import type { Prisma } from '../generated/client.ts';
 import { policyStore, type StoredPolicy } from './policy-store.ts';
@@ -39,6 +40,7 @@ export class PolicyService {
     return this.#change(caller, body.name, async (transaction, audit) => {
       const { organizationId } = caller;
       const id = uuidv7();
+      const roleIds = await requireRoles(transaction, organizationId, body.role_ids ?? []);
       await transaction.accessPolicy.create({
         data: {
           id,
@@ -49,7 +51,7 @@ export class PolicyService {
           conditionGroups: toStoredGroups(body.condition_groups),
         },
       });
-      await attachRoles(transaction, organizationId, id, body.role_ids ?? []);
+      await attachRoles(transaction, organizationId, id, roleIds);
       const created = render((await policyStore.find(transaction, organizationId, id))!);
       record(audit, caller, 'access_policy.created', { id, after: created });
       return created;
@@ -61,6 +63,7 @@ export class PolicyService {
     return this.#change(caller, change.name, async (transaction, audit) => {
       const { organizationId } = caller;
       const before = render(requirePolicy(await policyStore.find(transaction, organizationId, id)));
+      const roleIds = change.role_ids && (await requireRoles(transaction, organizationId, change.role_ids));
       await transaction.accessPolicy.updateMany({
         where: { organizationId, id },
         data: {
@@ -70,9 +73,9 @@ export class PolicyService {
           conditionGroups: change.condition_groups && toStoredGroups(change.condition_groups),
         },
       });
-      if (change.role_ids) {
+      if (roleIds) {
         await transaction.roleAccessPolicy.deleteMany({ where: { organizationId, policyId: id } });
-        await attachRoles(transaction, organizationId, id, change.role_ids);
+        await attachRoles(transaction, organizationId, id, roleIds);
       }
       const after = render(requirePolicy(await policyStore.find(transaction, organizationId, id)));
       record(audit, caller, 'access_policy.changed', { id, before, after });
@@ -130,7 +133,7 @@ export class PolicyService {
         const detail = `An access policy ${JSON.stringify(name)} already exists`;
         throw new ConflictError(detail, { code: 'access_policy_exists', cause: error });
       }
-      // A concurrent request deleted the policy or the role.
+      // A concurrent request deleted the policy.
       if (isParentGone(error)) throw policyNotFound();
       throw error;
     }
@@ -151,36 +154,47 @@ function toStoredGroups(groups: readonly PolicyConditionGroup[]): Prisma.InputJs
   return toSqlValue(groups) as unknown as Prisma.InputJsonArray;
 }
 
-/** @throws InvalidFieldError for a role that the organization does not have */
+/**
+ * Checks that the organization has these roles, and keeps them from being deleted until the transaction ends.
+ *
+ * @throws InvalidFieldError
+ */
+async function requireRoles(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  roleIds: readonly string[],
+): Promise<string[]> {
+  const ids = [...new Set(roleIds.map((id) => id.toLowerCase()))];
+  const roles = await lockGrantableRoles(transaction, organizationId);
+  if (ids.every((id) => roles.has(id))) return ids;
+  throw new InvalidFieldError(['body', 'role_ids'], 'There is no such role.', { code: 'role_or_workspace_unknown' });
+}
+
 async function attachRoles(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   policyId: string,
   roleIds: readonly string[],
 ): Promise<void> {
-  const ids = [...new Set(roleIds.map((id) => id.toLowerCase()))];
-  const known = await countRoles(transaction, organizationId, ids);
-  if (known < ids.length)
-    throw new InvalidFieldError(['body', 'role_ids'], 'There is no such role.', { code: 'role_or_workspace_unknown' });
   await transaction.roleAccessPolicy.createMany({
-    data: ids.map((roleId) => ({ organizationId, roleId, policyId })),
+    data: roleIds.map((roleId) => ({ organizationId, roleId, policyId })),
     skipDuplicates: true,
   });
 }
 
-function countRoles(queries: Queries, organizationId: string, ids: readonly string[]): Promise<number> {
-  return queries.role.count({ where: { id: { in: [...ids] }, OR: [{ organizationId: null }, { organizationId }] } });
-}
-
-/** @throws NotFoundError when the role or one of the policies does not exist */
+/**
+ * Checks that the role and the policies exist, and keeps the role from being deleted until the transaction ends.
+ *
+ * @throws NotFoundError
+ */
 async function requireAll(
-  queries: Queries,
+  transaction: Prisma.TransactionClient,
   organizationId: string,
   roleId: string,
   policyIds: readonly string[],
 ): Promise<void> {
-  if ((await countRoles(queries, organizationId, [roleId])) === 0) throw new NotFoundError('Role not found');
-  const known = await queries.accessPolicy.count({ where: { organizationId, id: { in: [...policyIds] } } });
+  if (!(await lockGrantableRoles(transaction, organizationId)).has(roleId)) throw new NotFoundError('Role not found');
+  const known = await transaction.accessPolicy.count({ where: { organizationId, id: { in: [...policyIds] } } });
   if (known < new Set(policyIds).size) throw policyNotFound();
 }
 
