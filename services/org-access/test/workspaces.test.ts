@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { type CloudEvent, conforms, type Workspace, WorkspaceDeleted, type WorkspaceStats } from '@runyard/contracts';
+import {
+  type CloudEvent,
+  conforms,
+  type Role,
+  type Workspace,
+  WorkspaceDeleted,
+  type WorkspaceStats,
+} from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
@@ -253,6 +260,20 @@ describe('a deleted workspace', () => {
   });
 });
 
+/** Makes a key of a role that an access policy about deployments is attached to. */
+async function issueBoundedKey(workspaceId: string): Promise<string> {
+  const role = { display_name: randomUUID(), permissions: ['workspaces:read', 'deployments:read'] };
+  const { body } = await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', role);
+  const conditions = [
+    { attribute_name: 'resource_tag_key', attribute_key: 'Stage', operator: 'equals', attribute_value: 'hidden' },
+  ];
+  const groups = [{ resource_type: 'deployment', permission: 'deployments:read', conditions }];
+  const policy = { name: randomUUID(), effect: 'deny', condition_groups: groups, role_ids: [body.id] };
+  const made = await platform.asAdmin('POST', '/v1/platform/orgs/current/access-policies', policy);
+  expect(made.status).toBe(201);
+  return (await platform.issue({ workspaces: [workspaceId], role_id: body.id })).key;
+}
+
 it('the numbers of a workspace are those of what it holds, without deployments while control-plane does not answer', async () => {
   const { id } = await make();
   await people.add({ workspaces: { [id]: PLATFORM_ROLES.workspaceEditor } });
@@ -269,6 +290,13 @@ it('the numbers of a workspace are those of what it holds, without deployments w
     },
   });
   expect(controlPlane.asked).toEqual([{ organization_id: platform.bootstrap.organization_id, workspace_id: id }]);
+  const asked = controlPlane.asked.length;
+  const bounded = await issueBoundedKey(id);
+  expect(await platform.call<WorkspaceStats>(bounded, 'GET', `${WORKSPACES}/current/stats`)).toMatchObject({
+    status: 200,
+    body: { member_count: 1, deployment_count: null },
+  });
+  expect(controlPlane.asked, 'what policies hide is not counted').toHaveLength(asked);
   controlPlane.status = 503;
   expect(await platform.call<WorkspaceStats>(key, 'GET', `${WORKSPACES}/current/stats`)).toMatchObject({
     status: 200,

@@ -1,14 +1,18 @@
 import type { WorkspaceStats } from '@runyard/contracts';
-import type { Tenant } from '@runyard/service-kit';
+import { type Principal, tenantOf } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { Queries } from '../database/database.ts';
 import type { DeploymentCounts } from './deployment-counts.ts';
 
-/** Counts what a workspace holds. Each number is as of its own query. */
+/**
+ * Counts what the caller's workspace holds. Each number is as of its own query. Callers whom access policies concern get no
+ * number of deployments: it would count those that are hidden from them.
+ */
 export async function countWorkspace(
   { prisma: queries, deployments }: { prisma: Queries; deployments: DeploymentCounts },
-  tenant: Tenant,
+  caller: Principal,
 ): Promise<WorkspaceStats> {
+  const tenant = tenantOf(caller);
   const { organizationId, workspaceId } = tenant;
   const now = new Date();
   const [members, pending, keys, secrets, tagKeys, deploymentCount] = await Promise.all([
@@ -31,7 +35,7 @@ export async function countWorkspace(
     }),
     queries.workspaceSecret.count({ where: tenant }),
     queries.tagKey.count({ where: tenant }),
-    deployments.count(tenant),
+    caller.isBoundedByPolicies ? null : deployments.count(tenant),
   ]);
   return {
     tenant_id: workspaceId,

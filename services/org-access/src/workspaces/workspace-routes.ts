@@ -8,7 +8,7 @@ import {
   updateWorkspace,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, ok, tenantOf } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { PrismaClient } from '../generated/client.ts';
 import type { DeploymentCounts } from './deployment-counts.ts';
 import { countWorkspace } from './workspace-figures.ts';
@@ -30,7 +30,7 @@ export function workspaceRoutes(
     bind(deleteWorkspace, async ({ caller, params }) =>
       ok(await workspaces.delete(caller, params.workspace_id.toLowerCase())),
     ),
-    bind(getWorkspaceStats, async ({ caller }) => ok(await countWorkspace(parts, tenantOf(caller)))),
+    bind(getWorkspaceStats, async ({ caller }) => ok(await countWorkspace(parts, caller))),
     bind(getWorkspaceUsageLimits, async () =>
       ok({ in_reject_set: false, usage_limit_type: null, tenant_limit: null } as const),
     ),

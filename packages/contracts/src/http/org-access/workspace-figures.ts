@@ -23,7 +23,7 @@ export const WorkspaceStats = Type.Object(
     repo_count: NONE,
     annotation_queue_count: NONE,
     dashboards_count: NONE,
-    /** Null while control-plane, which counts them, does not answer. */
+    /** Null while control-plane, which counts them, does not answer, and for callers whom policies about them concern. */
     deployment_count: Nullable(count),
   },
   { $id: 'WorkspaceStats' },
