@@ -14,7 +14,7 @@ export async function ensureLoginSlug(
   });
   if (ssoLoginSlug !== null) return;
   await lockLoginSlugs(transaction);
-  const slug = await freeSlug(transaction, organizationId, displayName);
+  const slug = await makeFreeSlug(displayName, (each) => isFreeLoginSlug(transaction, organizationId, each));
   // Another creation at the same time may have given it one: that stays.
   const { count } = await transaction.organization.updateMany({
     where: { id: organizationId, ssoLoginSlug: null },
@@ -30,10 +30,11 @@ export async function ensureLoginSlug(
   });
 }
 
-async function freeSlug(
-  transaction: Prisma.TransactionClient,
-  organizationId: string,
+/** Returns a slug from a name that is free, with random digits if the name alone is not. */
+export async function makeFreeSlug(
   displayName: string,
+  isFree: (slug: string) => Promise<boolean>,
+  makeDigits = () => randomBytes(3).toString('hex'),
 ): Promise<string> {
   const words = displayName
     .toLowerCase()
@@ -41,6 +42,9 @@ async function freeSlug(
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-$/, '');
-  if (words !== '' && (await isFreeLoginSlug(transaction, organizationId, words))) return words;
-  return `${words || 'organization'}-${randomBytes(3).toString('hex')}`;
+  if (words !== '' && (await isFree(words))) return words;
+  for (;;) {
+    const slug = `${words || 'organization'}-${makeDigits()}`;
+    if (await isFree(slug)) return slug;
+  }
 }
