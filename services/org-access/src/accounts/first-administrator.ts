@@ -62,7 +62,7 @@ export class FirstAdministrator {
       const used = await useToken(transaction, 'first_administrator', token);
       const organizationId = (used?.details as { organizationId?: string } | undefined)?.organizationId;
       if (!organizationId || (await isAdministered(transaction, organizationId))) throw linkExpired();
-      const person = await makeAccount(transaction, { email, fullName, hash, provisioning: 'bootstrap' });
+      const person = await makeAccount(transaction, { email, fullName, hash }, 'bootstrap');
       return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
         const role = { source: 'bootstrap', sourceId: null, roleId: PLATFORM_ROLES.organizationAdmin } as const;
         await provisionMember(transaction, audit, {

@@ -70,7 +70,7 @@ export class InviteAcceptance {
       audited(async (transaction, audit) => {
         const invite = await this.#require(transaction, token);
         const { email, organizationId } = invite;
-        const person = await makeAccount(transaction, { email, fullName, hash, provisioning: 'invite' });
+        const person = await makeAccount(transaction, { email, fullName, hash }, 'invite');
         return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
           await claim(transaction, audit, invite, { id: person.id, name: fullName });
           const by = { personId: person.id, userAgent, by: 'invite' } as const;

@@ -15,12 +15,12 @@ import { type PlannedMember, planMembers } from '../members/planned-member.ts';
 import { renderMember } from '../members/render-member.ts';
 import { hashNewPassword } from '../people/set-password.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
-import { makeAccount } from './new-account.ts';
+import { findAccounts, makeAccounts } from './new-account.ts';
 import { createToken } from './one-time-tokens.ts';
 import type { SecondFactors } from './second-factors.ts';
 
-/** An account that is to be made, with its password and the hash of it. */
-interface NewAccount {
+/** A password that is to be set, and its hash. */
+interface NewPassword {
   password: string;
   hash: string;
 }
@@ -49,14 +49,14 @@ export class MemberAccounts {
     requireOrganizationAdministrator(caller, 'make accounts and set passwords');
     // Hashing takes its time, and nobody should wait for it to be refused.
     await planAccounts(this.#database.prisma, caller, people);
-    const accounts: NewAccount[] = [];
+    const passwords: NewPassword[] = [];
     // One after the other, so that people who sign in meanwhile get their turns.
     for (const [index, { email, password: given }] of people.entries()) {
       const password = given ?? randomBytes(18).toString('base64url');
       const hash = await hashNewPassword(password, email, ['body', index, 'password']);
-      accounts.push({ password, hash });
+      passwords.push({ password, hash });
     }
-    const work = audited((transaction, audit) => addAll(transaction, audit, caller, people, accounts));
+    const work = audited((transaction, audit) => addAll(transaction, audit, caller, people, passwords));
     return this.#database.transact(withIdempotencyKey(keyed, work));
   }
 
@@ -117,7 +117,7 @@ async function addAll(
   audit: AuditRecorder,
   caller: Principal,
   people: readonly BasicMemberCreate[],
-  accounts: readonly NewAccount[],
+  passwords: readonly NewPassword[],
 ): Promise<BasicMember[]> {
   const { organizationId } = caller;
   const planned = await planAccounts(transaction, caller, people);
@@ -127,21 +127,18 @@ async function addAll(
     organizationId,
     planned.map(({ email }) => email),
   );
-  const made = planned.map((member, index) => ({ ...member, hash: accounts[index]!.hash }));
-  const accountsMade = [];
-  // In one order, so that requests with the same people wait for each other rather than crosswise.
-  for (const member of made.toSorted((one, other) => (one.email < other.email ? -1 : 1))) {
-    const { email, fullName, hash } = member;
-    const person = await makeAccount(transaction, { email, fullName, hash, provisioning: 'manual' });
-    accountsMade.push({ planned: member, person });
-  }
-  const identityIds = await addPlannedMembers(transaction, audit, organizationId, accountsMade);
+  const accounts = planned.map(({ email, fullName }, index) => ({ email, fullName, hash: passwords[index]!.hash }));
+  const made = await makeAccounts(transaction, accounts, 'manual');
+  const identityIds = await addPlannedMembers(
+    transaction,
+    audit,
+    organizationId,
+    planned.map((member, index) => ({ planned: member, person: made[index]! })),
+  );
   for (const resourceId of identityIds)
     audit.record(organizationId, { action: 'member.account_created', resourceType: 'identity', resourceId });
-  const ids = new Map(accountsMade.map(({ planned: { email } }, index) => [email, identityIds[index]!]));
-  const inOrder = planned.map(({ email }) => ids.get(email)!);
-  const members = await memberStore.findMany(transaction, organizationId, inOrder);
-  return members.map((member, index) => ({ ...renderMember(member), password: accounts[index]!.password }));
+  const members = await memberStore.findMany(transaction, organizationId, identityIds);
+  return members.map((member, index) => ({ ...renderMember(member), password: passwords[index]!.password }));
 }
 
 /** Checks a request for accounts. Addresses of removed members and of people of other organizations look alike. */
@@ -153,22 +150,9 @@ async function planAccounts(
   const planned = await planMembers(queries, caller, people, { isBatch: true, mayHavePassword: true });
   const emails = planned.map(({ email }) => email);
   await requireNoMembers(queries, caller.organizationId, emails);
-  const known = await queries.person.findMany({
-    where: {
-      email: { in: emails },
-      OR: [
-        { identities: { some: {} } },
-        { logins: { some: {} } },
-        { passkeys: { some: {} } },
-        { password: { isNot: null } },
-      ],
-    },
-    select: { email: true },
-    orderBy: { email: 'asc' },
-  });
+  const known = await findAccounts(queries, emails);
   if (known.length === 0) return planned;
-  const addresses = known.map(({ email }) => email).join(', ');
-  throw new ConflictError(`There are accounts with these addresses: ${addresses}`, {
+  throw new ConflictError(`There are accounts with these addresses: ${known.join(', ')}`, {
     code: 'account_exists',
     headers: { 'x-should-retry': 'false' },
   });

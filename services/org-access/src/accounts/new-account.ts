@@ -3,40 +3,82 @@ import type { Queries } from '../database/database.ts';
 import type { Person, Prisma } from '../generated/client.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { peopleStore } from '../people/people-store.ts';
-import { setPassword } from '../people/set-password.ts';
-import { ensureEmailLogin } from './email-login.ts';
+import { setPasswords } from '../people/set-password.ts';
+import { ensureEmailLogins } from './email-login.ts';
+
+/** An account that is to be made. */
+export interface NewAccount {
+  email: string;
+  fullName: string | null;
+  /** Of its password. */
+  hash: string;
+}
 
 /**
  * Returns whether somebody with a link to this address may make an account for it. Who belongs to an organization already
  * or has signed in before has to sign in: the link of one organization is no key to what a person has in another.
  */
 export async function mayMakeAccount(queries: Queries, email: string): Promise<boolean> {
-  const person = await queries.person.findUnique({
-    where: { email: normalizeEmail(email) },
-    include: { password: true, _count: { select: { identities: true, logins: true, passkeys: true } } },
+  return (await findAccounts(queries, [email])).length === 0;
+}
+
+/** Returns the addresses among these whose people have an account, or anything that an account could act as. */
+export async function findAccounts(queries: Queries, emails: readonly string[]): Promise<string[]> {
+  const found = await queries.person.findMany({
+    where: {
+      email: { in: emails.map(normalizeEmail) },
+      OR: [
+        { identities: { some: {} } },
+        { logins: { some: {} } },
+        { passkeys: { some: {} } },
+        { password: { isNot: null } },
+      ],
+    },
+    select: { email: true },
+    orderBy: { email: 'asc' },
   });
-  if (!person) return true;
-  const { identities, logins, passkeys } = person._count;
-  return !person.password && identities + logins + passkeys === 0;
+  return found.map(({ email }) => email);
+}
+
+/** Like `makeAccounts`, for one person. */
+export async function makeAccount(
+  transaction: Prisma.TransactionClient,
+  account: NewAccount,
+  provisioning: 'invite' | 'bootstrap',
+): Promise<Person> {
+  return (await makeAccounts(transaction, [account], provisioning))[0]!;
 }
 
 /**
- * Makes the account of a new person. The address is not verified by it.
+ * Makes the accounts of new people: the number of statements does not depend on theirs. The addresses are not verified by
+ * it.
  *
- * @throws ConflictError when there is one
+ * @throws ConflictError when there is one already
+ * @returns the people, in the given order
  */
-export async function makeAccount(
+export async function makeAccounts(
   transaction: Prisma.TransactionClient,
-  account: { email: string; fullName: string | null; hash: string; provisioning: 'invite' | 'bootstrap' | 'manual' },
-): Promise<Person> {
-  const { email, fullName, hash, provisioning } = account;
-  const { id } = await peopleStore.findOrCreate(transaction, { email, fullName });
-  // The second of two requests at once sees what the first made.
-  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${id}::uuid FOR UPDATE`;
-  if (!(await mayMakeAccount(transaction, email)))
+  accounts: readonly NewAccount[],
+  provisioning: 'invite' | 'bootstrap' | 'manual',
+): Promise<Person[]> {
+  const people = await peopleStore.findOrCreateAll(transaction, accounts);
+  const ids = people.map(({ id }) => id);
+  // The second of two requests at once sees what the first made, and nobody makes one of them a member meanwhile.
+  await transaction.$queryRaw`SELECT id FROM person WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`;
+  const existing = await findAccounts(
+    transaction,
+    accounts.map(({ email }) => email),
+  );
+  if (existing.length > 0)
     throw new ConflictError('There is an account with this address: sign in instead', { code: 'account_exists' });
-  const person = await transaction.person.update({ where: { id }, data: fullName === null ? {} : { fullName } });
-  await ensureEmailLogin(transaction, person, provisioning);
-  await setPassword(transaction, { personId: id, hash });
-  return person;
+  await transaction.$executeRaw`
+    UPDATE person SET full_name = given.full_name, updated_at = now()
+    FROM unnest(${ids}::uuid[], ${accounts.map(({ fullName }) => fullName)}::text[]) AS given (id, full_name)
+    WHERE person.id = given.id AND given.full_name IS NOT NULL`;
+  await ensureEmailLogins(transaction, people, provisioning);
+  await setPasswords(
+    transaction,
+    accounts.map(({ hash }, index) => ({ personId: ids[index]!, hash })),
+  );
+  return people.map((person, index) => ({ ...person, fullName: accounts[index]!.fullName ?? person.fullName }));
 }

@@ -38,7 +38,7 @@ export async function revokeKeys(
     for (const keyId of ids) {
       const revoked = await apiKeyStore.revoke(transaction, organizationId, keyId);
       if (!revoked) continue;
-      await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+      await organizationEvents.keysRevoked(transaction, [{ organizationId, id: keyId }]);
       audit.record(organizationId, { action: 'api_key.revoked', ...resourceOf(keyId), before: renderKey(revoked) });
     }
   }

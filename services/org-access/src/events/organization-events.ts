@@ -19,25 +19,39 @@ export const organizationEvents = {
   keyIssued: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
     record(transaction, KeyIssued, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
 
-  keyRevoked: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
-    record(transaction, KeyRevoked, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
+  /** Records one event for each key, in one statement. */
+  keysRevoked: (
+    transaction: Prisma.TransactionClient,
+    keys: readonly { organizationId: string; id: string }[],
+  ): Promise<void> =>
+    recordAll(
+      transaction,
+      keys.map(({ organizationId, id }) =>
+        toRow(KeyRevoked, organizationId, { organization_id: organizationId, key_id: id }),
+      ),
+    ),
 
   /** Records one event for each identity, in one statement. */
-  identitiesChanged: async (
+  identitiesChanged: (
     transaction: Prisma.TransactionClient,
     { organizationId, identityIds }: { organizationId: string; identityIds: readonly string[] },
-  ): Promise<void> => {
-    const data = identityIds.map((identityId) =>
-      toRow(IdentityChanged, organizationId, { organization_id: organizationId, identity_id: identityId }),
-    );
-    await transaction.outbox.createMany({ data });
-  },
+  ): Promise<void> =>
+    recordAll(
+      transaction,
+      identityIds.map((identityId) =>
+        toRow(IdentityChanged, organizationId, { organization_id: organizationId, identity_id: identityId }),
+      ),
+    ),
 
   sessionChanged: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
     record(transaction, SessionChanged, sessionId, { session_id: sessionId }),
 
-  sessionEnded: (transaction: Prisma.TransactionClient, { sessionId }: { sessionId: string }) =>
-    record(transaction, SessionEnded, sessionId, { session_id: sessionId }),
+  /** Records one event for each session, in one statement. */
+  sessionsEnded: (transaction: Prisma.TransactionClient, sessionIds: readonly string[]): Promise<void> =>
+    recordAll(
+      transaction,
+      sessionIds.map((sessionId) => toRow(SessionEnded, sessionId, { session_id: sessionId })),
+    ),
 
   identityRemoved: (transaction: Prisma.TransactionClient, identity: { organizationId: string; identityId: string }) =>
     record(transaction, IdentityRemoved, identity.organizationId, {
@@ -65,6 +79,13 @@ async function record(
   data: Record<string, string>,
 ): Promise<void> {
   await transaction.outbox.create({ data: toRow(schema, key, data) });
+}
+
+async function recordAll(
+  transaction: Prisma.TransactionClient,
+  data: readonly ReturnType<typeof toRow>[],
+): Promise<void> {
+  if (data.length > 0) await transaction.outbox.createMany({ data: [...data] });
 }
 
 function toRow(schema: Parameters<typeof makeEvent>[0], key: string, data: Record<string, string>) {

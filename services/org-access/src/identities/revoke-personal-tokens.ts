@@ -10,7 +10,7 @@ export async function revokePersonalTokens(
   const revoked = await transaction.apiKey.updateManyAndReturn({
     where: { organizationId, identityId: { in: [...identityIds] }, kind: 'personal_token', revokedAt: null },
     data: { revokedAt: new Date() },
-    select: { id: true },
+    select: { id: true, organizationId: true },
   });
-  for (const { id: keyId } of revoked) await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+  await organizationEvents.keysRevoked(transaction, revoked);
 }

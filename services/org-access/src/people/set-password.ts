@@ -1,7 +1,7 @@
 import { InvalidFieldError } from '@runyard/service-kit';
 import type { Prisma } from '../generated/client.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
-import { lockPerson } from '../sessions/lock-people.ts';
+import { lockPeople } from '../sessions/lock-people.ts';
 import { hashPassword } from './password-hash.ts';
 import { passwordFault } from './password-rules.ts';
 
@@ -27,13 +27,24 @@ export async function setPassword(
   transaction: Prisma.TransactionClient,
   { personId, hash, keptSessionId }: { personId: string; hash: string; keptSessionId?: string | undefined },
 ): Promise<void> {
-  await lockPerson(transaction, personId);
+  await setPasswords(transaction, [{ personId, hash }], { keptSessionId });
+}
+
+/** Like `setPassword`, for many people: the number of statements does not depend on theirs. */
+export async function setPasswords(
+  transaction: Prisma.TransactionClient,
+  passwords: readonly { personId: string; hash: string }[],
+  { keptSessionId }: { keptSessionId?: string | undefined } = {},
+): Promise<void> {
+  const personIds = passwords.map(({ personId }) => personId);
+  await lockPeople(transaction, personIds);
   const changedAt = new Date();
-  await transaction.passwordCredential.upsert({
-    where: { personId },
-    create: { personId, hash, changedAt },
-    update: { hash, changedAt },
-  });
+  await transaction.$executeRaw`
+    INSERT INTO password_credential (person_id, hash, changed_at)
+    SELECT person_id, hash, ${changedAt}::timestamptz
+    FROM unnest(${personIds}::uuid[], ${passwords.map(({ hash }) => hash)}::text[]) AS given (person_id, hash)
+    ON CONFLICT (person_id) DO UPDATE SET hash = excluded.hash, changed_at = excluded.changed_at`;
+  const personId = { in: personIds };
   await transaction.oneTimeToken.updateMany({
     where: { personId, purpose: { in: ['reset_password', 'second_factor', 'passkey'] }, usedAt: null },
     data: { usedAt: changedAt },

@@ -12,8 +12,7 @@ export async function endMadeTokens(
       data: { revokedAt: new Date() },
       select: { id: true, organizationId: true },
     });
-    for (const { id: keyId, organizationId } of revoked)
-      await organizationEvents.keyRevoked(transaction, { organizationId, keyId });
+    await organizationEvents.keysRevoked(transaction, revoked);
     makers = revoked.map(({ id }) => id);
   }
 }

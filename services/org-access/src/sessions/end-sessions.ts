@@ -31,13 +31,16 @@ export async function endSessions(
       data: { endedAt: new Date(), endReason },
       select: { id: true, clientId: true },
     });
-    for (const { id } of ended) await organizationEvents.sessionEnded(transaction, { sessionId: id });
+    if (ended.length === 0) return total;
+    total += ended.length;
+    await organizationEvents.sessionsEnded(
+      transaction,
+      ended.map(({ id }) => id),
+    );
     const ofPrograms = ended.filter(({ clientId }) => clientId !== null);
     await endMadeTokens(
       transaction,
       ofPrograms.map(({ id }) => id),
     );
-    total += ended.length;
-    if (ended.length === 0) return total;
   }
 }
