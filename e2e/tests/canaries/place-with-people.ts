@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import type { Caller } from './caller.ts';
 import { PERSON_OF_PROVIDER, startOidcServer } from './oidc-server.ts';
 import { PageVisitor } from './page-visitor.ts';
+import { placeSecretsOfPasskeys, placeSecretsOfPrograms } from './place-with-programs.ts';
 
 const MEMBERS = '/api/v1/orgs/current/members';
 const SETTINGS = '/api/v1/orgs/current/sso-settings';
@@ -24,6 +25,8 @@ export async function placeSecretsOfPeople(caller: Caller): Promise<void> {
   if (accepted.status !== 303) throw new Error(`no account: ${accepted.status} ${accepted.text}`);
   canaries.add('the token of a session', owner.cookies.at(-1)!);
   await placeSecretsOfSessions(caller, owner);
+  await placeSecretsOfPrograms(caller, owner);
+  await placeSecretsOfPasskeys(caller, owner, password);
   await placeSecondFactor(caller, owner, { email, password });
 
   const stranger = new PageVisitor();

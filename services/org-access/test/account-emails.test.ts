@@ -1,4 +1,8 @@
-import type { SsoEmailVerificationStatus } from '@runyard/contracts';
+import { randomBytes } from 'node:crypto';
+import type { NewMember, SsoEmailVerificationStatus } from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -7,12 +11,14 @@ import { TestMailServer } from './support/mail-server.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
+const SMTP_PASSWORD = randomBytes(24).toString('hex');
+
 let platform: TestOrgAccess;
 let people: TestPeople;
 let accounts: TestAccounts;
 let mail: TestMailServer;
 beforeAll(async () => {
-  mail = await TestMailServer.start();
+  mail = await TestMailServer.start(0, { login: { user: 'runyard', password: SMTP_PASSWORD } });
   platform = await TestOrgAccess.start({
     environment: { SMTP_URL: mail.url, PUBLIC_URL: 'https://runyard.example.com/' },
   });
@@ -150,4 +156,29 @@ it('strangers use up nothing of what a person may ask for, ask for few emails, a
   const asked = await Promise.all(Array.from({ length: 62 }, () => post('status', member, '203.0.113.40')));
   expect(asked.map(({ status }) => status)).toContain(429);
   expect(await post('status', member, '203.0.113.41')).toMatchObject({ status: 200 });
+});
+
+it('no token that was emailed, and not the login of the mail server, is in a log, an event or the database', async () => {
+  const invited = `${uuidv7()}@example.com`;
+  await platform.asAdmin<NewMember>('POST', '/api/v1/orgs/current/members', { email: invited });
+  const { browser, email, organizationId } = await accounts.signUp();
+  await accounts.newBrowser().submit('/auth/reset', { email });
+  await browser.submit('/auth/account/verification', {}, await browser.open('/auth/account'));
+  const tokensTo = (address: string) => mail.messages.filter(({ to }) => to === address).map(({ raw }) => tokenIn(raw));
+  await waitFor(() => tokensTo(invited).length === 1 && tokensTo(email).length === 2, { what: 'the emails' });
+  const wrong = randomBytes(24).toString('hex');
+  for (const path of ['/auth/new-password', '/auth/verify', '/login/invite'])
+    await accounts.newBrowser().open(`${path}?token=${wrong}`);
+
+  const bus = createEventBus(platform.bus, { logger: silentLogger });
+  const events: string[] = [];
+  const onEvent = async (event: unknown) => void events.push(JSON.stringify(event));
+  await bus.subscribe({ topics: ['organizations', 'audit'], group: 'test', from: 'earliest', onEvent });
+  const isLast = (event: string) => event.includes('email.verification_requested') && event.includes(organizationId);
+  await waitFor(() => events.some(isLast), { what: 'the last event' });
+  await bus.close();
+  const seen = [platform.output(), await platform.dump(), ...events].join();
+  for (const secret of [SMTP_PASSWORD, wrong, ...mail.messages.map(({ raw }) => tokenIn(raw))])
+    for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')])
+      expect(seen).not.toContain(form);
 });

@@ -2,6 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
+interface Login {
+  user: string;
+  password: string;
+}
+
 /** A real mail server on this machine, which keeps what it takes. */
 export class TestMailServer {
   /** Raw messages, the oldest first. */
@@ -11,10 +16,18 @@ export class TestMailServer {
   readonly #server: SMTPServer;
   #onMessage = () => undefined as unknown;
 
-  private constructor() {
+  readonly #login: Login | undefined;
+
+  private constructor(login: Login | undefined) {
+    this.#login = login;
     this.#server = new SMTPServer({
-      authOptional: true,
+      authOptional: login === undefined,
+      allowInsecureAuth: true,
       disabledCommands: ['STARTTLS'],
+      onAuth: ({ username, password }, _session, callback) => {
+        const isRight = username === login?.user && password === login?.password;
+        callback(isRight ? null : new Error('wrong login'), { user: username });
+      },
       onRcptTo: (_address, _session, callback) => {
         const responseCode = this.refusals.shift();
         callback(responseCode ? Object.assign(new Error('not now'), { responseCode }) : undefined);
@@ -33,8 +46,9 @@ export class TestMailServer {
     this.#server.on('error', () => undefined);
   }
 
-  static async start(port = 0): Promise<TestMailServer> {
-    const server = new TestMailServer();
+  /** @param options.login what it requires; default: nothing */
+  static async start(port = 0, { login }: { login?: Login } = {}): Promise<TestMailServer> {
+    const server = new TestMailServer(login);
     server.#server.listen(port, '127.0.0.1');
     await once(server.#server.server, 'listening');
     return server;
@@ -45,7 +59,8 @@ export class TestMailServer {
   }
 
   get url(): string {
-    return `smtp://127.0.0.1:${this.port}`;
+    const login = this.#login ? `${this.#login.user}:${this.#login.password}@` : '';
+    return `smtp://${login}127.0.0.1:${this.port}`;
   }
 
   /** Resolves with the first message to an address, now or when it comes. */
