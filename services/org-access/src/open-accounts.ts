@@ -51,11 +51,11 @@ export function openAccounts(
   const sessionMaxSeconds = config.SESSION_MAX_SECONDS;
   const outcomes = new SignInOutcomes({ database, factors, sessionMaxSeconds });
   const signIn = new AccountSignIn({ database, limit, factors, logger, outcomes });
-  const accounts = new AccountService({ database, limit, factors, emails, publicUrl: config.PUBLIC_URL });
+  const accounts = new AccountService({ database, limit, factors, emails, sessions, publicUrl: config.PUBLIC_URL });
   const party = new RelyingParty({ publicUrl: config.PUBLIC_URL });
   const proofs = new PasskeyProofs({ database, party });
   const passkeySignIn = new PasskeySignIn({ database, limit, proofs, outcomes, logger });
-  const passkeys = new PasskeyService({ database, accounts, factors, party, sessions });
+  const passkeys = new PasskeyService({ database, accounts, factors, party });
   const verification = new SsoEmailVerification({ database, limit, emails, publicUrl: config.PUBLIC_URL });
   const firstAdministrator = new FirstAdministrator({ database, signIn });
   const invites = new InviteAcceptance({ database, signIn });

@@ -9,6 +9,7 @@ import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
 import { hashNewPassword, setPassword } from '../people/set-password.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
+import type { LiveSessions } from '../sessions/live-sessions.ts';
 import { lockPerson } from '../sessions/lock-people.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { recordForPerson } from './audit-person.ts';
@@ -35,6 +36,7 @@ export class AccountService {
   readonly #limit: AttemptLimit;
   readonly #factors: SecondFactors;
   readonly #emails: EmailOutbox;
+  readonly #sessions: LiveSessions;
   readonly #publicUrl: string;
 
   constructor(options: {
@@ -42,12 +44,14 @@ export class AccountService {
     limit: AttemptLimit;
     factors: SecondFactors;
     emails: EmailOutbox;
+    sessions: LiveSessions;
     publicUrl: string;
   }) {
     this.#database = options.database;
     this.#limit = options.limit;
     this.#factors = options.factors;
     this.#emails = options.emails;
+    this.#sessions = options.sessions;
     this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
   }
 
@@ -66,7 +70,7 @@ export class AccountService {
     const { personId } = owner;
     const person = await this.requirePassword(personId, passwords.current);
     const hash = await hashNewPassword(passwords.next, person.email);
-    await this.#change(personId, async (transaction, audit) => {
+    await this.change(owner, async (transaction, audit) => {
       await setPassword(transaction, { personId, hash, keptSessionId: owner.sessionId });
       await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by: 'person' } });
     });
@@ -79,7 +83,7 @@ export class AccountService {
    */
   async beginTotp(owner: AccountOwner, password: string): Promise<void> {
     await this.requirePassword(owner.personId, password);
-    await this.#change(owner.personId, async (transaction) => {
+    await this.change(owner, async (transaction) => {
       if (!(await this.#factors.begin(transaction, owner)))
         throw new ConflictError('An authenticator app is set up already', { code: 'second_factor_exists' });
     });
@@ -103,7 +107,7 @@ export class AccountService {
   async confirmTotp(owner: AccountOwner, code: string): Promise<string[] | null> {
     const { personId } = owner;
     await this.#limit.take('secondStep', personId, changeOrigin().address);
-    const confirmed = await this.#change(personId, async (transaction, audit) => {
+    const confirmed = await this.change(owner, async (transaction, audit) => {
       const made = await this.#factors.confirm(transaction, owner, code);
       if (!made) return null;
       await endOtherSessions(transaction, owner);
@@ -123,7 +127,7 @@ export class AccountService {
   async removeTotp(owner: AccountOwner, password: string): Promise<void> {
     const { personId } = owner;
     await this.requirePassword(personId, password);
-    await this.#change(personId, async (transaction, audit) => {
+    await this.change(owner, async (transaction, audit) => {
       if (!(await this.#factors.remove(transaction, personId))) return;
       await endOtherSessions(transaction, owner);
       const details = { kind: 'totp' };
@@ -233,6 +237,23 @@ export class AccountService {
       throw new UnauthorizedError('The password is wrong', { code: 'sign_in_refused' });
     await this.#limit.forget('secondStep', personId, changeOrigin().address);
     return person;
+  }
+
+  /**
+   * Runs a change of an account by its owner. Whoever ends the session at the same time comes before, and is seen here, or
+   * comes after.
+   *
+   * @throws UnauthorizedError when the session has ended
+   */
+  change<T>(
+    { personId, sessionId }: AccountOwner,
+    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<T>,
+  ): Promise<T> {
+    return this.#change(personId, async (transaction, audit) => {
+      await lockPerson(transaction, personId);
+      await this.#sessions.findById(sessionId, transaction);
+      return work(transaction, audit);
+    });
   }
 
   #change<T>(

@@ -28,8 +28,7 @@ export function passkeyRoutes(passkeys: PasskeyService, sessions: LiveSessions):
       }),
     ),
     bind(renamePasskey, async ({ caller, params, body }) => {
-      const { personId } = await owner(caller);
-      const renamed = await passkeys.rename(personId, params.passkey_id.toLowerCase(), body.name.trim());
+      const renamed = await passkeys.rename(await owner(caller), params.passkey_id.toLowerCase(), body.name.trim());
       if (!renamed) throw passkeyNotFound();
       return ok(renamed);
     }),

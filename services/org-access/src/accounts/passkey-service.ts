@@ -1,13 +1,9 @@
 import type { AddedPasskey, Passkey as PasskeyBody, PasskeyOptions, PasskeyRegistration } from '@runyard/contracts';
 import { BadRequestError, ConflictError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
-import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { isTaken } from '../database/is-taken.ts';
 import type { Passkey, Prisma } from '../generated/client.ts';
-import type { LiveSessions } from '../sessions/live-sessions.ts';
-import { lockPerson } from '../sessions/lock-people.ts';
 import { type AccountOwner, type AccountService, endOtherSessions } from './account-service.ts';
 import { recordForPerson } from './audit-person.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
@@ -23,20 +19,17 @@ export class PasskeyService {
   readonly #accounts: AccountService;
   readonly #factors: SecondFactors;
   readonly #party: RelyingParty;
-  readonly #sessions: LiveSessions;
 
   constructor(options: {
     database: Database;
     accounts: AccountService;
     factors: SecondFactors;
     party: RelyingParty;
-    sessions: LiveSessions;
   }) {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#factors = options.factors;
     this.#party = options.party;
-    this.#sessions = options.sessions;
   }
 
   /** True where browsers make passkeys. */
@@ -84,9 +77,7 @@ export class PasskeyService {
     if (use !== 'registration' || token?.personId !== personId || begunBy !== sessionId) throw challengeExpired();
     const made = await this.#party.verifyRegistration(registration, challenge);
     if (!made) throw new BadRequestError('This is no passkey for this site: begin again', { code: 'passkey_invalid' });
-    const add = this.#change(personId, async (transaction, audit) => {
-      await lockPerson(transaction, personId);
-      await this.#sessions.findById(sessionId, transaction);
+    const add = this.#accounts.change(owner, async (transaction, audit) => {
       if (!(await useToken(transaction, 'passkey', challenge))) throw challengeExpired();
       if ((await transaction.passkey.count({ where: { personId } })) >= PASSKEYS_MAX) throw tooMany();
       const isFirstFactor = !(await this.#factors.isRequired(transaction, personId));
@@ -104,8 +95,9 @@ export class PasskeyService {
   }
 
   /** @returns null when the person has no such passkey */
-  async rename(personId: string, id: string, name: string): Promise<PasskeyBody | null> {
-    return this.#change(personId, async (transaction, audit) => {
+  async rename(owner: AccountOwner, id: string, name: string): Promise<PasskeyBody | null> {
+    const { personId } = owner;
+    return this.#accounts.change(owner, async (transaction, audit) => {
       const before = await transaction.passkey.findFirst({ where: { id, personId } });
       if (!before) return null;
       const passkey = await transaction.passkey.update({ where: { id, personId }, data: { name } });
@@ -127,8 +119,7 @@ export class PasskeyService {
     const passkey = await this.#database.prisma.passkey.findFirst({ where: { id, personId } });
     if (!passkey) return false;
     await this.#accounts.requirePassword(personId, password);
-    return this.#change(personId, async (transaction, audit) => {
-      await lockPerson(transaction, personId);
+    return this.#accounts.change(owner, async (transaction, audit) => {
       const { count } = await transaction.passkey.deleteMany({ where: { id, personId } });
       if (count === 0) return false;
       await this.#factors.dropUnneededCodes(transaction, personId);
@@ -144,15 +135,6 @@ export class PasskeyService {
       where: { personId },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     });
-  }
-
-  #change<T>(
-    personId: string,
-    work: (transaction: Prisma.TransactionClient, audit: AuditRecorder) => Promise<T>,
-  ): Promise<T> {
-    const { credentialId } = changeOrigin();
-    const actor = { actorKind: 'person', actorId: personId, credentialId } as const;
-    return actAs(actor, () => this.#database.transact(audited(work)));
   }
 }
 

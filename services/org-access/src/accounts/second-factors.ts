@@ -4,7 +4,6 @@ import { Secret, TOTP } from 'otpauth';
 import type { Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { Prisma, TotpCredential } from '../generated/client.ts';
-import { lockPerson } from '../sessions/lock-people.ts';
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;
@@ -22,7 +21,10 @@ interface SetupOwner {
   sessionId: string;
 }
 
-/** Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app or the passkey is lost. */
+/**
+ * Codes of authenticator apps (TOTP, RFC 6238), and codes for the day when the app or the passkey is lost. Whoever changes
+ * the factors of a person holds the lock of that person.
+ */
 export class SecondFactors {
   readonly #cipher: Cipher;
 
@@ -47,7 +49,6 @@ export class SecondFactors {
    * @returns false when the person has an app
    */
   async begin(transaction: Prisma.TransactionClient, { personId, sessionId }: SetupOwner): Promise<boolean> {
-    await lockPerson(transaction, personId);
     if (await this.hasApp(transaction, personId)) return false;
     const secret = new Secret({ size: 20 }).base32;
     const begun = {
@@ -81,7 +82,6 @@ export class SecondFactors {
     { personId, sessionId }: SetupOwner,
     code: string,
   ): Promise<{ recoveryCodes: string[] | null } | null> {
-    await lockPerson(transaction, personId);
     const totp = await transaction.totpCredential.findFirst({ where: { personId, sessionId, confirmedAt: null } });
     if (!totp || !(await this.#useTotp(transaction, totp, code))) return null;
     const isFirst = !(await this.isRequired(transaction, personId));
@@ -121,7 +121,6 @@ export class SecondFactors {
   }
 
   async remove(transaction: Prisma.TransactionClient, personId: string): Promise<boolean> {
-    await lockPerson(transaction, personId);
     const { count } = await transaction.totpCredential.deleteMany({ where: { personId } });
     await this.dropUnneededCodes(transaction, personId);
     return count > 0;
@@ -132,7 +131,6 @@ export class SecondFactors {
     transaction: Prisma.TransactionClient,
     personId: string,
   ): Promise<{ apps: number; passkeys: number; recoveryCodes: number }> {
-    await lockPerson(transaction, personId);
     const where = { personId };
     const { count: apps } = await transaction.totpCredential.deleteMany({ where });
     const { count: passkeys } = await transaction.passkey.deleteMany({ where });

@@ -44,7 +44,7 @@ export function passkeyAccountRoutes(passkeys: PasskeyService, visitors: PageVis
         orShowAgain(
           async () => {
             const id = requireId(body.passkey_id);
-            if (!(await passkeys.rename(visitor.personId, id, requireName(body.name)))) throw noSuchPasskey();
+            if (!(await passkeys.rename(owner(visitor), id, requireName(body.name)))) throw noSuchPasskey();
             return redirect(PAGE);
           },
           (fault) => show(visitor, fault),
