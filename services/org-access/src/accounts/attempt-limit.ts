@@ -28,7 +28,7 @@ const LIMITS = {
   /** Emails to an address that strangers asked for. During a pause the last one is there, and its link works. */
   mailbox: { free: 10, maxSeconds: 300 },
   /** Questions whether an address was confirmed, which clients repeat. */
-  status: { free: 60, maxSeconds: 60 },
+  status: { free: 100, maxSeconds: 60 },
   /** Codes of programs: asked for by an address, and entered by a person. */
   device: { free: 100, maxSeconds: 60 },
   userCode: { free: 10, maxSeconds: 300 },

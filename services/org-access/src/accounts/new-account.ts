@@ -10,7 +10,7 @@ import { ensureEmailLogins } from './email-login.ts';
 export interface NewAccount {
   email: string;
   fullName: string | null;
-  /** Of its password. */
+  /** The hash of its password. */
   hash: string;
 }
 

@@ -15,7 +15,7 @@ export interface TotpSetup {
   uri: string;
 }
 
-/** Who sets an app up, in which session. */
+/** The person who sets an app up, and the session in which that is done. */
 interface SetupOwner {
   personId: string;
   sessionId: string;
