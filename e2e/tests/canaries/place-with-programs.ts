@@ -42,7 +42,8 @@ export async function placeSecretsOfPrograms(caller: Caller, owner: PageVisitor)
 export async function placeSecretsOfPasskeys(caller: Caller, owner: PageVisitor, password: string): Promise<void> {
   const { canaries } = caller;
   const headers = { cookie: owner.cookieHeader, 'sec-fetch-site': 'same-origin' };
-  const ask = (path: string, body: object) => caller.ask('POST', `/api/v1/passkeys${path}`, { key: null, headers, body });
+  const ask = (path: string, body: object) =>
+    caller.ask('POST', `/api/v1/passkeys${path}`, { key: null, headers, body });
   await ask('/options', { current_password: canaries.make('a wrong password for a passkey') });
   const { body: options } = await ask('/options', { current_password: password });
   const challenge = canaries.add('the challenge for a new passkey', options.challenge);

@@ -108,7 +108,12 @@ describe('an access policy', () => {
     const requests = [
       ['POST', () => POLICIES, (roleId: string) => makeBody({ role_ids: [roleId] }), 422],
       ['PATCH', () => `${POLICIES}/${policy.id}`, (roleId: string) => ({ role_ids: [roleId] }), 422],
-      ['POST', (roleId: string) => `${BASE}/roles/${roleId}/access-policies`, () => ({ access_policy_ids: [policy.id] }), 404],
+      [
+        'POST',
+        (roleId: string) => `${BASE}/roles/${roleId}/access-policies`,
+        () => ({ access_policy_ids: [policy.id] }),
+        404,
+      ],
     ] as const;
     try {
       for (const [method, path, body, status] of requests) {

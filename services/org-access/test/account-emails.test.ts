@@ -150,7 +150,7 @@ it('strangers use up nothing of what a person may ask for, ask for few emails, a
   expect(several.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
   const { browser, email } = await accounts.signUp();
   const ssoOfOwner = { email, saml_provider_id: member.saml_provider_id };
-  for (const index of [1, 2, 3, 4]) await post('send', ssoOfOwner, `203.0.113.${30 + index % 2}`);
+  for (const index of [1, 2, 3, 4]) await post('send', ssoOfOwner, `203.0.113.${30 + (index % 2)}`);
   const own = await browser.submit('/auth/account/verification', {}, await browser.open('/auth/account'));
   expect(own).toMatchObject({ status: 200, text: expect.stringContaining('sent a link') });
   const asked = await Promise.all(Array.from({ length: 102 }, () => post('status', member, '203.0.113.40')));

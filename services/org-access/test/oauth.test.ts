@@ -84,12 +84,16 @@ async function whileSessionLocked<Result>(
   request: () => Promise<Result>,
   change: string,
 ): Promise<Result> {
-  const { sent } = await whileLocked(people, { table: 'session', value: sessionId }, async ({ transaction, waiting }) => {
-    const sent = request();
-    await waiting(1);
-    await transaction.$executeRawUnsafe(change, sessionId);
-    return { sent };
-  });
+  const { sent } = await whileLocked(
+    people,
+    { table: 'session', value: sessionId },
+    async ({ transaction, waiting }) => {
+      const sent = request();
+      await waiting(1);
+      await transaction.$executeRawUnsafe(change, sessionId);
+      return { sent };
+    },
+  );
   return sent;
 }
 
@@ -273,8 +277,11 @@ describe('a refresh token', () => {
     await add(60, '59 min');
     expect(await errorOf(refresh(tokens.refresh_token))).toEqual([429, 'slow_down', 'string']);
     await add(500, '3 days');
-    await platform.query(`UPDATE refresh_token SET created_at = now() - interval '2 days' WHERE session_id = $1::uuid
-      AND created_at > now() - interval '1 day' AND used_at IS NOT NULL`, [sessionId]);
+    await platform.query(
+      `UPDATE refresh_token SET created_at = now() - interval '2 days' WHERE session_id = $1::uuid
+      AND created_at > now() - interval '1 day' AND used_at IS NOT NULL`,
+      [sessionId],
+    );
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
     expect(await count(sessionId!)).toBeLessThanOrEqual(500);
 

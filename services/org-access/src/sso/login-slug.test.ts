@@ -5,7 +5,11 @@ it('a login slug is made from the name, and gets digits until no organization ha
   const taken = new Set(['acme', 'acme-a', 'acme-b', 'organization-a']);
   const make = (name: string) => {
     const digits = ['a', 'b', 'c'];
-    return makeFreeSlug(name, async (slug) => !taken.has(slug), () => digits.shift()!);
+    return makeFreeSlug(
+      name,
+      async (slug) => !taken.has(slug),
+      () => digits.shift()!,
+    );
   };
   expect(await make('Babbage & Co.')).toBe('babbage-co');
   expect(await make('ACME')).toBe('acme-c');
