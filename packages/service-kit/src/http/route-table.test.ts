@@ -15,6 +15,8 @@ describe('a route table', () => {
     ['get', '/threads/{thread_id}/state/{checkpoint_id}'],
     ['post', '/threads/{thread_id}/state/checkpoint'],
     ['get', '/files/{path...}'],
+    ['get', '/tasks/{task_id}'],
+    ['post', '/tasks/{task_id}:cancel'],
   );
 
   it('prefers a fixed segment, and backtracks when it does not match', () => {
@@ -29,6 +31,14 @@ describe('a route table', () => {
     expect(routes.find('GET', '/threads/a%2Fb')).toMatchObject({ params: { thread_id: 'a/b' } });
     expect(routes.find('GET', '/threads/%zz')).toEqual({ kind: 'none' });
     expect(routes.find('GET', '/files/a/b%20c')).toMatchObject({ params: { path: 'a/b c' } });
+  });
+
+  it('takes the verb behind the last colon that is not encoded', () => {
+    expect(routes.find('POST', '/tasks/a:b:cancel')).toMatchObject({ params: { task_id: 'a:b' } });
+    expect(routes.find('POST', '/tasks/a%3Acancel:cancel')).toMatchObject({ params: { task_id: 'a:cancel' } });
+    expect(routes.find('GET', '/tasks/a:b')).toMatchObject({ params: { task_id: 'a:b' } });
+    expect(routes.find('POST', '/tasks/a%3Acancel')).toEqual({ kind: 'wrong method', allowed: ['GET', 'HEAD'] });
+    expect(routes.find('POST', '/tasks/:cancel').kind).toBe('wrong method');
   });
 
   it('serves HEAD where GET exists', () => {

@@ -5,18 +5,24 @@
 export class RouteTable<Target> {
   readonly #root: Node<Target> = { fixed: new Map(), targets: new Map() };
 
-  /** @param template a path in which `{name}` stands for one segment, and `{name...}` at its end for all the rest */
+  /**
+   * @param template a path in which `{name}` stands for one segment, `{name}:verb` for one that ends in `:verb`, and
+   *   `{name...}` at its end for all the rest
+   */
   add(method: string, template: string, target: Target): void {
     let node = this.#root;
     const names: string[] = [];
     for (const segment of segmentsOf(template)) {
-      const placeholder = /^\{(\w+)(\.\.\.)?\}$/.exec(segment);
+      const placeholder = /^\{(\w+)(\.\.\.)?\}(?::(\w+))?$/.exec(segment);
       if (!placeholder) {
         node = childOf(node.fixed, segment);
         continue;
       }
       names.push(placeholder[1]!);
-      if (placeholder[2]) node = node.rest ??= { fixed: new Map(), targets: new Map() };
+      if (placeholder[3]) {
+        node.verbs ??= new Map();
+        node = childOf(node.verbs, placeholder[3]);
+      } else if (placeholder[2]) node = node.rest ??= { fixed: new Map(), targets: new Map() };
       else node = node.any ??= { fixed: new Map(), targets: new Map() };
     }
     const key = method.toUpperCase();
@@ -55,6 +61,8 @@ interface Route<Target> {
 interface Node<Target> {
   fixed: Map<string, Node<Target>>;
   any?: Node<Target>;
+  /** Segments that end in `:verb`, by the verb. */
+  verbs?: Map<string, Node<Target>>;
   rest?: Node<Target>;
   targets: Map<string, Route<Target>>;
 }
@@ -72,6 +80,13 @@ function search<Target>(
   const fixed = node.fixed.get(segment);
   if (fixed) {
     const found = search(fixed, segments, index + 1, values, method, allowed);
+    if (found) return found;
+  }
+  // The last colon that is not encoded: an id may have encoded ones.
+  const colon = node.verbs ? segment.lastIndexOf(':') : -1;
+  const verb = colon > 0 ? node.verbs?.get(segment.slice(colon + 1)) : undefined;
+  if (verb) {
+    const found = search(verb, segments, index + 1, [...values, segment.slice(0, colon)], method, allowed);
     if (found) return found;
   }
   if (node.any && segment !== '') {
