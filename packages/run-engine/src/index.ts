@@ -14,6 +14,8 @@ export type { ClaimOptions, RunSelection } from './runs/claim-runs.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';
 export { type ApiServer, ApiServers, REGISTER_EVERY_MS } from './servers/api-servers.ts';
+export { PushConfigs } from './tasks/push-configs.ts';
+export * from './tasks/types.ts';
 export type { OutdatedState } from './threads/outdated-states.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
 export { StateTimes } from './threads/state-times.ts';

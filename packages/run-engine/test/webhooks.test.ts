@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
   type AcceptedRun,
   type ClaimedWebhook,
+  PushConfigs,
   type WebhookLoad,
   WebhookQueue,
   type WebhookTarget,
@@ -44,6 +46,32 @@ async function onlyClaimed(): Promise<ClaimedWebhook> {
   expect(claimed).toHaveLength(1);
   return claimed[0]!;
 }
+
+it('the end of a run is queued for the receivers of its task, and runs of other threads notify none of them', async () => {
+  const configs = new PushConfigs(fixture.pool);
+  const [threadId, taskId] = [await fixture.thread(), randomUUID()];
+  const receiver = { taskId, version: '1.0', url: 'https://push.test/in', host: 'push.test' } as const;
+  const task = { taskId, pushConfigs: [{ ...receiver, configId: 'sent with it', secrets: { token: 't' } }] };
+  const first = await started({ threadId, runId: taskId, webhooks: [], metadata: { task_id: taskId }, task });
+  await configs.store({ ...receiver, threadId, configId: 'later', secrets: {} });
+  for (const [id, metadata] of [
+    [await fixture.thread(), { task_id: taskId }],
+    [threadId, { task_id: "no uuid'" }],
+  ] as const) {
+    if (id === threadId) await fixture.engine.finishRun(success(first));
+    const other = await started({ threadId: id, webhooks: [], metadata, task: { taskId, pushConfigs: [] } });
+    await fixture.engine.finishRun(success(other));
+  }
+  const { claimed } = await queue.claim(take);
+  const pushes = claimed.map(({ run, push }) => [run.run_id, push?.configId, push?.secrets]);
+  expect(pushes.sort()).toEqual([
+    [taskId, 'later', {}],
+    [taskId, 'sent with it', { token: 't' }],
+  ]);
+  await fixture.engine.deleteRun(threadId, taskId);
+  expect(await configs.list(taskId)).toEqual([]);
+  await expect(configs.store({ ...receiver, threadId, configId: 'x', secrets: {} })).rejects.toThrow('Task not found');
+});
 
 it('a run that ends is queued for its receiver with its whole content, even if run and thread are deleted at once', async () => {
   const threadId = await fixture.thread();

@@ -6,6 +6,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import { insertPushConfigs } from '../tasks/store-push-configs.ts';
+import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { FENCES_OF_NEW_THREADS, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
@@ -23,6 +25,8 @@ export interface EncodedRun extends AcceptedRun {
   /** The metadata of the run, and of the thread if the run creates it, as they are stored. */
   storedMetadata: Record<string, unknown>;
   storedThreadMetadata: Record<string, unknown>;
+  /** The push configurations of its task, as they are stored. */
+  storedPushConfigs: StoredPushConfig[];
   /** Bytes, for the limit of a batch. */
   size: number;
 }
@@ -30,11 +34,12 @@ export interface EncodedRun extends AcceptedRun {
 /** @throws when the arguments have no JSON form */
 export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
   const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
+  const threadId = run.threadId ?? uuidv7();
   return {
     ...run,
     isStateless: run.threadId === undefined,
     keepsThread: run.threadId !== undefined || run.keepsThread,
-    threadId: run.threadId ?? uuidv7(),
+    threadId,
     storedKwargs,
     storedMetadata: cipher.json.encrypt(run.metadata),
     storedThreadMetadata: cipher.json.encrypt({
@@ -42,6 +47,7 @@ export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
       graph_id: run.graphId,
       assistant_id: run.assistantId,
     }),
+    storedPushConfigs: (run.task?.pushConfigs ?? []).map((config) => encodePushConfig({ ...config, threadId }, cipher)),
     size: storedKwargs.byteLength,
   };
 }
@@ -68,6 +74,7 @@ export async function createRuns(
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
   const createdAt = await insertRuns(client, accepted);
   await recordRefusedWebhooks(client, accepted);
+  await insertPushConfigs(client, accepted);
   await events.writeCreated(client, accepted);
   return batch.map(
     (item, index) =>
@@ -240,7 +247,7 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
       items.map((item) => item.keepsThread),
       items.map((item) => item.afterSeconds ?? 0),
       items.map((item) => toSqlText(item.graphId)),
-      items.map((item) => webhooksColumn(item.webhooks)),
+      items.map(webhooksColumn),
     ],
   });
   return rows[0]!.created_at;

@@ -1,6 +1,7 @@
 /** Runs, from their creation to their end. */
 
 import type { EncryptionError } from '@runyard/encryption';
+import type { PushConfig } from '../tasks/types.ts';
 import type {
   CancelAction,
   ErrorInfo,
@@ -37,6 +38,8 @@ export interface AcceptedRun {
   afterSeconds?: number;
   /** Receivers that are notified of the run's end, in any case. */
   webhooks?: WebhookTarget[];
+  /** The A2A task that the run begins or continues, with the places where its end is sent. */
+  task?: { taskId: string; pushConfigs: Omit<PushConfig, 'threadId'>[] } | undefined;
   /** Metadata of the thread if this run creates it, in addition to `graph_id` and `assistant_id`. */
   threadMetadata?: Record<string, unknown>;
   keyed?: KeyedCreation<RunRecord> | undefined;

@@ -1,5 +1,7 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
+import { queuePushes } from './queue-pushes.ts';
+import { RUN_AT_ITS_END } from './run-at-its-end.ts';
 import type { WebhookTarget } from './types.ts';
 
 /**
@@ -9,22 +11,19 @@ import type { WebhookTarget } from './types.ts';
 const INSERT_DELIVERIES = `
   INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs, result)
   SELECT r.run_id, r.thread_id, w.position, w.target ->> 'url', w.target ->> 'host', now(),
-         jsonb_build_object(
-           'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id, 'metadata', r.metadata,
-           'status', CASE WHEN r.status IN ('pending', 'running') THEN 'interrupted' ELSE r.status END,
-           'multitask_strategy', r.multitask_strategy, 'error', r.error, 'created_at', r.created_at,
-           'updated_at', r.updated_at, 'started_at', r.started_at, 'ended_at', coalesce(r.ended_at, now())),
+         ${RUN_AT_ITS_END},
          r.kwargs, r.result
   FROM run r CROSS JOIN LATERAL jsonb_array_elements(r.webhooks) WITH ORDINALITY AS w (target, position)`;
 const UNREFUSED = `NOT w.target ? 'refusal' ON CONFLICT (run_id, position) DO NOTHING`;
 
-/** Queues the webhooks of runs that this transaction ends. */
+/** Queues the webhooks of runs that this transaction ends, and the push notifications of their tasks. */
 export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Promise<void> {
   await client.query({
     name: 'engine_queue_webhooks',
     text: `${INSERT_DELIVERIES} WHERE r.run_id = ANY($1::uuid[]) AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
     values: [runIds],
   });
+  await queuePushes(client, runIds);
 }
 
 /**
@@ -69,7 +68,18 @@ export async function recordRefusedWebhooks(
   });
 }
 
-/** Returns the receivers for a run's row; null when nobody must be notified. */
-export function webhooksColumn(targets: WebhookTarget[] | undefined): string | null {
-  return targets?.some(({ refusal }) => refusal === undefined) ? toSqlJson(targets) : null;
+/**
+ * Returns the receivers for a run's row; null when nobody must be notified. The run of a task always has a list: whoever
+ * asks for push notifications may do so until the task has ended.
+ */
+export function webhooksColumn({
+  webhooks,
+  task,
+}: {
+  webhooks?: WebhookTarget[];
+  task?: object | undefined;
+}): string | null {
+  const isNotifying = webhooks?.some(({ refusal }) => refusal === undefined) ?? false;
+  if (isNotifying) return toSqlJson(webhooks);
+  return task === undefined ? null : '[]';
 }

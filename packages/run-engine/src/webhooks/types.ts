@@ -1,3 +1,5 @@
+import type { PushDelivery } from '../tasks/types.ts';
+
 /** A receiver of a run's end. */
 export interface WebhookTarget {
   /** An absolute URL, or a path of the project's own app. */
@@ -42,6 +44,8 @@ export interface ClaimedWebhook {
   kwargs: Uint8Array;
   /** JSON text of the final values; null when the run left none. */
   values: Uint8Array | null;
+  /** Set when it is a push notification of a task; null for a webhook. */
+  push: PushDelivery | null;
 }
 
 /** A run at its end. Times are ISO 8601 with the database's offset. */

@@ -1,6 +1,8 @@
 import { toSqlJson } from '@runyard/database';
 import { type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
+import { decodeSecrets } from '../tasks/push-secrets.ts';
+import type { PushDelivery, PushVersion } from '../tasks/types.ts';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
 /** A number of deliveries, and the bytes of their content. */
@@ -79,7 +81,7 @@ export class WebhookQueue {
              UPDATE webhook_delivery w
              SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
              FROM taken WHERE w.delivery_id = taken.delivery_id
-             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result`,
+             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result, w.push, w.push_secrets`,
       values: [
         limit.count,
         limitPerHost.count,
@@ -113,6 +115,7 @@ export class WebhookQueue {
         run: { ...row.run, metadata: this.#cipher.json.decrypt(row.run.metadata) },
         kwargs: this.#cipher.decrypt(row.kwargs),
         values: row.result && this.#cipher.decrypt(row.result),
+        push: pushOf(row, this.#cipher),
       };
     } catch (error) {
       if (error instanceof EncryptionError) return undefined;
@@ -166,7 +169,8 @@ export class WebhookQueue {
                  ended_at = CASE WHEN $5::float8 IS NULL THEN now() END,
                  run = CASE WHEN $5::float8 IS NULL THEN NULL ELSE run END,
                  kwargs = CASE WHEN $5::float8 IS NULL THEN NULL ELSE kwargs END,
-                 result = CASE WHEN $5::float8 IS NULL THEN NULL ELSE result END
+                 result = CASE WHEN $5::float8 IS NULL THEN NULL ELSE result END,
+                 push_secrets = CASE WHEN $5::float8 IS NULL THEN NULL ELSE push_secrets END
              WHERE delivery_id = $1 AND attempts = $2 AND status = 'pending'`,
       values: [outcome.deliveryId, outcome.attempt, status, toSqlJson([attempt]), outcome.retryInMs],
     });
@@ -178,7 +182,7 @@ export class WebhookQueue {
     const { rowCount } = await this.#pool.query({
       name: 'webhooks_fail_all_for',
       text: `UPDATE webhook_delivery
-             SET status = 'failed', due_at = NULL, ended_at = now(), run = NULL, kwargs = NULL, result = NULL,
+             SET status = 'failed', due_at = NULL, ended_at = now(), run = NULL, kwargs = NULL, result = NULL, push_secrets = NULL,
                  log = log || jsonb_build_array(jsonb_build_object('started_at', now(), 'duration_ms', 0,
                                                                    'status_code', NULL, 'error', $3::text))
              WHERE status = 'pending' AND host = $2 AND url = $1`,
@@ -249,6 +253,15 @@ interface ClaimedRow {
   run: WebhookRun;
   kwargs: Buffer;
   result: Buffer | null;
+  push: { task_id: string; config_id: string; version: PushVersion } | null;
+  push_secrets: Buffer | null;
+}
+
+/** @throws EncryptionError */
+function pushOf({ push, push_secrets }: ClaimedRow, cipher: DataCipher): PushDelivery | null {
+  if (!push || !push_secrets) return null;
+  const { task_id: taskId, config_id: configId, version } = push;
+  return { taskId, configId, version, secrets: decodeSecrets(push_secrets, cipher) };
 }
 
 interface LoggedAttempt {

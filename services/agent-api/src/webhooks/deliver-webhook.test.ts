@@ -32,12 +32,17 @@ function webhook(overrides: Partial<ClaimedWebhook> = {}): ClaimedWebhook {
     run,
     kwargs: Buffer.from(JSON.stringify(kwargs)),
     values: Buffer.from('{"a":"\\u0000"}'),
+    push: null,
     ...overrides,
   };
 }
 const settings: DeliveryOptions['settings'] = { headers: {}, fields: new Set(WEBHOOK_FIELDS), signingKeys: [] };
+const pushContent: DeliveryOptions['pushContent'] = () => ({
+  headers: { authorization: 'Bearer own', 'content-type': 'application/a2a+json' },
+  body: Buffer.from('{"task":{}}'),
+});
 const deliver = (send: DeliveryOptions['send'], given = webhook()) =>
-  deliverWebhook(given, { settings, send, signal: new AbortController().signal });
+  deliverWebhook(given, { settings, send, pushContent, signal: new AbortController().signal });
 
 it.each([
   [200, 'delivered', null],
@@ -113,6 +118,7 @@ it('a request carries the headers of the project and a signature per secret that
   const given = webhook();
   await deliverWebhook(given, {
     settings: { ...settings, headers: { 'x-team': 'red' }, signingKeys: secrets.map((secret) => keyOfSecret(secret)!) },
+    pushContent,
     send: async (_, request) => {
       sent = request;
       return { status: 200, headers: {} };
@@ -129,6 +135,27 @@ it('a request carries the headers of the project and a signature per secret that
   const other = new Webhook(`whsec_${randomBytes(32).toString('base64')}`);
   expect(() => other.verify(body, sent!.headers!)).toThrow(WebhookVerificationError);
   expect(() => new Webhook(secrets[0]!).verify(`${body} `, sent!.headers!)).toThrow(WebhookVerificationError);
+});
+
+it('a push notification has a content and credentials of its own, and the signature of a webhook', async () => {
+  const sent: OutboundRequest[] = [];
+  const push = { taskId: randomUUID(), configId: 'c', version: '1.0', secrets: {} } as const;
+  await deliverWebhook(webhook({ push }), {
+    settings: { ...settings, headers: { Authorization: 'Bearer of the project' }, signingKeys: [randomBytes(32)] },
+    pushContent,
+    send: async (_, request) => {
+      sent.push(request);
+      return { status: 200, headers: {} };
+    },
+    signal: new AbortController().signal,
+  });
+  expect(sent[0]?.headers).toMatchObject({
+    authorization: 'Bearer own',
+    'content-type': 'application/a2a+json',
+    'webhook-signature': expect.stringMatching(/^v1,/),
+  });
+  expect(Object.keys(sent[0]!.headers!)).not.toContain('Authorization');
+  expect(Buffer.from(sent[0]!.body as Uint8Array).toString()).toBe('{"task":{}}');
 });
 
 it("a signature of the specification's example equals that of its library", () => {

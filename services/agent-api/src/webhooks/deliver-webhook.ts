@@ -1,6 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import { OutboundRefusedError } from '@runyard/outbound';
-import type { ClaimedWebhook, WebhookOutcome } from '@runyard/run-engine';
+import type { ClaimedWebhook, PushDelivery, WebhookOutcome } from '@runyard/run-engine';
 import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
 import { webhookBody } from './webhook-body.ts';
 import type { WebhookSettings } from './webhook-settings.ts';
@@ -15,9 +15,16 @@ export type SendRequest = (
   request: OutboundRequest,
 ) => Promise<Pick<OutboundResponse, 'status' | 'headers'>>;
 
+/** Makes the content of a push notification; its headers say what it is, and carry the receiver's credentials. */
+export type PushContent = (
+  webhook: ClaimedWebhook,
+  push: PushDelivery,
+) => { headers: Record<string, string>; body: Buffer };
+
 export interface DeliveryOptions {
   settings: Pick<WebhookSettings, 'headers' | 'fields' | 'signingKeys'>;
   send: SendRequest;
+  pushContent: PushContent;
   /** Aborts when the service stops. */
   signal: AbortSignal;
   timeoutMs?: number;
@@ -59,21 +66,31 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
 function requestOf(
   webhook: ClaimedWebhook,
   sentAt: Date,
-  { settings, signal, timeoutMs = TIMEOUT_MS }: DeliveryOptions,
+  { settings, pushContent, signal, timeoutMs = TIMEOUT_MS }: DeliveryOptions,
 ): OutboundRequest {
-  const body = webhookBody(webhook, settings.fields, sentAt);
+  const { headers, body } = webhook.push
+    ? pushContent(webhook, webhook.push)
+    : {
+        headers: { 'content-type': 'application/json' },
+        body: webhookBody(webhook, settings.fields, sentAt),
+      };
   return {
     method: 'POST',
     headers: {
       'user-agent': 'Runyard-Webhooks',
-      ...settings.headers,
-      'content-type': 'application/json',
+      ...lowerCase(settings.headers),
+      ...headers,
       ...signatureHeaders({ id: webhook.deliveryId, time: sentAt, body }, settings.signingKeys),
     },
     body,
     timeoutMs,
     signal,
   };
+}
+
+/** Lets headers of a notification replace those of the project whatever their case. */
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Describes a failure to those who see the run, without revealing what a name resolves to. */

@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { RequireRun } from '../access/require-run.ts';
 import type { RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
-import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
+import { deliverWebhook, type PushContent, type SendRequest } from './deliver-webhook.ts';
 import { WebhookLog, webhookLogRoutes } from './webhook-log.ts';
 import { registerWebhookMetrics } from './webhook-metrics.ts';
 import { createWebhookRetention } from './webhook-retention.ts';
@@ -32,6 +32,8 @@ export interface WebhookParts {
   pool: pg.Pool;
   cipher: DataCipher;
   signals: Pick<WorkSignals, 'onSignal'>;
+  /** Makes the content of push notifications. */
+  pushContent: PushContent;
   logger: Logger;
   metrics: Metrics;
 }
@@ -45,7 +47,7 @@ const STOP_PATIENCE_MS = 3_000;
  * @throws ConfigError that names the faults of the settings
  */
 export function openWebhooks(parts: WebhookParts) {
-  const { config, project, pool, cipher, signals, logger, metrics } = parts;
+  const { config, project, pool, cipher, signals, pushContent, logger, metrics } = parts;
   const settings = webhookSettings({
     section: project.webhooks,
     environment: parts.environment,
@@ -68,7 +70,7 @@ export function openWebhooks(parts: WebhookParts) {
   const countResult = registerWebhookMetrics(metrics, queue);
   const sender = new WebhookSender({
     queue,
-    deliver: (webhook) => deliverWebhook(webhook, { settings, send, signal: stopping.signal }),
+    deliver: (webhook) => deliverWebhook(webhook, { settings, send, pushContent, signal: stopping.signal }),
     concurrency: config.WEBHOOK_CONCURRENCY,
     onResult: (result) => {
       countResult(result.kind);
@@ -87,6 +89,8 @@ export function openWebhooks(parts: WebhookParts) {
   });
   return {
     targets,
+    /** False when the deployment sends none. */
+    isEnabled,
     routes: (requireRun: RequireRun, guard: RouteGuard) =>
       webhookLogRoutes(new WebhookLog({ queue, requireRun }), guard),
     /** Starts sending. `sendToApp` calls the project's own app, if it has one. */

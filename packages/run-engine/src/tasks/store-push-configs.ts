@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import type { StoredPushConfig } from './stored-push-config.ts';
+
+/** Stores configurations in the transaction that creates the runs that name them. */
+export function insertPushConfigs(
+  client: pg.ClientBase,
+  runs: { storedPushConfigs: StoredPushConfig[] }[],
+): Promise<void> {
+  return storePushConfigs(
+    client,
+    runs.flatMap(({ storedPushConfigs }) => storedPushConfigs),
+  );
+}
+
+/** Stores configurations; one with a known id is replaced. */
+export async function storePushConfigs(client: Pick<pg.Pool, 'query'>, configs: StoredPushConfig[]): Promise<void> {
+  if (configs.length === 0) return;
+  await client.query({
+    name: 'engine_store_push_configs',
+    text: `INSERT INTO a2a_push_config (task_id, config_id, thread_id, url, host, secrets, wire_version)
+           SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bytea[], $7::text[])
+           ON CONFLICT (task_id, config_id) DO UPDATE
+           SET url = excluded.url, host = excluded.host, secrets = excluded.secrets, wire_version = excluded.wire_version`,
+    values: [
+      configs.map(({ taskId }) => taskId),
+      configs.map(({ configId }) => configId),
+      configs.map(({ threadId }) => threadId),
+      configs.map(({ url }) => url),
+      configs.map(({ host }) => host),
+      configs.map(({ secrets }) => secrets),
+      configs.map(({ version }) => version),
+    ],
+  });
+}

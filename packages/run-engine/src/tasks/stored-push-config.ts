@@ -1,0 +1,12 @@
+import type { DataCipher } from '@runyard/encryption';
+import { encodeSecrets } from './push-secrets.ts';
+import type { PushConfig } from './types.ts';
+
+/** A configuration with its secrets as they are stored. */
+export interface StoredPushConfig extends Omit<PushConfig, 'secrets'> {
+  secrets: Buffer;
+}
+
+export function encodePushConfig(config: PushConfig, cipher: DataCipher): StoredPushConfig {
+  return { ...config, secrets: encodeSecrets(config.secrets, cipher) };
+}
