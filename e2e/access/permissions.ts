@@ -124,6 +124,15 @@ const AGENT_SERVER = {
   ...rows('runs:update', ['cancelRun', 'cancelRuns', 'updateCron', 'updateCronAlias', 'putItem', 'deleteItem']),
   ...rows('runs:delete', ['deleteAssistant', 'deleteThread', 'pruneThreads', 'deleteRun', 'deleteCron']),
   ...rows('runs:delete', ['deleteCronAlias']),
+  ...rows('runs:create', ['sendA2aMessage', 'streamA2aMessage']),
+  // Its example is a method that reads.
+  ...rows('runs:read', ['callA2a', 'listA2aTasks', 'getA2aTask', 'subscribeToA2aTask', 'subscribeToA2aTaskAlias']),
+  ...rows('runs:read', ['listA2aPushConfigs', 'getA2aPushConfig', 'getExtendedAgentCard']),
+  ...rows('runs:update', ['cancelA2aTask', 'createA2aPushConfig', 'deleteA2aPushConfig']),
+  ...rows(answeredToAll('other agents look for it before they have a key'), [
+    ...['getAgentCard', 'getAssistantCard', 'getPinnedAssistantCard'],
+  ]),
+  ...rows(answeredToAll('whoever has a card verifies its signature'), ['getCardKeys']),
   ...rows('any key', ['getMetrics']),
   ...rows(provenOtherwise('the token in the path is signed for one run'), ['giveFeedback', 'giveFeedbackByLink']),
   ...rows(answeredToAll('a browser loads it as a script, which sends no key'), ['getUiFile']),

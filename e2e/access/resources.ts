@@ -85,12 +85,14 @@ async function makeAgentServerResources(platform: PlatformUnderTest): Promise<Id
   const { thread_id } = thread;
   const run = await ask<{ run_id: string }>('POST', `/threads/${thread_id}/runs`, { assistant_id, input: {} });
   await ask('GET', `/threads/${thread_id}/runs/${run.run_id}/join`);
-  const [cron, state] = await Promise.all([
+  const message = { messageId: 'asked for', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+  const [{ task }, cron, state] = await Promise.all([
+    ask<{ task: { id: string } }>('POST', `/a2a/${assistant_id}/message:send`, { message }),
     ask<{ cron_id: string }>('POST', '/runs/crons', { assistant_id, schedule: '@yearly', enabled: false }),
     ask<{ checkpoint: { checkpoint_id: string } }>('GET', `/threads/${thread_id}/state`),
   ]);
   const { checkpoint_id } = state.checkpoint;
-  return { assistant_id, thread_id, run_id: run.run_id, cron_id: cron.cron_id, checkpoint_id };
+  return { assistant_id, thread_id, task_id: task.id, run_id: run.run_id, cron_id: cron.cron_id, checkpoint_id };
 }
 
 /** Creates resources of control-plane. No data plane runs their deployment, so a test may break it. */

@@ -1,4 +1,5 @@
 import type { ParityCase } from '../framework/index.ts';
+import { cases as a2a } from './a2a.ts';
 import { cases as assistants } from './assistants.ts';
 import { CRON_CASES } from './crons/index.ts';
 import { cases as eventProtocol } from './event-protocol.ts';
@@ -15,6 +16,7 @@ import { cases as webhooks } from './webhooks.ts';
 
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
+  { file: 'a2a.ts', cases: a2a },
   { file: 'assistants.ts', cases: assistants },
   ...CRON_CASES,
   { file: 'event-protocol.ts', cases: eventProtocol },

@@ -21,7 +21,11 @@ const JOINS = ['GET /threads/{thread_id}/runs/{run_id}/join', 'GET /threads/{thr
 const STATELESS = ['POST /runs', 'POST /runs/batch', 'POST /runs/stream', 'POST /runs/wait'];
 
 export const OMISSIONS: Omission[] = [
-  { operations: ['POST /a2a/{assistant_id}'], why: 'agent-to-agent messages are not available' },
+  {
+    operations: ['POST /a2a/{assistant_id}'],
+    what: ['header.accept', 400, 404, 500],
+    why: 'answers do not depend on it, and what is wrong with a call is an error of JSON-RPC with the status 200',
+  },
   { operations: ['POST /mcp/', 'GET /mcp/', 'DELETE /mcp/'], why: 'the Model Context Protocol is not available' },
   { operations: SEARCHES, what: [404], why: 'what matches nothing is an empty answer, or 0' },
   { operations: DELETIONS, what: [200], why: 'the answer has no body: it is 204' },

@@ -27,7 +27,7 @@ const MONGO = 'checkpoints are in Postgres';
 const DATADOG = 'nothing is sent to Datadog; /metrics and LOG_JSON are for collectors of any make';
 const TRACES = 'the platform sends no traces of its own; LangSmith tracing of runs is the project’s';
 const V2 = 'event streaming of version 2 is not available';
-const A2A = 'agent-to-agent messages are not available';
+const A2A = 'A2UI is not available: agent-to-agent messages have text, files and data';
 
 const LOG_LEVELS: Record<string, string> = {
   critical: 'error',

@@ -65,7 +65,9 @@ export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/docs',
   '/openapi.json',
   '/.well-known/agent-card.json',
+  '/.well-known/agent-card-keys.json',
   '/a2a/{assistant_id}/.well-known/agent-card.json',
+  '/a2a/{assistant_id}/1.0/.well-known/agent-card.json',
   '/feedback/tokens/{token}',
   '/ui/{agent}/{basename}',
 ];

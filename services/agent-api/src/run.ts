@@ -14,6 +14,8 @@ import {
   type ServiceContext,
   withMiddleware,
 } from '@runyard/service-kit';
+import { openA2a } from './a2a/open-a2a.ts';
+import { pushContent } from './a2a/push/push-content.ts';
 import { createCallerVerifier } from './access/authentication.ts';
 import type { RequireRun } from './access/require-run.ts';
 import { UNRESTRICTED } from './access/scope.ts';
@@ -138,6 +140,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pool,
     cipher,
     signals: webhookSignals,
+    pushContent,
     logger,
     metrics,
   });
@@ -166,6 +169,26 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT });
   results.observe(metrics);
   const answers = new RunAnswers(runs, { engine, streams, watch, ends, open, results }, feedback.tokens);
+  const a2a = await retryStartStep(
+    () =>
+      openA2a({
+        config,
+        project,
+        pool,
+        cipher,
+        engine,
+        threads: threads.store,
+        assistants,
+        runs,
+        streams,
+        readers,
+        webhooks,
+        configurableHeaders: http.configurableHeaders,
+        guard,
+        authorizer: users?.authorizer,
+      }),
+    context,
+  );
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
@@ -212,6 +235,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...cronRoutes(crons.service, keys, guard),
     ...store.routes,
     ...ui.routes,
+    ...a2a.routes,
     ...metaRoutes({ context, config, readiness, reports, guard, isInfoPublic: hasUsers }),
   ];
   const projectApp = await serveRequests({

@@ -90,6 +90,22 @@ export class FakeRun {
     await this.publishEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
   }
 
+  /** Ends the run at an interrupt, whose answer the thread then waits for. */
+  async ask(values: Record<string, unknown>, interrupts: { id: string; value: unknown }[]): Promise<void> {
+    const { fence, runId } = this.claimed;
+    await this.#worker.engine.finishRun({
+      fence,
+      runId,
+      status: 'success',
+      threadStatus: 'interrupted',
+      values: Buffer.from(JSON.stringify({ ...values, __interrupt__: interrupts })),
+      interrupts: Buffer.from(JSON.stringify({ task: interrupts })),
+      checkpointId: null,
+      error: null,
+    });
+    await this.publishEnd('{"status":"success"}');
+  }
+
   async fail(error: ErrorInfo): Promise<void> {
     await this.finishUnpublished('error', null, error);
     await this.emit('error', error);

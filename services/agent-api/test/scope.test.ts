@@ -5,6 +5,9 @@ import { BackendError } from '@runyard/checkpointer';
 import { AGENT_SERVER_OPERATIONS, HANDOFF_HEADER } from '@runyard/contracts';
 import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { A2aError } from '../src/a2a/protocol/a2a-error.ts';
+import type { Sender } from '../src/a2a/tasks/message-sender.ts';
+import { readSendRequest } from '../src/a2a/tasks/send-request.ts';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import { ThreadAccess } from '../src/event-protocol/thread-access.ts';
@@ -30,6 +33,8 @@ interface Things {
   runId: string;
   assistantId: string;
   cronId: string;
+  /** A task that waits for input. */
+  taskId: string;
 }
 
 let services: TestServices;
@@ -51,7 +56,8 @@ beforeEach(async () => {
     metadata: { mark },
   });
   await items.put(ADA, { namespace: [mark], key: 'k', value: { owner: 'ada' } });
-  things = { mark, threadId, runId, assistantId, cronId };
+  const taskId = await askForInput(threadId);
+  things = { mark, threadId, runId, assistantId, cronId, taskId };
 });
 
 /** Every command, for a thread that may be there. */
@@ -63,6 +69,17 @@ const COMMANDS = [
   { method: 'state.listCheckpoints' },
   { method: 'agent.getTree' },
 ];
+
+/** Makes a task of Ada's that waits for input. */
+async function askForInput(contextId: string): Promise<string> {
+  const assistant = await services.assistants.find(ADA, 'echo');
+  const { taskId } = await services.messages.send(senderOf(ADA), assistant, message({ contextId }));
+  await services.askInRuns({ id: 'i', value: 'Really?' });
+  return taskId;
+}
+const senderOf = (scope: Scope): Sender => ({ readScope: scope, origin: on(scope), metadata: {}, version: '1.0' });
+const message = (more: object) =>
+  readSendRequest({ message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }], ...more } });
 
 type Act = (scope: Scope, its: Things) => Promise<unknown>;
 
@@ -243,6 +260,28 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   ],
   [['searchItems'], (scope, { mark }) => services.items.search(scope, { namespace_prefix: [mark] }), []],
   [['listNamespaces'], (scope, { mark }) => services.items.listNamespaces(scope, { prefix: [mark] }), []],
+
+  [['getExtendedAgentCard'], (scope, { assistantId }) => services.assistants.find(scope, assistantId), 404],
+  [
+    [
+      ...['getA2aTask', 'cancelA2aTask', 'subscribeToA2aTask', 'subscribeToA2aTaskAlias'],
+      ...['createA2aPushConfig', 'listA2aPushConfigs', 'getA2aPushConfig', 'deleteA2aPushConfig'],
+    ],
+    (scope, { taskId }) => services.taskReader.require(scope, services.echo, taskId),
+    404,
+  ],
+  [
+    ['listA2aTasks'],
+    (scope, { threadId: contextId }) =>
+      services.tasks.list(scope, { assistantId: services.echo, contextId }, { limit: 1, after: undefined }),
+    [],
+  ],
+  [
+    ['callA2a', 'sendA2aMessage', 'streamA2aMessage'],
+    async (scope, { taskId }) =>
+      services.messages.send(senderOf(scope), await services.assistants.find(scope, 'echo'), message({ taskId })),
+    404,
+  ],
 ];
 
 /** Operations that tests below cover one by one. */
@@ -253,7 +292,8 @@ const ELSEWHERE = [
 /** Operations of the deployment, which belong to nobody in it, and those for bearers of a signed URL. */
 const UNSCOPED = [
   ...['getInfo', 'getHealth', 'getRoot', 'getMetrics', 'getOpenApi', 'getDocs', 'getUi', 'getUiFile'],
-  ...['giveFeedback', 'giveFeedbackByLink'],
+  ...['giveFeedback', 'giveFeedbackByLink', 'getCardKeys'],
+  ...['getAgentCard', 'getAssistantCard', 'getPinnedAssistantCard'],
 ];
 
 it('every operation is scoped, or is known not to be', () => {
@@ -266,7 +306,7 @@ async function outcome(act: Promise<unknown>): Promise<unknown> {
   try {
     return await act;
   } catch (error) {
-    if (error instanceof AppError) return error.status;
+    if (error instanceof AppError || error instanceof A2aError) return error.status;
     if (error instanceof BackendError) return error.reason;
     throw error;
   }

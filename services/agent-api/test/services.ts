@@ -10,6 +10,10 @@ import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
+import { MessageSender } from '../src/a2a/tasks/message-sender.ts';
+import { MessageSupport } from '../src/a2a/tasks/message-support.ts';
+import { TaskReader } from '../src/a2a/tasks/task-reader.ts';
+import { TaskStore } from '../src/a2a/tasks/task-store.ts';
 import { UNRESTRICTED } from '../src/access/scope.ts';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
@@ -132,6 +136,22 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     hasUsers: true,
     logger: silentLogger,
   });
+  const graphs = new AssistantGraphService({
+    assistants,
+    host: { requireRunning: async () => host },
+    sourceTimeoutMs: 1_000,
+  });
+  const tasks = new TaskStore(pool);
+  const taskReader = new TaskReader({ tasks, engine, threads: threadStore });
+  const messages = new MessageSender({
+    runs,
+    tasks,
+    reader: taskReader,
+    support: new MessageSupport(graphs),
+    acceptPush: async () => {
+      throw new Error('no push notifications here');
+    },
+  });
   const results = new RunResults({ engine, maxBytes: 1024 * 1024 });
   const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
   const ends = new MissingEnds({ engine, streams, logger: silentLogger });
@@ -145,11 +165,10 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     state,
     retention: new ThreadRetention({ store: threadStore, engine, keys, state, onDeleted }),
     assistants,
-    graphs: new AssistantGraphService({
-      assistants,
-      host: { requireRunning: async () => host },
-      sourceTimeoutMs: 1_000,
-    }),
+    graphs,
+    tasks,
+    taskReader,
+    messages,
     runs,
     answers: new RunAnswers(
       runs,
@@ -177,6 +196,15 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       for (const { fence, runId } of await engine.claimRuns(workerId, 100)) {
         const end = { status: 'success', threadStatus: 'idle', error: null, interrupts: null } as const;
         await engine.finishRun({ fence, runId, ...end, values: text, checkpointId: CHECKPOINT.checkpoint_id });
+      }
+    },
+    /** Ends every pending run at an interrupt. */
+    async askInRuns(interrupt: { id: string; value: unknown }): Promise<void> {
+      const values = Buffer.from(JSON.stringify({ __interrupt__: [interrupt] }));
+      const interrupts = Buffer.from(JSON.stringify({ task: [interrupt] }));
+      for (const { fence, runId } of await engine.claimRuns(workerId, 100)) {
+        const end = { status: 'success', threadStatus: 'interrupted', error: null, checkpointId: null } as const;
+        await engine.finishRun({ fence, runId, ...end, values, interrupts });
       }
     },
     async close(): Promise<void> {

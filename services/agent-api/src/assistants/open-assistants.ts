@@ -21,6 +21,8 @@ import { ensureSystemAssistants } from './system-assistants.ts';
 export interface Assistants {
   /** Finds the assistants of runs that are being created. */
   lookup: AssistantLookup;
+  service: AssistantService;
+  graphs: AssistantGraphService;
   routes: GuardedOperation[];
 }
 
@@ -61,6 +63,8 @@ export async function openAssistants(parts: AssistantParts): Promise<Assistants>
   });
   return {
     lookup: new AssistantLookup(pool, ids, cipher),
+    service,
+    graphs: graphService,
     routes: [
       ...assistantRoutes(service, parts.keys, guard),
       ...assistantGraphRoutes(graphService, configurableHeaders, guard),

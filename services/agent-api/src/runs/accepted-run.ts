@@ -14,6 +14,10 @@ export interface RunOrigin {
   assistantScope: Scope;
   /** Left out for a stateless run. */
   threadId?: string;
+  /** The run's id, a UUID v7 that is new; left out where nobody has to know it before. */
+  runId?: string;
+  /** The A2A task that the run begins or continues. */
+  task?: AcceptedRun['task'];
   userId: string;
   /** The project's user who asks. */
   user?: AuthUser | undefined;
@@ -42,8 +46,8 @@ export function toAcceptedRun(
   assistant: RunAssistant,
   origin: RunOrigin & UserPolicy,
 ): AcceptedRun {
-  const { scope, threadId } = origin;
-  const runId = uuidv7();
+  const { scope, threadId, task } = origin;
+  const runId = origin.runId ?? uuidv7();
   const { graphId, assistantId } = assistant;
   const { threadMetadata, isVisible } = newThreadOf(request.metadata, assistant, scope);
   if (threadId === undefined && !isVisible) throw outOfScope();
@@ -58,11 +62,15 @@ export function toAcceptedRun(
     ifThreadMissing: mayCreate && isVisible ? 'create' : 'reject',
     assistantId,
     graphId,
-    metadata: runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.hasUsers }),
+    metadata: {
+      ...runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.hasUsers }),
+      ...(task && { task_id: task.taskId, task_start_id: task.taskId }),
+    },
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
     threadMetadata,
+    ...(task && { task }),
   };
 }
 

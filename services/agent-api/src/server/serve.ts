@@ -4,6 +4,7 @@ import {
   type BoundOperation,
   createApp,
   type EarlyListener,
+  type ErrorForm,
   NotFoundError,
   type PrincipalVerifier,
   type ReadinessChecks,
@@ -11,6 +12,7 @@ import {
   type ServiceContext,
   serveWithoutUpgrade,
 } from '@runyard/service-kit';
+import { a2aErrorForm } from '../a2a/bindings/error-form.ts';
 import type { Config } from '../config.ts';
 import { protocolErrorForm } from '../event-protocol/error-form.ts';
 import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
@@ -72,7 +74,7 @@ export async function serveRequests(parts: {
     additionalOpenApi: projectApp?.openApi,
     readiness,
     operations,
-    errorForm: protocolErrorForm,
+    errorForm,
   });
   loopback.serve(app);
   serveWebSockets(projectApp, parts);
@@ -88,6 +90,12 @@ export async function serveRequests(parts: {
 }
 
 /** Answers upgrades: to the event protocol here, to others in the project's app. The rest is served without. */
+/** Gives errors the form of the protocol that a path belongs to. */
+const errorForm: ErrorForm = (req, reply) => {
+  const ofA2a = a2aErrorForm(req, reply);
+  return ofA2a === reply ? protocolErrorForm(req, reply) : ofA2a;
+};
+
 function serveWebSockets(
   app: ProjectAppProxy | undefined,
   parts: {

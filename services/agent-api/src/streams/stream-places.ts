@@ -19,6 +19,15 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
   'joinStatelessRunStream',
   'joinThreadStream',
   'streamEvents',
+  'sendA2aMessage',
+  'streamA2aMessage',
+  'subscribeToA2aTask',
+  'subscribeToA2aTaskAlias',
+]);
+/** Methods of JSON-RPC of which that is true. */
+const LONG_LIVED_METHODS: ReadonlySet<unknown> = new Set([
+  ...['SendMessage', 'SendStreamingMessage', 'SubscribeToTask'],
+  ...['message/send', 'message/stream', 'tasks/resubscribe'],
 ]);
 
 /**
@@ -60,7 +69,8 @@ export class StreamPlaces {
   }
 }
 
-function isLongLived(operationId: string, { query }: HandlerRequest): boolean {
+function isLongLived(operationId: string, { query, body }: HandlerRequest): boolean {
+  if (operationId === 'callA2a') return LONG_LIVED_METHODS.has((body as { method?: unknown } | null)?.method);
   if (operationId === 'cancelRun') return isSet((query as CancelQuery).wait);
   return LONG_LIVED.has(operationId);
 }

@@ -7,6 +7,8 @@ const KEYLESS = [
   '/openapi.json',
   '/.well-known/agent-card.json',
   '/a2a/A/.well-known/agent-card.json',
+  '/a2a/A/1.0/.well-known/agent-card.json',
+  '/.well-known/agent-card-keys.json',
   '/feedback/tokens/T',
   '/ui/agent/entrypoint.js',
 ];

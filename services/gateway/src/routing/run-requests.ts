@@ -7,6 +7,8 @@ const RUN_PATHS = [
   '/threads/{thread_id}/runs/stream',
   '/threads/{thread_id}/runs/wait',
   '/a2a/{assistant_id}',
+  '/a2a/{assistant_id}/message:send',
+  '/a2a/{assistant_id}/message:stream',
   '/mcp',
 ].map((template) => template.split('/'));
 

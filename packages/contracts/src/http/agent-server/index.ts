@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { A2A_OPERATIONS } from './a2a/operations.ts';
 import { ASSISTANT_GRAPH_OPERATIONS } from './assistant-graphs.ts';
 import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
@@ -33,12 +34,14 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...CRON_OPERATIONS,
   ...STORE_OPERATIONS,
   ...UI_OPERATIONS,
+  ...A2A_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 ];
 
 /** The level of the public agent server that this one matches; `/info` and the OpenAPI document report it. */
 export const AGENT_SERVER_LEVEL = '0.16.7';
 
+export * from './a2a/index.ts';
 export * from './assistant-graphs.ts';
 export * from './assistant-versions.ts';
 export * from './assistants.ts';

@@ -1,0 +1,97 @@
+import Type, { type Static } from 'typebox';
+import { JsonObject } from '../../common.ts';
+
+/**
+ * A call of JSON-RPC 2.0. Any JSON gets an answer of JSON-RPC: what is wrong with it is an error of that protocol, and
+ * none of HTTP.
+ */
+export const A2aCall = Type.Unsafe<unknown>({
+  description: 'A request of JSON-RPC 2.0.',
+  properties: {
+    jsonrpc: { description: '`2.0`' },
+    id: { description: 'A text or a whole number; the answer has the same.' },
+    method: {
+      description:
+        'A method of A2A 1.0 (`SendMessage`, `SendStreamingMessage`, `GetTask`, `ListTasks`, `CancelTask`, `SubscribeToTask`, `GetExtendedAgentCard`, `CreateTaskPushNotificationConfig` and its siblings) or of 0.3 (`message/send`, `message/stream`, `tasks/get`, `tasks/cancel`, `tasks/resubscribe`, `tasks/pushNotificationConfig/set` and its siblings, `agent/getAuthenticatedExtendedCard`).',
+    },
+    params: { description: 'The parameters of the method.' },
+  },
+  $id: 'A2aCall',
+});
+
+export const A2aAnswer = Type.Object(
+  {
+    jsonrpc: Type.String(),
+    id: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(
+      Type.Object({ code: Type.Integer(), message: Type.String(), data: Type.Optional(Type.Unknown()) }),
+    ),
+  },
+  { $id: 'A2aAnswer' },
+);
+export type A2aAnswer = Static<typeof A2aAnswer>;
+
+/** An error over HTTP, in the form of A2A and with the `detail` of every error of the agent server. */
+export const A2aHttpError = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer({ description: 'The status of the answer.' }),
+      status: Type.String(),
+      message: Type.String(),
+      details: Type.Array(JsonObject),
+    }),
+    detail: Type.String(),
+  },
+  { $id: 'A2aHttpError' },
+);
+
+export const A2aSendRequest = Type.Object(
+  {
+    message: Type.Unsafe<Record<string, unknown>>({
+      ...JsonObject,
+      description:
+        'An `A2aMessage`. With the `taskId` of a task that waits for input it is the answer; with the `contextId` of a thread it continues that.',
+    }),
+    configuration: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description:
+          '`returnImmediately`, `historyLength`, `acceptedOutputModes` and `taskPushNotificationConfig`; by default the answer waits until the task ends or needs input.',
+      }),
+    ),
+  },
+  { $id: 'A2aSendRequest' },
+);
+
+export const A2aPushConfigRequest = Type.Object(
+  {
+    url: Type.String({ description: 'An absolute URL that the server may reach.' }),
+    token: Type.Optional(Type.String({ description: 'Sent back as `X-A2A-Notification-Token`.' })),
+    authentication: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description: '`scheme` and `credentials` of the `Authorization` header.',
+      }),
+    ),
+  },
+  { $id: 'A2aPushConfigRequest' },
+);
+
+const historyLength = Type.Optional(
+  Type.Integer({ minimum: 0, description: 'The newest messages of the history to show; 0 leaves it out.' }),
+);
+
+export const A2aTaskQuery = Type.Object({ historyLength });
+
+export const A2aTaskListQuery = Type.Object({
+  contextId: Type.Optional(Type.String({ description: 'Only tasks of this thread.' })),
+  status: Type.Optional(Type.String({ description: 'Only tasks in this state, as `TASK_STATE_COMPLETED`.' })),
+  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  pageToken: Type.Optional(Type.String({ description: '`nextPageToken` of the page before.' })),
+  historyLength,
+  statusTimestampAfter: Type.Optional(
+    Type.String({ description: 'Only tasks whose status changed at this time or later.' }),
+  ),
+  includeArtifacts: Type.Optional(Type.Boolean({ default: false })),
+});

@@ -1,0 +1,224 @@
+import type { A2aTask } from '@runyard/contracts';
+import { NotFoundError } from '@runyard/service-kit';
+import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
+import type { AssistantRecord } from '../../assistants/assistant-record.ts';
+import type { AssistantService } from '../../assistants/assistant-service.ts';
+import type { RunService } from '../../runs/run-service.ts';
+import { A2aError, invalidParams, taskNotFound } from '../protocol/a2a-error.ts';
+import { historyScopeOf } from '../protocol/history-scope.ts';
+import {
+  type Fields,
+  isFields,
+  optionalBoolean,
+  optionalInteger,
+  optionalText,
+  requireText,
+} from '../protocol/read-fields.ts';
+import type { MessageSender } from '../tasks/message-sender.ts';
+import { readPageToken, toPageToken } from '../tasks/page-token.ts';
+import { readSendRequest } from '../tasks/send-request.ts';
+import { followTask, type TaskEventSources, untilSettled } from '../tasks/task-events.ts';
+import { readState } from '../tasks/task-filters.ts';
+import type { TaskReader } from '../tasks/task-reader.ts';
+import { isInFlight, isTerminal, type TaskRecord } from '../tasks/task-record.ts';
+import type { TaskFilters, TaskStore } from '../tasks/task-store.ts';
+import type { TaskViewOptions } from '../tasks/task-view.ts';
+import type { A2aAccess, Call } from './access.ts';
+import { type Outcome, value } from './outcome.ts';
+
+/** Messages of a history where the client does not say how many it wants. */
+const HISTORY_LENGTH = 10;
+const PAGE_SIZE = { usual: 50, max: 100 };
+/** Milliseconds that a cancel waits for the end of a run before it answers with the task as it is. */
+const CANCEL_PATIENCE_MS = 15_000;
+
+export interface TaskMethodsOptions {
+  access: A2aAccess;
+  assistants: Pick<AssistantService, 'find'>;
+  tasks: TaskStore;
+  reader: TaskReader;
+  sender: MessageSender;
+  runs: Pick<RunService, 'cancel'>;
+  events: TaskEventSources;
+}
+
+/** A task that a call names, with what the caller may see. */
+interface Found {
+  scope: Scope;
+  assistantId: string;
+  task: TaskRecord;
+}
+
+/** The methods about tasks. Parameters are in the form of 1.0, with names in camel case. */
+export class TaskMethods {
+  readonly #options: TaskMethodsOptions;
+
+  constructor(options: TaskMethodsOptions) {
+    this.#options = options;
+  }
+
+  async send(call: Call, params: Fields): Promise<Outcome> {
+    const { found, view, returnsImmediately } = await this.#send(call, params);
+    if (returnsImmediately) return value(await this.#view(found, view));
+    return {
+      kind: 'later',
+      value: async (closed) => {
+        const task = await untilSettled(this.#options.events, { ...found, signal: closed });
+        if (closed.aborted) return undefined;
+        if (!task) throw taskNotFound(found.task.taskId);
+        return this.#view({ ...found, task }, view);
+      },
+    };
+  }
+
+  async stream(call: Call, params: Fields): Promise<Outcome> {
+    const { found, view } = await this.#send(call, params);
+    return this.#follow(found, view);
+  }
+
+  async get(call: Call, params: Fields): Promise<Outcome> {
+    const found = await this.#find(call, requireText(params, 'id'));
+    const contextId = optionalText(params, 'contextId', 'params');
+    if (contextId !== undefined && contextId !== found.task.contextId) throw taskNotFound(found.task.taskId);
+    return value(await this.#view(found, viewOf(call, params)));
+  }
+
+  async subscribe(call: Call, params: Fields): Promise<Outcome> {
+    const found = await this.#find(call, requireText(params, 'id'));
+    if (isTerminal(found.task)) {
+      throw new A2aError('UNSUPPORTED_OPERATION', `Task ${found.task.taskId} has ended: nothing more happens to it`);
+    }
+    return this.#follow(found, viewOf(call, params));
+  }
+
+  async list(call: Call, params: Fields): Promise<Outcome> {
+    const { access, tasks } = this.#options;
+    const pageSize = optionalInteger(params, 'pageSize', { minimum: 1, maximum: PAGE_SIZE.max }) ?? PAGE_SIZE.usual;
+    const token = optionalText(params, 'pageToken', 'params');
+    const after = token === undefined ? undefined : readPageToken(token);
+    const view: TaskViewOptions = {
+      historyLength: optionalInteger(params, 'historyLength', { minimum: 0 }) ?? 0,
+      historyScope: 'task',
+      withArtifacts: optionalBoolean(params, 'includeArtifacts') ?? false,
+    };
+    const filters = filtersOf(params);
+    const { assistantId } = await this.assistant(call);
+    const { scope } = await access.ask(call, { event: 'threads:search', value: {} });
+    if (filters === 'nothing') return value({ tasks: [], nextPageToken: '', pageSize, totalSize: 0 });
+    const all = { ...filters, assistantId };
+    const [rows, totalSize] = await Promise.all([
+      tasks.list(scope, all, { limit: pageSize + 1, after }),
+      tasks.count(scope, all),
+    ]);
+    const page = rows.slice(0, pageSize);
+    const shown: A2aTask[] = [];
+    // One after the other: each may have large values.
+    for (const task of page) shown.push(await this.#view({ scope, assistantId, task }, view));
+    const last = page.at(-1);
+    const nextPageToken = rows.length > pageSize && last ? toPageToken(last.mark) : '';
+    return value({ tasks: shown, nextPageToken, pageSize, totalSize });
+  }
+
+  async cancel(call: Call, params: Fields): Promise<Outcome> {
+    const found = await this.#find(call, requireText(params, 'id'), 'update');
+    await this.#cancel(found);
+    const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(CANCEL_PATIENCE_MS)]);
+    const current = await this.#options.reader.require(found.scope, found.assistantId, found.task.taskId);
+    const task = await untilSettled(this.#options.events, { ...found, task: current, signal });
+    return value(await this.#view({ ...found, task: task ?? current }, viewOf(call, params)));
+  }
+
+  /** Returns the assistant that a call names. @throws NotFoundError, UnprocessableError */
+  async assistant(call: Call): Promise<AssistantRecord> {
+    const { access, assistants } = this.#options;
+    const { scope } = await access.ask(call, { event: 'assistants:read', value: { assistant_id: call.assistant } });
+    return assistants.find(scope, call.assistant);
+  }
+
+  /** Returns the task that a call is about. @throws A2aError when the caller may not see it */
+  async task(call: Call, params: Fields, action: 'read' | 'update'): Promise<TaskRecord> {
+    return (await this.#find(call, requireText(params, 'taskId'), action)).task;
+  }
+
+  async #find(call: Call, taskId: string, action: 'read' | 'update' = 'read'): Promise<Found> {
+    const { access, reader } = this.#options;
+    const { assistantId } = await this.assistant(call);
+    // The project's handlers know threads.
+    const { contextId } = await reader.require(UNRESTRICTED, assistantId, taskId);
+    const { scope } = await access.ask(call, { event: `threads:${action}`, value: { thread_id: contextId } });
+    return { scope, assistantId, task: await reader.require(scope, assistantId, taskId) };
+  }
+
+  async #send(call: Call, params: Fields) {
+    const { access, sender } = this.#options;
+    const request = readSendRequest(params);
+    const view = { ...viewOf(call, params), historyLength: request.historyLength ?? HISTORY_LENGTH };
+    const assistant = await this.assistant(call);
+    const { assistantId } = assistant;
+    const { contextId } = request.message;
+    const { scope, value: left } = await access.ask(call, {
+      event: 'threads:create_run',
+      value: { thread_id: contextId ?? null, assistant_id: assistantId, metadata: {}, kwargs: {} },
+    });
+    const origin = { ...access.creatorOf(call), scope, assistantScope: UNRESTRICTED };
+    const metadata = isFields(left.metadata) ? left.metadata : {};
+    const task = await sender.send({ readScope: scope, origin, metadata, version: call.version }, assistant, request);
+    return { found: { scope, assistantId, task }, view, returnsImmediately: request.returnsImmediately };
+  }
+
+  async #follow(found: Found, view: TaskViewOptions): Promise<Outcome> {
+    const first = { task: await this.#view(found, view) };
+    return {
+      kind: 'events',
+      first,
+      rest: (closed) => followTask(this.#options.events, { ...found, signal: closed }),
+    };
+  }
+
+  /** Orders the end of a task. Canceling a canceled one does nothing. @throws A2aError */
+  async #cancel({ scope, task }: Found): Promise<void> {
+    const { runs, tasks } = this.#options;
+    if (task.state === 'TASK_STATE_CANCELED') return;
+    if (task.state === 'TASK_STATE_INPUT_REQUIRED' && (await tasks.cancelWaiting(task))) return;
+    if (isInFlight(task)) {
+      const selection = { threadId: task.contextId, runIds: [task.runId] };
+      const cancelled = await runs.cancel(scope, selection, 'interrupt', 'CancelTask requested').catch(ignoreNotFound);
+      if (cancelled) return;
+    }
+    throw new A2aError('TASK_NOT_CANCELABLE', `Task ${task.taskId} cannot be canceled any more`);
+  }
+
+  #view({ scope, task }: Found, view: TaskViewOptions): Promise<A2aTask> {
+    return this.#options.reader.view(scope, task, view);
+  }
+}
+
+/** @throws A2aError */
+function viewOf({ request }: Call, params: Fields): TaskViewOptions {
+  return {
+    historyLength: optionalInteger(params, 'historyLength', { minimum: 0 }) ?? HISTORY_LENGTH,
+    historyScope: historyScopeOf(params, request.headers),
+    withArtifacts: true,
+  };
+}
+
+/** Returns `nothing` for a state that tasks never have here. @throws A2aError */
+function filtersOf(params: Fields): Omit<TaskFilters, 'assistantId'> | 'nothing' {
+  const since = optionalText(params, 'statusTimestampAfter', 'params');
+  if (since !== undefined && Number.isNaN(Date.parse(since))) {
+    throw invalidParams('statusTimestampAfter', 'must be a time as RFC 3339 has it');
+  }
+  const state = readState(optionalText(params, 'status', 'params'));
+  if (state === 'never') return 'nothing';
+  return {
+    contextId: optionalText(params, 'contextId', 'params'),
+    state,
+    since: since === undefined ? undefined : new Date(since).toISOString(),
+  };
+}
+
+/** The run ended meanwhile. */
+function ignoreNotFound(error: unknown): undefined {
+  if (!(error instanceof NotFoundError)) throw error;
+  return undefined;
+}

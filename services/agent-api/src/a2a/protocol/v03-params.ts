@@ -1,0 +1,33 @@
+import { camelKeys, type Fields, isFields } from './read-fields.ts';
+
+/** Brings the parameters of methods of 0.3 into the form of 1.0. Names are in camel case. */
+
+export function sendParamsOfV03(params: Fields): Fields {
+  if (!isFields(params.configuration)) return params;
+  const { blocking, pushNotificationConfig, ...configuration } = camelKeys(params.configuration);
+  return {
+    ...params,
+    configuration: {
+      ...configuration,
+      ...(blocking === false && { returnImmediately: true }),
+      ...(isFields(pushNotificationConfig) && { taskPushNotificationConfig: pushConfigOfV03(pushNotificationConfig) }),
+    },
+  };
+}
+
+export function createPushParamsOfV03(params: Fields): Fields {
+  const { pushNotificationConfig: config } = params;
+  return { taskId: params.taskId ?? params.id, ...(isFields(config) && pushConfigOfV03(config)) };
+}
+
+/** `id` is that of the task. */
+export function pushParamsOfV03({ id, pushNotificationConfigId }: Fields): Fields {
+  return { taskId: id, id: pushNotificationConfigId };
+}
+
+function pushConfigOfV03(config: Fields): Fields {
+  const { id, url, token, authentication } = camelKeys(config);
+  if (!isFields(authentication)) return { id, url, token };
+  const { schemes, credentials } = authentication;
+  return { id, url, token, authentication: { scheme: Array.isArray(schemes) ? schemes[0] : undefined, credentials } };
+}

@@ -1,0 +1,111 @@
+import type { A2aStreamEvent } from '@runyard/contracts';
+import type { Scope } from '../../access/scope.ts';
+import { type FollowedEntry, type FollowRunOptions, followRun } from '../../streams/follow-run.ts';
+import { A2aError } from '../protocol/a2a-error.ts';
+import { isFields } from '../protocol/read-fields.ts';
+import { partsOfContent } from './content-parts.ts';
+import { isAgent } from './state-messages.ts';
+import type { TaskReader } from './task-reader.ts';
+import { isInFlight, type TaskRecord } from './task-record.ts';
+import { artifactsOf, responseArtifact, statusOf } from './task-view.ts';
+
+/** The stream mode of the runs of tasks: what the agent says, as it says it. */
+export const TASK_STREAM_MODE = 'messages-tuple';
+
+export interface TaskEventSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {
+  reader: Pick<TaskReader, 'require' | 'contentOf'>;
+}
+
+export interface FollowTask {
+  scope: Scope;
+  assistantId: string;
+  task: TaskRecord;
+  signal: AbortSignal;
+}
+
+/**
+ * Yields what happens to a task from the beginning of its run in flight until it has ended or needs input, the same for
+ * every reader in any process. The answer comes in parts as it is written, and whole at the end: readers that lost a part
+ * replace what they have. Ends early at the signal, and when the task is deleted.
+ */
+export async function* followTask(
+  sources: TaskEventSources,
+  { scope, assistantId, task, signal }: FollowTask,
+): AsyncGenerator<A2aStreamEvent, void, undefined> {
+  let current = task;
+  while (isInFlight(current)) {
+    yield* runEvents(sources, current, signal);
+    if (signal.aborted) return;
+    const next = await findTask(sources, { scope, assistantId, task: current });
+    if (!next) return;
+    current = next;
+  }
+  const { taskId, contextId } = current;
+  const content = await sources.reader.contentOf(scope, current);
+  for (const artifact of artifactsOf(current, content)) {
+    yield { artifactUpdate: { taskId, contextId, artifact, append: false, lastChunk: true } };
+  }
+  yield { statusUpdate: { taskId, contextId, status: statusOf(current, content) } };
+}
+
+/** Returns the task when no run of it is in flight, or at the signal as it is then; undefined when it was deleted. */
+export async function untilSettled(sources: TaskEventSources, follow: FollowTask): Promise<TaskRecord | undefined> {
+  let current: TaskRecord | undefined = follow.task;
+  while (current && isInFlight(current)) {
+    for await (const _ of followRun(runOf(sources, current, follow.signal))) {
+      // Only its end counts.
+    }
+    current = await findTask(sources, { ...follow, task: current });
+    if (follow.signal.aborted) break;
+  }
+  return current;
+}
+
+async function* runEvents(
+  sources: TaskEventSources,
+  task: TaskRecord,
+  signal: AbortSignal,
+): AsyncGenerator<A2aStreamEvent, void, undefined> {
+  const { taskId, contextId } = task;
+  /** The message whose parts are being sent. */
+  let messageId: unknown;
+  for await (const entry of followRun(runOf(sources, task, signal))) {
+    if (entry.kind === 'metadata') {
+      messageId = undefined;
+      const timestamp = new Date().toISOString();
+      yield { statusUpdate: { taskId, contextId, status: { state: 'TASK_STATE_WORKING', timestamp } } };
+    }
+    const said = messageIn(entry);
+    if (!said) continue;
+    const append = messageId !== undefined && said.id === messageId;
+    messageId = said.id;
+    yield {
+      artifactUpdate: { taskId, contextId, artifact: responseArtifact(task, said.parts), append, lastChunk: false },
+    };
+  }
+}
+
+function runOf({ streams, watch, ends }: TaskEventSources, { contextId, runId }: TaskRecord, signal: AbortSignal) {
+  return { streams, watch, ends, threadId: contextId, runId, signal };
+}
+
+/** Returns a piece of what the agent says at the top of the graph; undefined for anything else. */
+function messageIn({ kind, event, data }: FollowedEntry) {
+  if (kind !== TASK_STREAM_MODE || event !== 'messages') return undefined;
+  const [message] = JSON.parse(data) as unknown[];
+  if (!isFields(message) || !isAgent(message)) return undefined;
+  const parts = partsOfContent(message.content);
+  return parts.length > 0 ? { id: message.id, parts } : undefined;
+}
+
+async function findTask(
+  { reader }: TaskEventSources,
+  { scope, assistantId, task }: Omit<FollowTask, 'signal'>,
+): Promise<TaskRecord | undefined> {
+  try {
+    return await reader.require(scope, assistantId, task.taskId);
+  } catch (error) {
+    if (error instanceof A2aError) return undefined;
+    throw error;
+  }
+}

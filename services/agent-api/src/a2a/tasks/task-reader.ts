@@ -1,0 +1,77 @@
+import { type A2aTask, isUuid } from '@runyard/contracts';
+import type { RunEngine } from '@runyard/run-engine';
+import type { Scope } from '../../access/scope.ts';
+import type { ThreadStore } from '../../threads/thread-store.ts';
+import { taskNotFound } from '../protocol/a2a-error.ts';
+import { isFields } from '../protocol/read-fields.ts';
+import { messagesIn, type StateMessage } from './state-messages.ts';
+import { isInFlight, type TaskRecord } from './task-record.ts';
+import type { TaskStore } from './task-store.ts';
+import { type TaskContent, type TaskViewOptions, toTask } from './task-view.ts';
+
+export interface TaskReaderOptions {
+  tasks: Pick<TaskStore, 'find'>;
+  engine: Pick<RunEngine, 'findRuns' | 'readOutcome'>;
+  threads: Pick<ThreadStore, 'find'>;
+}
+
+const NO_CONTENT: TaskContent = { values: undefined, sent: [] };
+
+/** Reads tasks with their content: messages and values are in their runs and in the state of their thread. */
+export class TaskReader {
+  readonly #options: TaskReaderOptions;
+
+  constructor(options: TaskReaderOptions) {
+    this.#options = options;
+  }
+
+  /** @throws A2aError */
+  async require(scope: Scope, assistantId: string, taskId: string): Promise<TaskRecord> {
+    const task = isUuid(taskId) ? await this.#options.tasks.find(scope, assistantId, taskId.toLowerCase()) : undefined;
+    if (!task) throw taskNotFound(taskId);
+    return task;
+  }
+
+  async view(scope: Scope, task: TaskRecord, options: TaskViewOptions): Promise<A2aTask> {
+    const showsContent =
+      options.withArtifacts || options.historyLength > 0 || task.state === 'TASK_STATE_INPUT_REQUIRED';
+    return toTask(task, showsContent ? await this.contentOf(scope, task) : NO_CONTENT, options);
+  }
+
+  /** Returns the content of a task. @throws EncryptionError */
+  async contentOf(scope: Scope, task: TaskRecord): Promise<TaskContent> {
+    const { contextId: threadId, runId } = task;
+    if (isInFlight(task)) {
+      const [values, sent] = await Promise.all([this.#valuesOfThread(scope, threadId), this.#sentBy(runId)]);
+      return { values: withoutInterrupts(values), sent };
+    }
+    const outcome = await this.#options.engine.readOutcome({ threadId, runId });
+    if (outcome?.values) return { values: parseJson(outcome.values), sent: [] };
+    // The values of a run are kept for a while, those of its thread for good. Later runs may have replaced all of them
+    // but the messages.
+    const values = await this.#valuesOfThread(scope, threadId);
+    if (messagesIn(values)) return { values, sent: [] };
+    return { values: task.isNewest ? values : undefined, sent: await this.#sentBy(runId) };
+  }
+
+  async #valuesOfThread(scope: Scope, threadId: string): Promise<unknown> {
+    const thread = await this.#options.threads.find(scope, threadId);
+    return thread?.values ? parseJson(thread.values) : undefined;
+  }
+
+  /** Returns the messages that a run was created with. */
+  async #sentBy(runId: string): Promise<StateMessage[]> {
+    const [run] = await this.#options.engine.findRuns([runId]);
+    return messagesIn(run?.kwargs.input) ?? [];
+  }
+}
+
+function withoutInterrupts(values: unknown): unknown {
+  if (!isFields(values)) return values;
+  const { __interrupt__: _, ...rest } = values;
+  return rest;
+}
+
+function parseJson(text: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'));
+}

@@ -1,0 +1,105 @@
+import type { A2aArtifact, A2aMessage, A2aTask, A2aTaskStatus } from '@runyard/contracts';
+import type { HistoryScope } from '../protocol/history-scope.ts';
+import { isFields } from '../protocol/read-fields.ts';
+import { lastAnswer, messagesIn, messagesOfTask, type StateMessage, toHistory } from './state-messages.ts';
+import type { TaskRecord } from './task-record.ts';
+
+/** The content of a task, beside its record. */
+export interface TaskContent {
+  /** The values of its newest run, or of its thread; undefined when there are none. */
+  values: unknown;
+  /** Messages of a run in flight that the values lack. */
+  sent: StateMessage[];
+}
+
+export interface TaskViewOptions {
+  /** The newest messages to show; 0 leaves the history out. */
+  historyLength: number;
+  historyScope: HistoryScope;
+  withArtifacts: boolean;
+}
+
+export function toTask(record: TaskRecord, content: TaskContent, options: TaskViewOptions): A2aTask {
+  const { taskId: id, contextId } = record;
+  const artifacts = options.withArtifacts ? artifactsOf(record, content) : [];
+  const history = options.historyLength > 0 ? historyOf(record, content, options.historyScope) : [];
+  return {
+    id,
+    contextId,
+    status: statusOf(record, content),
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(history.length > 0 && { history: history.slice(-options.historyLength) }),
+  };
+}
+
+/** Returns the status, with the error of a failed task and the question of one that waits. */
+export function statusOf(record: TaskRecord, content: TaskContent): A2aTaskStatus {
+  const { state, statusAt: timestamp } = record;
+  const text = state === 'TASK_STATE_FAILED' ? failureOf(record) : questionOf(record, content);
+  return { state, ...(text !== undefined && { message: agentMessage(record, text) }), timestamp };
+}
+
+/**
+ * Returns what the task has brought forth: the agent's answer, or the whole state of a graph without messages; while it
+ * waits, the interrupts.
+ */
+export function artifactsOf(record: TaskRecord, { values }: TaskContent): A2aArtifact[] {
+  if (record.state === 'TASK_STATE_INPUT_REQUIRED') {
+    return interruptsIn(values).map((interrupt, index) => ({
+      artifactId: typeof interrupt.id === 'string' ? interrupt.id : `${record.runId}-${index}`,
+      name: 'Interrupt',
+      parts: [{ data: interrupt }],
+    }));
+  }
+  if (record.state !== 'TASK_STATE_COMPLETED') return [];
+  const messages = messagesIn(values);
+  const parts = messages ? lastAnswer(messagesOfTask(messages, record.taskId, record.isNewest)) : dataOf(values);
+  return parts ? [responseArtifact(record, parts)] : [];
+}
+
+/** Returns the artifact of an answer, whole or in parts as it comes: its id is the same in both. */
+export function responseArtifact({ runId }: Pick<TaskRecord, 'runId'>, parts: A2aArtifact['parts']): A2aArtifact {
+  return { artifactId: runId, name: 'Assistant Response', parts };
+}
+
+function historyOf(
+  { taskId, contextId, isNewest }: TaskRecord,
+  content: TaskContent,
+  scope: HistoryScope,
+): A2aMessage[] {
+  const known = messagesIn(content.values) ?? [];
+  const own = scope === 'context' ? known : messagesOfTask(known, taskId, isNewest && content.sent.length === 0);
+  const ids = new Set(own.map(({ id }) => id));
+  return toHistory([...own, ...content.sent.filter(({ id }) => !ids.has(id))], { contextId, taskId });
+}
+
+function dataOf(values: unknown): A2aArtifact['parts'] | undefined {
+  if (values === undefined || values === null) return undefined;
+  if (!isFields(values)) return [{ data: values }];
+  const { __interrupt__: _, ...data } = values;
+  return [{ data }];
+}
+
+function interruptsIn(values: unknown): Record<string, unknown>[] {
+  const interrupts = isFields(values) ? values.__interrupt__ : undefined;
+  if (!Array.isArray(interrupts)) return [];
+  return interrupts.filter(isFields).map(({ id, value, response_schema: schema }) => ({
+    id,
+    value,
+    ...(schema !== undefined && { response_schema: schema }),
+  }));
+}
+
+function questionOf({ state }: TaskRecord, { values }: TaskContent): string | undefined {
+  if (state !== 'TASK_STATE_INPUT_REQUIRED') return undefined;
+  const texts = interruptsIn(values).flatMap(({ value }) => (typeof value === 'string' && value !== '' ? [value] : []));
+  return texts.length > 0 ? texts.join('\n') : undefined;
+}
+
+function failureOf({ error }: TaskRecord): string {
+  return error ? `${error.error}: ${error.message}` : 'The run failed';
+}
+
+function agentMessage({ runId, taskId, contextId }: TaskRecord, text: string): A2aMessage {
+  return { messageId: `${runId}-status`, role: 'ROLE_AGENT', parts: [{ text }], contextId, taskId };
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { A2aAccess, Call, Question } from '../src/a2a/methods/access.ts';
+import { TaskMethods, type TaskMethodsOptions } from '../src/a2a/methods/task-methods.ts';
+import type { Scope } from '../src/access/scope.ts';
+import { openServices, type TestServices } from './services.ts';
+
+const ADA = [{ owner: 'ada' }];
+const BOB = [{ owner: 'bob' }];
+
+let services: TestServices;
+beforeAll(async () => {
+  services = await openServices();
+});
+afterAll(() => services?.close());
+
+const asked: Question[] = [];
+beforeEach(() => asked.splice(0));
+
+/** Returns the methods as somebody calls them whose rows are these. */
+function methodsFor(scope: Scope): TaskMethods {
+  const { assistants, tasks, taskReader: reader, messages: sender, runs } = services;
+  const access: A2aAccess = {
+    ask: async (_call, question) => {
+      asked.push(question);
+      return { scope, value: { ...question.value, metadata: { marked: true } } };
+    },
+    creatorOf: () => ({ userId: '', requestId: '' }),
+  };
+  const events = {} as TaskMethodsOptions['events'];
+  return new TaskMethods({ access, assistants, tasks, reader, sender, runs, events });
+}
+const call = {
+  assistant: 'echo',
+  version: '1.0',
+  request: { headers: {}, signal: new AbortController().signal },
+} as unknown as Call;
+const says = (more: object = {}) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }], ...more },
+  configuration: { returnImmediately: true },
+});
+async function resultOf(outcome: Promise<{ kind: string }>): Promise<Record<string, never>> {
+  return ((await outcome) as unknown as { value: Record<string, never> }).value;
+}
+
+it('a task belongs to whoever sent its first message, and is missing for everybody else', async () => {
+  const { id, contextId } = await resultOf(methodsFor(ADA).send(call, says()));
+  const { metadata } = await services.threads.get(ADA, contextId!);
+  expect(metadata).toMatchObject({ owner: 'ada', marked: true });
+  expect(await resultOf(methodsFor(ADA).get(call, { id }))).toMatchObject({ id });
+  const stranger = methodsFor(BOB);
+  const missing = { reason: 'TASK_NOT_FOUND' };
+  await expect(stranger.get(call, { id })).rejects.toMatchObject(missing);
+  await expect(stranger.subscribe(call, { id })).rejects.toMatchObject(missing);
+  await expect(stranger.cancel(call, { id })).rejects.toMatchObject(missing);
+  await expect(stranger.task(call, { taskId: id }, 'update')).rejects.toMatchObject(missing);
+  await expect(stranger.send(call, says({ taskId: id }))).rejects.toMatchObject(missing);
+  await expect(stranger.send(call, says({ contextId }))).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+  const page = { tasks: [], totalSize: 0, nextPageToken: '' };
+  expect(await resultOf(stranger.list(call, { contextId }))).toMatchObject(page);
+});
+
+it("the project's handlers are asked what the operations of the HTTP API with the same effect ask", async () => {
+  const methods = methodsFor(ADA);
+  const { id, contextId } = await resultOf(methods.send(call, says()));
+  await methods.get(call, { id });
+  await methods.cancel(call, { id });
+  await methods.list(call, {});
+  const about = { thread_id: contextId };
+  expect(asked.filter(({ event }) => event !== 'assistants:read')).toMatchObject([
+    { event: 'threads:create_run', value: { assistant_id: services.echo } },
+    { event: 'threads:read', value: about },
+    { event: 'threads:update', value: about },
+    { event: 'threads:search' },
+  ]);
+  expect(asked.filter(({ event }) => event === 'assistants:read')).toHaveLength(4);
+});

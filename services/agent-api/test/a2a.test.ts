@@ -1,0 +1,453 @@
+import { randomUUID } from 'node:crypto';
+import { WebhookReceiver } from '@runyard/test-kit';
+import canonicalize from 'canonicalize';
+import { flattenedVerify, importJWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import { ask, open } from './raw-http.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the protocol are looked into at many places.
+type Json = any;
+
+let deployment: TestDeployment;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  receiver = await new WebhookReceiver().open();
+  deployment = await startDeployment({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+});
+afterAll(async () => {
+  await deployment?.close();
+  await receiver?.close();
+});
+
+const V1 = { 'a2a-version': '1.0' };
+const base = () => `${deployment.url}/a2a/echo`;
+
+async function rpc(method: string, params: object, headers: Record<string, string> = V1): Promise<Json> {
+  const { json } = await ask(base(), { body: { jsonrpc: '2.0', id: 7, method, params }, headers });
+  expect(json).toMatchObject({ jsonrpc: '2.0', id: 7 });
+  return json;
+}
+const says = (text: string, more: object = {}) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
+});
+const human = (task: Json) => task.history.find(({ role }: Json) => role === 'ROLE_USER');
+/** Returns the values of a graph that has answered the message of its run. */
+const answered = (claimed: { kwargs: Record<string, unknown> }, content: unknown) => {
+  const { messages } = claimed.kwargs.input as { messages: object[] };
+  return { messages: [...messages, { type: 'ai', id: randomUUID(), content }] };
+};
+
+/** Sends a message whose run the fake worker answers. */
+async function complete(text: string, answer: unknown = `echo: ${text}`, more: object = {}): Promise<Json> {
+  const sent = rpc('SendMessage', says(text, more));
+  const run = await deployment.worker.take();
+  await run.succeed(answered(run.claimed, answer));
+  return (await sent).result.task;
+}
+
+/** Sends a message at whose end the graph asks. */
+async function askBack(): Promise<Json> {
+  const sent = rpc('SendMessage', says('may I?'));
+  const run = await deployment.worker.take();
+  await run.ask({ messages: [] }, [{ id: 'i1', value: 'Really?' }]);
+  return (await sent).result.task;
+}
+
+describe('cards', () => {
+  it('a card names addresses by which the client reached the server, and is signed for clients of both versions', async () => {
+    const forwarded = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' };
+    const path = `${base()}/.well-known/agent-card.json`;
+    const pure = (await ask(path, { headers: { ...V1, ...forwarded } })).json as Json;
+    expect(pure.supportedInterfaces.map(({ url }: Json) => url)).toEqual(
+      Array(3).fill(expect.stringMatching(/^https:\/\/agents\.example\.com\/a2a\/[0-9a-f-]{36}$/)),
+    );
+    expect(pure).not.toHaveProperty('url');
+    const { headers, json } = await ask(path);
+    const hybrid = json as Json;
+    expect(hybrid).toMatchObject({ protocolVersion: '0.3.0', preferredTransport: 'JSONRPC', url: expect.any(String) });
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=300',
+      vary: expect.stringContaining('A2A-Version'),
+    });
+    const { keys } = (await ask(`${deployment.url}/.well-known/agent-card-keys.json`)).json as Json;
+    const key = await importJWK(keys[0], 'ES256');
+    const verify = async ({ signatures, ...card }: Json) => {
+      const payload = Buffer.from(canonicalize(card)!).toString('base64url');
+      const { protectedHeader } = await flattenedVerify({ ...signatures.at(-1), payload }, key);
+      expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'JOSE', kid: keys[0].kid });
+    };
+    await verify(pure);
+    await verify(hybrid);
+    await expect(verify({ ...hybrid, name: 'changed' })).rejects.toThrow();
+  });
+
+  it('a card is found by the assistant, by the graph and in the query, and of several graphs one has to be named', async () => {
+    const { json } = await ask(`${deployment.url}/.well-known/agent-card.json?assistant_id=echo`, { headers: V1 });
+    expect(json).toMatchObject({ name: 'echo', capabilities: { streaming: true, pushNotifications: true } });
+    expect((await ask(`${deployment.url}/.well-known/agent-card.json`)).status).toBe(400);
+    expect((await ask(`${deployment.url}/a2a/${randomUUID()}/.well-known/agent-card.json`)).status).toBe(404);
+    const extended = (await rpc('GetExtendedAgentCard', {})).result;
+    expect(extended.skills.map(({ id }: Json) => id)).toContain('structured-input');
+    expect((await ask(`${base()}/extendedAgentCard`, { headers: V1 })).json).toMatchObject({ name: 'echo' });
+  });
+});
+
+describe('a message', () => {
+  it('becomes a task with the answer as artifact, in the form that the version asks for', async () => {
+    const task = await complete('hi');
+    expect(task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED', timestamp: expect.stringMatching(/\.\d{3}Z$/) },
+      artifacts: [{ name: 'Assistant Response', parts: [{ text: 'echo: hi' }] }],
+      history: [{ role: 'ROLE_USER', parts: [{ text: 'hi' }] }, { role: 'ROLE_AGENT' }],
+    });
+    expect(JSON.stringify(task)).not.toContain('"kind"');
+    for (const [method, headers] of [
+      ['tasks/get', V1],
+      ['GetTask', {}],
+    ] as const) {
+      expect((await rpc(method, { id: task.id }, headers)).result).toMatchObject({
+        kind: 'task',
+        status: { state: 'completed' },
+        artifacts: [{ parts: [{ kind: 'text', text: 'echo: hi' }] }],
+        history: [{ kind: 'message', role: 'user' }, { role: 'agent' }],
+      });
+    }
+    const extension = 'https://langchain.com/a2a/extensions/history-scope/v1';
+    const again = await ask(`${base()}/tasks/${task.id}`, { headers: { 'a2a-extensions': extension } });
+    expect([again.json, again.headers['a2a-extensions']]).toEqual([task, extension]);
+    expect((await ask(`${base()}/tasks/${task.id}?historyLength=0`)).json).not.toHaveProperty('history');
+    expect((await ask(`${base()}/tasks/${task.id}?history_length=1`)).json).toMatchObject({ history: [{}] });
+  });
+
+  it('of 0.3 is answered without a version, with files and data in both directions', async () => {
+    const parts = [
+      { kind: 'text', text: 'look' },
+      { kind: 'file', file: { bytes: 'aGk=', mimeType: 'image/png', name: 'hi.png' } },
+      { kind: 'data', data: { extra: 1 } },
+    ];
+    const message = { kind: 'message', role: 'user', messageId: 'm1', parts, metadata: { team: 'red' } };
+    const sent = rpc('message/send', { message, context: { tone: 'kind' } }, {});
+    const run = await deployment.worker.take();
+    expect(run.claimed.kwargs).toMatchObject({
+      context: { tone: 'kind' },
+      input: {
+        extra: 1,
+        messages: [
+          {
+            type: 'human',
+            id: 'm1',
+            content: [
+              { type: 'text', text: 'look' },
+              { type: 'image', mimeType: 'image/png', data: 'aGk=' },
+            ],
+            additional_kwargs: { a2a: { task_id: run.claimed.runId, metadata: { team: 'red' } } },
+          },
+        ],
+      },
+    });
+    const image = { type: 'image', mimeType: 'image/png', url: 'https://example.com/x.png' };
+    await run.succeed(answered(run.claimed, [{ type: 'text', text: 'seen' }, image]));
+    const file = { uri: 'https://example.com/x.png', mimeType: 'image/png' };
+    expect((await sent).result).toMatchObject({
+      kind: 'task',
+      artifacts: [
+        {
+          parts: [
+            { kind: 'text', text: 'seen' },
+            { kind: 'file', file },
+          ],
+        },
+      ],
+      history: [{ parts: [{ text: 'look' }, { kind: 'file', file: { bytes: 'aGk=', name: 'hi.png' } }] }, {}],
+    });
+  });
+
+  it('over HTTP is answered at once when the client asks for that, and its context goes on with the next', async () => {
+    const contextId = randomUUID();
+    const first = await ask(`${base()}/message:send`, {
+      body: { ...says('one', { context_id: contextId }), configuration: { return_immediately: true } },
+      headers: V1,
+    });
+    expect(first.json).toMatchObject({ task: { contextId, status: { state: 'TASK_STATE_SUBMITTED' } } });
+    const run = await deployment.worker.take();
+    await run.succeed(answered(run.claimed, 'first'));
+    const second = await complete('two', 'second', { contextId });
+    expect(second).toMatchObject({ contextId, artifacts: [{ parts: [{ text: 'second' }] }] });
+    expect(human(second).parts).toEqual([{ text: 'two' }]);
+    const { tasks } = (await ask(`${base()}/tasks?contextId=${contextId}&includeArtifacts=true`)).json as Json;
+    expect(tasks.map(({ artifacts }: Json) => artifacts[0].parts[0].text)).toEqual(['second', 'first']);
+  });
+
+  it.each<[string, object, number]>([
+    ['of the agent', { role: 'agent' }, -32602],
+    ['without an id', { messageId: '' }, -32602],
+    ['without parts', { parts: [] }, -32602],
+    ['with a part of two kinds', { parts: [{ text: 'a', url: 'https://a.example' }] }, -32005],
+    ['with bytes that are not base64', { parts: [{ raw: '%%' }] }, -32005],
+    ['of an unknown media type', { parts: [{ raw: 'aGk=', mediaType: 'model/obj' }] }, -32005],
+    ['in a context that is no UUID', { contextId: 'mine' }, -32602],
+    ['to a task that does not exist', { taskId: randomUUID() }, -32001],
+    ['that answers nothing', { parts: [{ data: { resume: 1 } }], contextId: randomUUID() }, -32004],
+  ])('%s is refused with the error of the protocol', async (_, change, code) => {
+    const answer = await rpc('SendMessage', says('x', change));
+    expect(answer.error).toMatchObject({ code });
+    const overHttp = await ask(`${base()}/message:send`, { body: says('x', change) });
+    expect(overHttp.status).toBe(code === -32001 ? 404 : 400);
+    expect(overHttp.json).toMatchObject({ error: { code: overHttp.status, message: expect.any(String) } });
+  });
+});
+
+describe('a call', () => {
+  it.each<[string, unknown, number]>([
+    ['of no object', [], -32600],
+    ['of another version of JSON-RPC', { jsonrpc: '1.0', id: 1, method: 'GetTask' }, -32600],
+    ['without an id', { jsonrpc: '2.0', method: 'GetTask' }, -32600],
+    ['of an unknown method', { jsonrpc: '2.0', id: 1, method: 'tasks/explode' }, -32601],
+    ['of a name that every object has', { jsonrpc: '2.0', id: 1, method: 'constructor' }, -32601],
+    ['with parameters that are no object', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: [1] }, -32602],
+    ['about an id that is no text', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 5 } }, -32602],
+    ['about an unknown task', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } }, -32001],
+  ])('%s gets the error of the protocol', async (_, body, code) => {
+    const answer = await ask(base(), { body, headers: V1 });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ jsonrpc: '2.0', error: { code } });
+  });
+
+  it('in a version that is not spoken, of bad JSON or to an unknown assistant gets the error of the protocol', async () => {
+    const unknown = (await rpc('GetTask', { id: 'x' }, { 'a2a-version': '9.1' })).error;
+    expect(unknown).toMatchObject({ code: -32009, data: [{ reason: 'VERSION_NOT_SUPPORTED' }] });
+    const bad = await fetch(base(), { method: 'POST', body: '{"a":', headers: V1 });
+    expect(await bad.json()).toMatchObject({ id: null, error: { code: -32700 } });
+    const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } };
+    expect((await ask(`${deployment.url}/a2a/${randomUUID()}`, { body })).json).toMatchObject({
+      error: { code: -32602 },
+    });
+    const overHttp = await ask(`${base()}/tasks`, { headers: { 'a2a-version': '0.3' } });
+    expect([overHttp.status, overHttp.json]).toMatchObject([400, { error: { status: 'INVALID_ARGUMENT' } }]);
+  });
+});
+
+describe('a task', () => {
+  it('streams its answer as it is written, and every reader gets it whole at the end', async () => {
+    const stream = await open(`${base()}/message:stream`, { body: says('tell'), headers: V1 });
+    expect(stream.headers['content-type']).toContain('text/event-stream');
+    await stream.until('TASK_STATE_SUBMITTED');
+    const run = await deployment.worker.take();
+    const { runId } = run.claimed;
+    const subscribed = await open(base(), {
+      body: { jsonrpc: '2.0', id: 's', method: 'SubscribeToTask', params: { id: runId } },
+      headers: V1,
+    });
+    const old = await open(base(), {
+      body: { jsonrpc: '2.0', id: 'o', method: 'tasks/resubscribe', params: { id: runId } },
+    });
+    const chunk = (content: string) => [{ type: 'AIMessageChunk', id: 'a', content }, {}];
+    await run.emit('messages-tuple', chunk('Once '), 'messages');
+    await run.emit('messages-tuple', chunk('upon'), 'messages');
+    await Promise.all([stream, subscribed, old].map((each) => each.until('upon')));
+    await run.succeed(answered(run.claimed, 'Once upon a time'));
+    const events = dataIn(await stream.complete);
+    expect(events.slice(1).map(brief)).toEqual([
+      'TASK_STATE_WORKING',
+      'Once  false false',
+      'upon true false',
+      'Once upon a time false true',
+      'TASK_STATE_COMPLETED',
+    ]);
+    const enveloped = dataIn(await subscribed.complete);
+    expect(enveloped.every(({ id }: Json) => id === 's')).toBe(true);
+    expect(enveloped.slice(1).map(({ result }: Json) => brief(result))).toEqual(events.slice(1).map(brief));
+    expect(dataIn(await old.complete).at(-1)).toMatchObject({
+      result: { kind: 'status-update', final: true, status: { state: 'completed' } },
+    });
+    const over = await rpc('SubscribeToTask', { id: runId });
+    expect(over.error).toMatchObject({ code: -32004 });
+  });
+
+  it('that asks waits for input, and goes on under its id when it is answered once', async () => {
+    const asked = await askBack();
+    expect(asked).toMatchObject({
+      status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ text: 'Really?' }] } },
+      artifacts: [{ name: 'Interrupt', parts: [{ data: { id: 'i1', value: 'Really?' } }] }],
+    });
+    const { id: taskId } = asked;
+    const other = await rpc('SendMessage', says('yes', { taskId, contextId: randomUUID() }));
+    expect(other.error).toMatchObject({ code: -32602 });
+    const resumed = rpc('SendMessage', says('yes', { taskId }));
+    const run = await deployment.worker.take();
+    expect(run.claimed.kwargs).toMatchObject({ command: { resume: 'yes' }, input: null });
+    expect(run.claimed.metadata).toMatchObject({ task_id: taskId, task_start_id: taskId });
+    expect((await rpc('SendMessage', says('no', { taskId }))).error).toMatchObject({ code: -32004 });
+    await run.succeed({ messages: [{ type: 'ai', content: 'done' }] });
+    expect((await resumed).result.task).toMatchObject({ id: taskId, status: { state: 'TASK_STATE_COMPLETED' } });
+    expect((await rpc('SendMessage', says('more', { taskId }))).error).toMatchObject({ code: -32004 });
+  });
+
+  it('is answered by data too, and by a command beside the message of 0.3', async () => {
+    const first = await askBack();
+    const byData = rpc(
+      'SendMessage',
+      says('', { parts: [{ data: { resume: { ok: true } } }], contextId: first.contextId }),
+    );
+    const run = await deployment.worker.take();
+    expect(run.claimed.kwargs.command).toEqual({ resume: { ok: true } });
+    await run.succeed({ messages: [] });
+    expect((await byData).result.task.id).toBe(first.id);
+    const second = await askBack();
+    const message = { role: 'user', messageId: 'm', parts: [{ kind: 'text', text: '-' }], taskId: second.id };
+    const byCommand = rpc('message/send', { message, command: { resume: 5 } }, {});
+    const next = await deployment.worker.take();
+    expect(next.claimed.kwargs.command).toEqual({ resume: 5 });
+    await next.fail({ error: 'Error', message: 'no luck' });
+    expect((await byCommand).result).toMatchObject({
+      status: { state: 'failed', message: { parts: [{ text: 'Error: no luck' }] } },
+    });
+  });
+
+  it('outlives the process that took its message: another one streams all of it, and takes the answer', async () => {
+    const another = await deployment.startAnother();
+    const stream = await open(`${another.url}/a2a/echo/message:stream`, { body: says('x'), headers: V1 });
+    const run = await deployment.worker.take();
+    const { runId: taskId } = run.claimed;
+    const chunk = [{ type: 'AIMessageChunk', id: 'a', content: 'Hm.' }, {}];
+    await run.emit('messages-tuple', chunk, 'messages');
+    await stream.until('Hm.');
+    await another.stop({ signal: 'SIGKILL' });
+    const followed = await open(`${base()}/tasks/${taskId}:subscribe`, { headers: V1 });
+    await followed.until('Hm.');
+    await run.ask({ messages: [] }, [{ id: 'i', value: 'Really?' }]);
+    expect(
+      dataIn(await followed.complete)
+        .slice(1)
+        .map(brief),
+    ).toEqual(['TASK_STATE_WORKING', 'Hm. false false', 'undefined false true', 'TASK_STATE_INPUT_REQUIRED']);
+    const resumed = rpc('SendMessage', says('yes', { taskId }));
+    await (await deployment.worker.take()).succeed({ messages: [{ type: 'ai', content: 'done' }] });
+    expect((await resumed).result.task).toMatchObject({ id: taskId, status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+
+  it('is canceled while it works or waits, and not when it has ended', async () => {
+    const { task } = (await rpc('SendMessage', { ...says('x'), configuration: { returnImmediately: true } })).result;
+    const run = await deployment.worker.take();
+    const cancel = ask(`${base()}/tasks/${task.id}:cancel`, { method: 'POST' });
+    await deployment.worker.order(run);
+    await run.interrupt({ messages: [] });
+    expect((await cancel).json).toMatchObject({ id: task.id, status: { state: 'TASK_STATE_CANCELED' } });
+    expect((await rpc('tasks/cancel', { id: task.id })).result).toMatchObject({ status: { state: 'canceled' } });
+    const waiting = await askBack();
+    expect((await rpc('CancelTask', { id: waiting.id })).result.status.state).toBe('TASK_STATE_CANCELED');
+    expect((await rpc('SendMessage', says('yes', { taskId: waiting.id }))).error).toMatchObject({ code: -32004 });
+    const done = await complete('x');
+    expect((await rpc('CancelTask', { id: done.id })).error).toMatchObject({ code: -32002 });
+    expect((await rpc('CancelTask', { id: randomUUID() })).error).toMatchObject({ code: -32001 });
+  });
+
+  it('is listed by page, state, time and context, and belongs to its assistant', async () => {
+    const contextId = randomUUID();
+    const ids: string[] = [];
+    for (const text of ['a', 'b', 'c']) ids.unshift((await complete(text, text, { contextId })).id);
+    const { tasks, nextPageToken, totalSize } = (await rpc('ListTasks', { contextId, pageSize: 2 })).result;
+    expect([tasks.map(({ id }: Json) => id), totalSize]).toEqual([ids.slice(0, 2), 3]);
+    expect(tasks[0]).not.toHaveProperty('artifacts');
+    const rest = (await rpc('ListTasks', { contextId, pageSize: 2, pageToken: nextPageToken })).result;
+    expect(rest).toMatchObject({ tasks: [{ id: ids[2] }], nextPageToken: '', pageSize: 2 });
+    const since = await rpc('ListTasks', {
+      contextId,
+      statusTimestampAfter: tasks[1].status.timestamp,
+      historyLength: 1,
+    });
+    expect(since.result.tasks.map(({ id }: Json) => id)).toEqual(ids.slice(0, 2));
+    expect(since.result.tasks[0].history).toHaveLength(1);
+    const failed = await rpc('ListTasks', { contextId, status: 'TASK_STATE_FAILED' });
+    expect(failed.result).toEqual({ tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 });
+    for (const wrong of [{ pageSize: 0 }, { pageToken: 'zap' }, { status: 'DONE' }, { statusTimestampAfter: 'now' }]) {
+      expect((await rpc('ListTasks', wrong)).error).toMatchObject({ code: -32602 });
+    }
+    const elsewhere = await ask(`${deployment.url}/a2a/chat/tasks/${ids[0]}`);
+    expect([elsewhere.status, elsewhere.json]).toMatchObject([
+      404,
+      { error: { details: [{ reason: 'TASK_NOT_FOUND' }] } },
+    ]);
+  });
+
+  it('keeps its answer when the values of its run are no longer kept', async () => {
+    const task = await complete('old');
+    await deployment.pool.query('UPDATE run SET result = NULL WHERE run_id = $1', [task.id]);
+    expect((await rpc('GetTask', { id: task.id })).result).toEqual(task);
+  });
+});
+
+describe('push notifications', () => {
+  it('are configured, shown and removed, by JSON-RPC and by HTTP', async () => {
+    const task = await complete('x');
+    const url = receiver.url(`/${randomUUID()}`);
+    const configs = `${base()}/tasks/${task.id}/pushNotificationConfigs`;
+    const authentication = { scheme: 'Bearer', credentials: 'secret' };
+    const made = (await ask(configs, { body: { url, token: 't', authentication } })).json as Json;
+    expect(made).toEqual({ id: expect.any(String), taskId: task.id, url, token: 't', authentication });
+    expect((await ask(configs)).json).toEqual({ configs: [made], nextPageToken: '' });
+    expect((await ask(`${configs}/${made.id}`)).json).toEqual(made);
+    expect((await rpc('tasks/pushNotificationConfig/list', { id: task.id })).result).toEqual([
+      {
+        taskId: task.id,
+        pushNotificationConfig: {
+          id: made.id,
+          url,
+          token: 't',
+          authentication: { schemes: ['Bearer'], credentials: 'secret' },
+        },
+      },
+    ]);
+    const { rows } = await deployment.pool.query('SELECT count(*) FROM a2a_push_config WHERE task_id = $1', [task.id]);
+    expect(rows).toEqual([{ count: '1' }]);
+    expect((await ask(`${configs}/${made.id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await ask(`${configs}/${made.id}`)).status).toBe(404);
+    for (const wrong of ['/path', 'http://10.0.0.1/x', 'not a url', 'file:///etc/passwd']) {
+      expect((await ask(configs, { body: { url: wrong } })).status).toBe(400);
+    }
+  });
+
+  it('carry the task to each receiver when it asks and when it ends, in the form of its version', async () => {
+    const [path, oldPath] = [`/${randomUUID()}`, `/${randomUUID()}`];
+    const authentication = { scheme: 'Bearer', credentials: 'secret' };
+    const taskPushNotificationConfig = { url: receiver.url(path), token: 't', authentication };
+    const sent = rpc('SendMessage', { ...says('x'), configuration: { taskPushNotificationConfig } });
+    const run = await deployment.worker.take();
+    const { runId: taskId } = run.claimed;
+    const pushNotificationConfig = { url: receiver.url(oldPath) };
+    await rpc('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig }, {});
+    await run.ask({ messages: [] }, [{ id: 'i', value: 'Sure?' }]);
+    await sent;
+    const [asked] = await receiver.received(path);
+    expect(asked?.headers).toMatchObject({
+      'content-type': 'application/a2a+json',
+      authorization: 'Bearer secret',
+      'x-a2a-notification-token': 't',
+      'webhook-signature': expect.any(String),
+    });
+    expect(asked?.body).toMatchObject({ task: { id: taskId, status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
+    const [old] = await receiver.received(oldPath);
+    expect(old?.headers['content-type']).toBe('application/json');
+    expect(old?.body).toMatchObject({ kind: 'task', id: taskId, status: { state: 'input-required' } });
+    const resumed = rpc('SendMessage', says('yes', { taskId }));
+    await (await deployment.worker.take()).succeed({ messages: [{ type: 'ai', content: 'done' }] });
+    await resumed;
+    const [, ended] = await receiver.received(path, 2);
+    expect(ended?.body).toMatchObject({
+      task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'done' }] }] },
+    });
+  });
+});
+
+function dataIn(stream: string): Json[] {
+  return stream
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)));
+}
+
+function brief({ statusUpdate, artifactUpdate }: Json): string {
+  if (statusUpdate) return statusUpdate.status.state;
+  return `${artifactUpdate.artifact.parts[0].text} ${artifactUpdate.append} ${artifactUpdate.lastChunk}`;
+}
