@@ -82,7 +82,7 @@ export const cases = [
     run: async (ctx) => {
       const body = { channels: CHANNELS, namespaces: [['child']] };
       const events = await follow(ctx, await runFamily(ctx), body, isEnd);
-      for (const event of events) expect(namespaceOf(event)[0]).toMatch(/^child:/);
+      for (const event of events) expect(String(namespaceOf(event)[0])).toMatch(/^child:/);
     },
   }),
   fieldCase({
