@@ -30,7 +30,7 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
-  refuseUnmetProtection(project);
+  refuseUnmetProtection(project, aesKey);
   const cipher = openDataCipher({ aesKey, aesJsonKeys });
   const loopback = await ProjectLoopback.open(user);
   const environment = loopback.folder.withHome(location.environment);

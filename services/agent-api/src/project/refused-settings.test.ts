@@ -3,12 +3,19 @@ import { refuseUnmetProtection } from './refused-settings.ts';
 
 const handler = { file: '/project/auth.ts', symbol: 'auth' };
 const plain = { auth: null, encryption: null };
+const refuse = (project: Parameters<typeof refuseUnmetProtection>[0], aesKey?: string) => () =>
+  refuseUnmetProtection(project, aesKey);
 
 it('a project is refused that asks for protection which is not available, and the error names what asks for it', () => {
-  expect(() => refuseUnmetProtection({ ...plain, auth: handler })).toThrow(/"auth.path" asks for custom auth/);
-  expect(() => refuseUnmetProtection({ ...plain, encryption: handler })).toThrow(/"encryption.path".*plain text/);
+  expect(refuse({ ...plain, encryption: handler })).toThrow(/"encryption.path".*plain text/);
+});
+
+it('a project with users of its own is refused where nothing would encrypt them', () => {
+  expect(refuse({ ...plain, auth: handler })).toThrow('"auth.path" needs the variable LANGGRAPH_AES_KEY');
+  expect(refuse({ ...plain, auth: handler }, 'k')).not.toThrow();
 });
 
 it('any other project starts', () => {
-  expect(() => refuseUnmetProtection(plain)).not.toThrow();
+  expect(refuse(plain)).not.toThrow();
+  expect(refuse(plain, 'k')).not.toThrow();
 });
