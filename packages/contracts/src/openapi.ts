@@ -40,7 +40,8 @@ export interface OpenApiOperation {
       content?: OpenApiContent;
     }
   >;
-  security: Record<string, never[]>[];
+  /** Each is enough: schemes that are needed together, with their scopes. */
+  security: Record<string, string[]>[];
 }
 
 export interface OpenApiDocument {

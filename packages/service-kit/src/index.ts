@@ -13,6 +13,7 @@ export * from './http/bind.ts';
 export * from './http/body.ts';
 export { healthOperation, metricsOperation } from './http/built-in.ts';
 export * from './http/cors.ts';
+export type { SecurityDescription } from './http/describe-security.ts';
 export { abortResponse, answerError, type ErrorForm } from './http/error-answer.ts';
 export { ErrorMetrics } from './http/error-metrics.ts';
 export { answerHealth, type ReadinessChecks } from './http/health.ts';

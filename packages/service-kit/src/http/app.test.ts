@@ -393,6 +393,31 @@ describe('an app', () => {
     expect(html).not.toMatch(/<script|https?:\/\//);
   });
 
+  it('documents how callers prove who they are, for all operations and for single ones', async () => {
+    await start({
+      openApi: { title: 'Things', version: '1.2.3' },
+      security: {
+        securitySchemes: { oauth: { type: 'oauth2' }, device: { type: 'apiKey', in: 'header', name: 'x-device' } },
+        paths: { '/threads/{thread_id}': { GET: [{ oauth: ['read'], device: [] }] } },
+      },
+      additionalOpenApi: { components: { securitySchemes: { mine: { type: 'http', scheme: 'basic' } } } },
+    });
+    const { paths, components } = (await call('/openapi.json')).body;
+    expect(Object.keys(components.securitySchemes)).toEqual([
+      'ApiKey',
+      'TenantId',
+      'Bearer',
+      'mine',
+      'oauth',
+      'device',
+    ]);
+    expect(paths['/threads/{thread_id}'].get.security).toEqual([{ oauth: ['read'], device: [] }]);
+    expect(paths['/threads'].post.security).toEqual([{ oauth: [] }, { device: [] }]);
+    expect(paths['/ok'].get.security, 'public').toEqual([]);
+    const page = await (await fetch(`${url}/docs`)).text();
+    expect(page).toContain('<a href="#security-oauth">oauth</a> and <a href="#security-device">device</a>');
+  });
+
   it('lets requests in flight finish at stop, and accepts no new ones', async () => {
     await start();
     let answer!: () => void;

@@ -8,6 +8,7 @@ import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import { closeAfterAnswer } from './close-after-answer.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
+import type { SecurityDescription } from './describe-security.ts';
 import { createDispatcher } from './dispatch.ts';
 import { answerError, type ErrorForm } from './error-answer.ts';
 import { ErrorMetrics } from './error-metrics.ts';
@@ -32,6 +33,8 @@ export interface AppOptions {
   openApi?: OpenApiInfo;
   /** An OpenAPI document of routes that others serve at the same address. */
   additionalOpenApi?: Record<string, unknown>;
+  /** How callers of the documented operations prove who they are, where the service's own verifier does not decide it. */
+  security?: SecurityDescription | undefined;
   /** `open`: any page may call, without cookies. `closed`, the default: none. */
   cors?: 'open' | 'closed' | CorsRules;
   /** Selects operations, including built-in ones, that are not served. */

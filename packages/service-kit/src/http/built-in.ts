@@ -2,6 +2,7 @@ import { buildOpenApi, defineOperation, ErrorResponse } from '@runyard/contracts
 import Type from 'typebox';
 import type { AppOptions } from './app.ts';
 import { type BoundOperation, bind } from './bind.ts';
+import { describeSecurity } from './describe-security.ts';
 import { renderDocumentation } from './documentation.ts';
 import { answerHealth } from './health.ts';
 import { mergeOpenApi } from './merge-openapi.ts';
@@ -93,7 +94,8 @@ function documentationOf(options: AppOptions): BoundOperation[] {
   const own = options.operations.map(({ operation }) => operation).filter(({ access }) => access !== 'internal');
   const operations = [healthOperation, metricsOperation, openApiOperation, docsOperation, ...own];
   const shown = operations.filter((operation) => !options.isExcluded?.(operation)).filter(isUniqueByRoute);
-  const document = mergeOpenApi(buildOpenApi(shown, options.openApi), options.additionalOpenApi ?? {});
+  const merged = mergeOpenApi(buildOpenApi(shown, options.openApi), options.additionalOpenApi ?? {});
+  const document = describeSecurity(merged, options.security ?? {});
   const json = JSON.stringify(document);
   const page = renderDocumentation(document);
   return [

@@ -17,11 +17,16 @@ export function renderDocumentation(document: OpenApiDocument): string {
     ([name, schema]) =>
       `<details id="schema-${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${json(schema)}</details>`,
   );
+  const schemes = Object.entries(document.components.securitySchemes).map(
+    ([name, scheme]) =>
+      `<details id="security-${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${json(scheme)}</details>`,
+  );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(document.info.title)}</title><style>${STYLE}</style></head><body><main>
 <h1>${escapeHtml(document.info.title)} <small>${escapeHtml(document.info.version)}</small></h1>
 <p>${escapeHtml(document.info.description ?? '')} <a href="openapi.json">openapi.json</a></p>
-${sections.join('\n')}${schemas.length > 0 ? `<h2>schemas</h2>${schemas.join('')}` : ''}</main></body></html>`;
+${sections.join('\n')}${schemes.length > 0 ? `<h2>security</h2>${schemes.join('')}` : ''}
+${schemas.length > 0 ? `<h2>schemas</h2>${schemas.join('')}` : ''}</main></body></html>`;
 }
 
 type DocumentedOperation = OpenApiDocument['paths'][string][string];
@@ -39,7 +44,21 @@ function renderOperation(method: string, path: string, operation: DocumentedOper
   return `<details id="${escapeHtml(operation.operationId)}"><summary><b class="${method}">${method.toUpperCase()}</b>
 <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>
 ${operation.description === undefined ? '' : `<p>${escapeHtml(operation.description)}</p>`}
+${securityOf(operation)}
 ${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}${body}${responses.join('')}</details>`;
+}
+
+/** Says by which schemes callers prove who they are: of several that stand together, all are needed. */
+function securityOf({ security }: DocumentedOperation): string {
+  if (security.length === 0) return '';
+  const name = (each: string) => `<a href="#security-${escapeHtml(each)}">${escapeHtml(each)}</a>`;
+  const alternatives = security.map(
+    (schemes) =>
+      Object.keys(schemes ?? {})
+        .map(name)
+        .join(' and ') || 'nothing',
+  );
+  return `<p>Authentication: ${alternatives.join(', or ')}</p>`;
 }
 
 function contents(content: Record<string, { schema?: unknown; example?: unknown }>): string {

@@ -13,8 +13,12 @@ export function mergeOpenApi(document: OpenApiDocument, other: Record<string, un
       if (METHODS.has(method)) paths[path] = { ...paths[path], [method]: completed(objectOf(operation), method, path) };
     }
   }
-  const schemas = { ...document.components.schemas, ...objectOf(objectOf(other.components).schemas) };
-  return { ...document, paths, components: { ...document.components, schemas } } as OpenApiDocument;
+  const { schemas, securitySchemes } = objectOf(other.components);
+  const components = {
+    schemas: { ...document.components.schemas, ...objectOf(schemas) },
+    securitySchemes: { ...document.components.securitySchemes, ...objectOf(securitySchemes) },
+  };
+  return { ...document, paths, components } as OpenApiDocument;
 }
 
 function completed(operation: Record<string, unknown>, method: string, path: string): OpenApiOperation {
@@ -23,8 +27,8 @@ function completed(operation: Record<string, unknown>, method: string, path: str
     summary: '',
     tags: ['Project'],
     responses: {},
-    security: [],
     ...operation,
+    security: Array.isArray(operation.security) ? operation.security : [],
   } as OpenApiOperation;
 }
 
