@@ -3,7 +3,14 @@ import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { GraphLoadError, type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
+import {
+  encodeUser,
+  GraphLoadError,
+  type LoopbackServer,
+  openLoopback,
+  type ServedApp,
+  SocketFolder,
+} from './index.ts';
 
 const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
 
@@ -104,6 +111,14 @@ it('code calls its own server with its own rights, and internal headers are remo
   await expect(json(await call('/custom/own', { headers: { 'x-runyard-depth': '10' } }))).resolves.toEqual({
     detail: 'Internal Server Error',
   });
+});
+
+it('a route finds the user of a request, and the scopes of the user', async () => {
+  const user = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: ['read'], team: 'blue' };
+  const headers = { 'x-runyard-user': encodeUser(user) };
+  expect(await json(await call('/custom/auth', { headers }))).toEqual({ user, scopes: ['read'] });
+  expect(await json(await call('/custom/headers', { headers }))).not.toHaveProperty('x-runyard-user');
+  expect(await json(await call('/custom/auth'))).toBeNull();
 });
 
 it('code knows the address of its own server, and requests to it take the loopback', async () => {

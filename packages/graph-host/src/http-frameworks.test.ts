@@ -1,11 +1,12 @@
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
+import { encodeUser, type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
 
+const USER = { identity: 'ädä', display_name: 'Ada', is_authenticated: true, permissions: ['read'], team: '蓝' };
 const source = (file: string, symbol = 'app') => ({ file: `${fixtures}basic/${file}.ts`, symbol });
 
 /** The requests that reached the server's own routes. */
@@ -97,6 +98,12 @@ describe.each([
     await logged;
   });
 
+  it('finds the user of a request beside it, and never in its headers', async () => {
+    const known = await call('/custom/auth', { headers: { 'x-runyard-user': encodeUser(USER) } });
+    expect(await json(known)).toEqual({ user: USER, scopes: ['read'] });
+    expect(await json(await call('/custom/auth'))).toBeNull();
+  });
+
   it('notices when a client leaves', async () => {
     const endless = await call('/custom/left');
     await once(endless, 'data');
@@ -108,14 +115,17 @@ describe.each([
   it('says whether it answers websockets, which see no header of the platform', async () => {
     expect(served.hasWebSockets).toBe(hasWebSockets);
     if (!hasWebSockets) return;
-    const headers = { 'x-mine': 'yes', 'x-runyard-exchange': 'e', 'x-runyard-depth': '1' };
+    const internal = { 'x-runyard-exchange': 'e', 'x-runyard-depth': '1', 'x-runyard-user': encodeUser(USER) };
+    const headers = { 'x-mine': 'yes', ...internal };
     const socket = new WebSocket(`ws+unix:${socketPath}:/chat`, { headers });
-    const [seen] = (await once(socket, 'message')) as [Buffer];
-    expect(JSON.parse(String(seen))).toMatchObject({ 'x-mine': 'yes' });
-    expect(String(seen)).not.toContain('x-runyard-');
+    const messages = on(socket, 'message');
+    const next = async () => String((await messages.next()).value[0]);
+    const seen = await next();
+    expect(JSON.parse(seen)).toMatchObject({ 'x-mine': 'yes' });
+    expect(seen).not.toContain('x-runyard-');
+    expect(JSON.parse(await next())).toEqual({ user: USER, scopes: ['read'] });
     socket.send('hello');
-    const [answer] = (await once(socket, 'message')) as [Buffer];
-    expect(String(answer)).toBe('echo: hello');
+    expect(await next()).toBe('echo: hello');
     socket.terminate();
   });
 });

@@ -1,6 +1,13 @@
 export * from './auth.ts';
 export * from './errors.ts';
-export { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './loopback-http.ts';
+export {
+  DEPTH_HEADER,
+  EXCHANGE_HEADER,
+  LOOPBACK_HEADER,
+  type Loopback,
+  RUN_HEADER,
+  USER_HEADER,
+} from './loopback-http.ts';
 export { LineSplitter } from './output-lines.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
@@ -11,3 +18,4 @@ export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';
 export * from './protocol-event.ts';
 export * from './types.ts';
+export { encodeUser } from './user-header.ts';

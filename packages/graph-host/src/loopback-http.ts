@@ -10,6 +10,9 @@ export const EXCHANGE_HEADER = 'x-runyard-exchange';
 /** The number of requests by the project's own code that led to this one. */
 export const DEPTH_HEADER = 'x-runyard-depth';
 
+/** The user behind a request, as the project's own handler named it (`encodeUser`). */
+export const USER_HEADER = 'x-runyard-user';
+
 /** The id of the run whose code makes the request; missing for code that belongs to no run. */
 export const RUN_HEADER = 'x-runyard-run';
 

@@ -1,20 +1,27 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { DEPTH_HEADER, EXCHANGE_HEADER } from '../../loopback-http.ts';
+import { DEPTH_HEADER, EXCHANGE_HEADER, USER_HEADER } from '../../loopback-http.ts';
+import { decodeUser } from '../../user-header.ts';
 import type { LoopbackClient } from './loopback-client.ts';
 import type { ProjectApp } from './project-app.ts';
+import { setRequestAuth } from './request-auth.ts';
 
 /** Longer than a parent keeps an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
+/** A user has whatever fields the project's handler gives it. */
+const HEADER_BYTES_MAX = 1024 * 1024;
 
 /** Serves the project's app to the parent on a Unix socket. */
 export async function serveProjectApp(app: ProjectApp, socketPath: string, loopback: LoopbackClient): Promise<void> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (req, res) => {
+  const settings = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: HEADER_BYTES_MAX };
+  const server = createServer(settings, (req, res) => {
+    takeUser(req);
     const exchange = takeHeader(req, EXCHANGE_HEADER);
     const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
     void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => app.listener(req, res));
   });
   if (app.attachWebSockets) {
     server.on('upgrade', (req) => {
+      takeUser(req);
       for (const name of [EXCHANGE_HEADER, DEPTH_HEADER]) takeHeader(req, name);
     });
     app.attachWebSockets(server);
@@ -24,6 +31,12 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
+}
+
+/** Moves the user out of the headers to where the project's code finds it. */
+function takeUser(req: IncomingMessage): void {
+  const user = takeHeader(req, USER_HEADER);
+  if (user !== undefined) setRequestAuth(req, decodeUser(user));
 }
 
 /** Removes a header and returns its value. The project's code does not see the header. */

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { failureResponse, type RouteError } from './failure.ts';
 import type { MountedApp, ProjectAppOptions } from './project-app.ts';
+import { type RequestAuth, requestAuthOf } from './request-auth.ts';
 
-type FetchHandler = (request: Request) => FetchAnswer | Promise<FetchAnswer>;
+type FetchHandler = (request: Request, context?: { auth: RequestAuth }) => FetchAnswer | Promise<FetchAnswer>;
 /** A `Request` goes on to the server in place of the one that came; nothing, or a 404, lets that one go on. */
 type FetchAnswer = Response | Request | null | undefined;
 
@@ -16,11 +18,11 @@ export async function mountFetchHandler(
   handler: FetchHandler | { fetch: FetchHandler },
   { passOn, log }: ProjectAppOptions,
 ): Promise<MountedApp> {
-  const ask: FetchHandler = typeof handler === 'function' ? handler : (request) => handler.fetch(request);
-  const fetch = async (request: Request): Promise<Response> => {
+  const ask: FetchHandler = typeof handler === 'function' ? handler : (...given) => handler.fetch(...given);
+  const fetch = async (request: Request, auth: RequestAuth | undefined): Promise<Response> => {
     // The handler may read the body of a request that goes on afterwards.
     const copy = request.clone();
-    const answer = await ask(copy);
+    const answer = await (auth ? ask(copy, { auth }) : ask(copy));
     const isForServer = !(answer instanceof Response) || answer.status === 404;
     if (!copy.bodyUsed) discard(copy);
     if (!isForServer) {
@@ -33,7 +35,10 @@ export async function mountFetchHandler(
   };
   return {
     listener: getRequestListener(
-      (request) => fetch(request).catch((error: RouteError) => failureResponse(error, log)),
+      (request, { incoming }) =>
+        fetch(request, requestAuthOf(incoming as IncomingMessage)).catch((error: RouteError) =>
+          failureResponse(error, log),
+        ),
       {
         overrideGlobalObjects: false,
       },

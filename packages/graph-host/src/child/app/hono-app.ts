@@ -2,14 +2,17 @@ import { getRequestListener } from '@hono/node-server';
 import { errorResponse, failureResponse } from './failure.ts';
 import type { HonoApp } from './hono.ts';
 import type { MountedApp, ProjectAppOptions } from './project-app.ts';
+import { requestAuthOf } from './request-auth.ts';
 import { currentBody, shareParsedBody } from './request-body.ts';
 
 /** Wraps a Hono app in another one, so that its middleware surrounds what the server answers. */
 export async function mountHono(app: HonoApp, options: ProjectAppOptions): Promise<MountedApp> {
   // Hono and the class of the app are the project's own copies.
   const root = new (app.constructor as new () => HonoApp)();
-  root.use('*', ({ req }, next) => {
-    shareParsedBody(req);
+  root.use('*', (context, next) => {
+    shareParsedBody(context.req);
+    const incoming = context.env?.incoming;
+    context.set('auth', incoming && requestAuthOf(incoming));
     return next();
   });
   root.route('/', app);
@@ -17,7 +20,7 @@ export async function mountHono(app: HonoApp, options: ProjectAppOptions): Promi
   root.notFound(() => errorResponse(404, 'Not Found'));
   root.onError((error) => answerFailure(error, options.log));
   return {
-    listener: getRequestListener((request) => root.fetch(request), { overrideGlobalObjects: false }),
+    listener: getRequestListener((request, env) => root.fetch(request, env), { overrideGlobalObjects: false }),
     paths: [...new Set(app.routes.map(({ path }) => path))],
     openApi: app.getOpenAPI31Document?.({ openapi: '3.1.0', info: { title: '', version: '' } }) ?? null,
   };

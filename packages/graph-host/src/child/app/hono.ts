@@ -1,4 +1,5 @@
 /** The part of Hono's API that the host uses. The classes themselves come from the project at run time. */
+import type { IncomingMessage } from 'node:http';
 
 export interface HonoRequest {
   /** The parsed forms of the body, by name. Middleware may have replaced or changed them. */
@@ -11,6 +12,9 @@ export interface HonoRequest {
 
 export interface HonoContext {
   req: HonoRequest;
+  /** The listener's bindings of this request. */
+  env: { incoming?: IncomingMessage } | undefined;
+  set(name: string, value: unknown): void;
 }
 
 export interface HonoApp {
