@@ -4,6 +4,7 @@ export * from './project-variables.ts';
 export * from './read-project.ts';
 export { ProjectFile } from './schema.ts';
 export * from './section-variables.ts';
+export type { AuthOpenApi, AuthSection } from './sections/auth.ts';
 export type { CheckpointerSection } from './sections/checkpointer.ts';
 export type { CorsSection, HeaderChoice, HttpSection } from './sections/http.ts';
 export type { StoreSection } from './sections/store.ts';

@@ -118,3 +118,30 @@ it('the auth handler and the settings of other parts are read', async () => {
   expect(read.auth).toEqual({ file: join(directory, 'auth.ts'), symbol: 'auth' });
   expect(read.store).toEqual({ ttl: { refresh_on_read: true } });
 });
+
+it('settings of auth are read with their defaults, and warnings say when they have no effect', async () => {
+  const graphs = { a: './a.ts' };
+  const read = await project({ graphs, auth: { path: './auth.ts', cache: { cache_keys: ['x-user'] } }, http: {} });
+  expect(read.authSettings).toEqual({
+    path: './auth.ts',
+    disable_studio_auth: false,
+    allow_langsmith_api_keys: false,
+    cache: { cache_keys: ['x-user'], ttl_seconds: 60, max_size: 1000 },
+  });
+  expect(read.warnings).toEqual([]);
+  expect(read.http, 'neither true nor false').not.toHaveProperty('enable_custom_route_auth');
+  const { authSettings, warnings } = await project({
+    graphs,
+    auth: { disable_studio_auth: true },
+    http: { enable_custom_route_auth: true },
+  });
+  expect(authSettings).toMatchObject({ disable_studio_auth: true });
+  expect(warnings).toEqual([
+    'langgraph.json: "auth" has no effect without "auth.path".',
+    expect.stringContaining('"http.enable_custom_route_auth" has no effect without "auth.path"'),
+  ]);
+  const openapi = { securitySchemes: { oauth: { type: 'oauth2' } }, security: [{ oauth: ['read'] }] };
+  expect((await project({ graphs, auth: { path: './auth.ts', openapi } })).authSettings?.openapi).toEqual(openapi);
+  const wrong = project({ graphs, auth: { path: './auth.ts', openapi: { security: { oauth: [] } } } });
+  await expect(wrong).rejects.toThrow(/auth\.openapi\.security must be/);
+});

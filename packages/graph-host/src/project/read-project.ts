@@ -170,12 +170,23 @@ async function readEnv(
 }
 
 /** Warns about requirements of the file that this environment does not meet. */
-function findUnmetRequirements({ env, node_version: version, http }: ProjectFile, variables: Variables): string[] {
+function findUnmetRequirements(
+  { env, node_version: version, http, auth }: ProjectFile,
+  variables: Variables,
+): string[] {
   const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
   const [runningOn] = process.versions.node.split('.');
   const { allow_origins: origins, allow_origin_regex: pattern, allow_credentials: credentials } = http?.cors ?? {};
   const isOpen = origins?.includes('*') ?? pattern === undefined;
   return [
+    ...(auth !== undefined && auth.path === undefined
+      ? ['langgraph.json: "auth" has no effect without "auth.path".']
+      : []),
+    ...(http?.enable_custom_route_auth !== undefined && auth?.path === undefined
+      ? [
+          'langgraph.json: "http.enable_custom_route_auth" has no effect without "auth.path": routes of the app demand callers of the platform.',
+        ]
+      : []),
     ...(credentials === true && isOpen
       ? ['langgraph.json: "http.cors.allow_credentials" has no effect for origins that only `*` lets in: name them.']
       : []),

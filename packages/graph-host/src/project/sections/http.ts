@@ -1,5 +1,4 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { noEffect } from './no-effect.ts';
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }));
 const texts = (description: string, options: { default?: string[] } = {}) =>
@@ -78,11 +77,12 @@ export const HttpSection = Type.Object(
           "Whether the role of a caller is looked at after the app's middleware has seen the request, or before. Who the caller is, is always known before.",
       }),
     ),
+    // Without a default: left out is neither true nor false.
     enable_custom_route_auth: Type.Optional(
-      noEffect(
-        Type.Boolean({ default: false, description: 'Authorization handlers also decide over custom routes.' }),
-        'custom authentication is not available, and every route demands a known caller',
-      ),
+      Type.Boolean({
+        description:
+          'Who may call routes of the app, with `auth.path`. Left out: whoever the `authenticate` handler lets in. True: the `on` handlers decide too, by the event `routes:call`. False: everybody.',
+      }),
     ),
     mount_prefix: Type.Optional(
       Type.String({

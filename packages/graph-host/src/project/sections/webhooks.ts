@@ -39,7 +39,7 @@ const WebhookUrlRules = Type.Object(
     disable_loopback: Type.Optional(
       Type.Boolean({
         description:
-          'False lets webhooks reach this machine and the own app by a path; true never. Left out: the own app alone, and what `OUTBOUND_ALLOWED_NETWORKS` names.',
+          'False lets webhooks reach this machine and the own app by a path; true never. Left out: the own app alone, unless `enable_custom_route_auth` asks about its callers, and what `OUTBOUND_ALLOWED_NETWORKS` names.',
       }),
     ),
   },
