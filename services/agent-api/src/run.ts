@@ -22,6 +22,7 @@ import { UNRESTRICTED } from './access/scope.ts';
 import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
 import { openUsers } from './auth/open-users.ts';
 import { type GuardedOperation, RouteGuard } from './auth/route-guard.ts';
+import { reportUncoveredEvents } from './auth/uncovered-events.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
@@ -217,7 +218,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   await served.loaded;
-  await users?.authorizer.load();
+  if (users) reportUncoveredEvents(await users.authorizer.load(), logger);
   await ui.bundled;
   await retryStartStep(() => store.start(), context);
   const readiness: ReadinessChecks = http.skipsChecks
@@ -245,6 +246,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
     settings: http,
     principal: loopback.wrapVerifier(users?.verifier ?? callers),
+    authorizer: users?.authorizer,
     served,
     readiness,
     protocolSockets,

@@ -25,8 +25,11 @@ export const AUTH_EVENTS = [
 
 export type AuthEvent = (typeof AUTH_EVENTS)[number];
 
+/** The event of a route of the project's own app. The SDK names none. */
+export const ROUTE_EVENT = 'routes:call';
+
 /** Returns the names of the handlers that may decide about an event. The most specific that exists does. */
-export function handlerNamesOf(event: AuthEvent): string[] {
+export function handlerNamesOf(event: AuthEvent | typeof ROUTE_EVENT): string[] {
   const [resource, action] = event.split(':') as [string, string];
   return [event, resource, `*:${action}`, '*'];
 }

@@ -2,7 +2,7 @@ import type { GraphHost, ProjectExport } from '@runyard/graph-host';
 import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
-import { type AuthEvent, handlerNamesOf } from './auth-events.ts';
+import { type AuthEvent, handlerNamesOf, type ROUTE_EVENT } from './auth-events.ts';
 import { compileFilter } from './auth-filter.ts';
 import { userOf } from './user-caller.ts';
 
@@ -38,7 +38,7 @@ export class Authorizer {
    */
   async authorize<Value extends Record<string, unknown>>(
     caller: Principal,
-    event: AuthEvent,
+    event: AuthEvent | typeof ROUTE_EVENT,
     value: Value,
   ): Promise<Authorized<Value>> {
     const user = userOf(caller);

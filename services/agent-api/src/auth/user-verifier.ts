@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { HANDOFF_HEADER, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { EXCHANGE_HEADER, type GraphHost, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
+import { PRINCIPAL_HEADER } from '@runyard/contracts';
+import type { GraphHost, ProjectExport } from '@runyard/graph-host';
 import type { PrincipalVerifier } from '@runyard/service-kit';
 import { requestBaseUrl } from '../http/base-url.ts';
+import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
 import { AuthCache, type AuthCacheSettings } from './auth-cache.ts';
 import { keyUser, projectUser, studioUser, type UserCaller } from './user-caller.ts';
@@ -21,14 +22,6 @@ export interface UserVerifierOptions {
   /** Verifies callers of the platform. */
   platform: PrincipalVerifier;
 }
-
-/** Headers between parts of the platform, which the project's code does not see. */
-const PLATFORM_HEADERS: ReadonlySet<string> = new Set([
-  PRINCIPAL_HEADER,
-  LOOPBACK_HEADER,
-  EXCHANGE_HEADER,
-  HANDOFF_HEADER,
-]);
 
 /**
  * Asks the project's handler who calls. Only where the project allows it do callers count whom the platform knows: in

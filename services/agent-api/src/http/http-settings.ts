@@ -3,6 +3,7 @@ import type { HttpSection } from '@runyard/graph-host';
 import type { CorsRules } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { corsRulesOf } from './cross-origin.ts';
+import { type CustomRoutePolicy, customRoutePolicyOf } from './custom-routes.ts';
 import { createDisabledFilter } from './disabled-groups.ts';
 import { headerPicker, type PickHeaders } from './header-choice.ts';
 
@@ -17,6 +18,8 @@ export interface HttpSettings {
   mountPrefix: string | undefined;
   /** True when a caller's role is checked before the project's app sees the request. */
   permissionFirst: boolean;
+  /** Decides who may call the routes of the project's app, where the project has an `auth.path`. */
+  customRoutes: CustomRoutePolicy;
   /** Picks the request headers that reach `configurable` of runs. */
   configurableHeaders: PickHeaders;
   loggedHeaders: PickHeaders | undefined;
@@ -32,6 +35,7 @@ export function httpSettings(
     skipsChecks: http?.disable_meta === true,
     mountPrefix: http?.mount_prefix ?? config.MOUNT_PREFIX,
     permissionFirst: http?.middleware_order === 'auth_first',
+    customRoutes: customRoutePolicyOf(http?.enable_custom_route_auth),
     configurableHeaders: headerPicker(http?.configurable_headers),
     loggedHeaders: http?.logging_headers && headerPicker(http.logging_headers),
   };

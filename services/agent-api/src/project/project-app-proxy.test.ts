@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import { defineOperation } from '@runyard/contracts';
-import { EXCHANGE_HEADER, LOOPBACK_HEADER } from '@runyard/graph-host';
+import { EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/graph-host';
 import {
   bind,
   createApp,
@@ -14,8 +14,10 @@ import {
   UnauthorizedError,
   withMiddleware,
 } from '@runyard/service-kit';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ProjectAppProxy } from './project-app-proxy.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projectUser } from '../auth/user-caller.ts';
+import type { CustomRoutePolicy } from '../http/custom-routes.ts';
+import { ProjectAppProxy, type ProjectAppProxyOptions } from './project-app-proxy.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 
 const common = { method: 'get' as const, summary: 'One.', tags: ['x'], responses: { 200: { description: 'It.' } } };
@@ -30,11 +32,13 @@ const open = defineOperation({ ...common, operationId: 'open', path: '/open', ac
 
 const reader: Principal = { ...INTERNAL, identity: 'reader', permissions: ['runs:read'] };
 const writer: Principal = { ...INTERNAL, identity: 'writer', permissions: ['runs:create'] };
+const ADA = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: [] };
 /** Authenticates callers by a header. */
 const verifier: PrincipalVerifier = {
   async authenticate({ headers }) {
     if (headers.caller === 'reader') return reader;
     if (headers.caller === 'writer') return writer;
+    if (headers.caller === 'ada') return projectUser(ADA);
     throw new UnauthorizedError('Missing authentication headers', { code: 'principal_token_missing' });
   },
 };
@@ -43,18 +47,21 @@ let loopback: ProjectLoopback;
 let close: (() => unknown)[];
 /** Paths that the project's app was shown. */
 let shown: string[];
+/** Patterns of the app's routes. */
+let paths: string[];
 let passed: string[];
 
 beforeEach(async () => {
   loopback = await ProjectLoopback.open();
   close = [() => loopback.close()];
   [shown, passed] = [[], []];
+  paths = ['/things', '/open', '/mine'];
 });
 afterEach(async () => {
   for (const end of close.reverse()) await end();
 });
 
-/** Serves an app that passes everything on but `/mine`, as the graph host does. */
+/** Serves an app that passes everything on but `/mine` and `/custom/…`, as the graph host does. */
 async function serveApp(_source: unknown, socketPath: string) {
   const server = createServer((req, res) => {
     shown.push(req.url!);
@@ -62,21 +69,34 @@ async function serveApp(_source: unknown, socketPath: string) {
       res.writeHead(200, { 'content-type': 'application/json' }).end('{"mine":true}');
       return;
     }
+    if (req.url!.startsWith('/custom') || req.url!.toLowerCase().includes('noauth')) {
+      const user = req.headers[USER_HEADER] as string | undefined;
+      const told = user === undefined ? null : JSON.parse(Buffer.from(user, 'base64url').toString());
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ user: told?.identity ?? null }));
+      return;
+    }
     const name = String(req.headers[EXCHANGE_HEADER]);
     passed.push(name);
     const { socketPath: back, token } = loopback.endpoint;
-    const headers = { [EXCHANGE_HEADER]: name, [LOOPBACK_HEADER]: token };
-    request({ socketPath: back, path: req.url, headers }, (answer) => {
+    const { caller } = req.headers;
+    const headers = { ...(caller && { caller }), [EXCHANGE_HEADER]: name, [LOOPBACK_HEADER]: token };
+    // Middleware may send a request on to another path.
+    const path = req.url!.replace('/rewritten', '/things');
+    request({ socketPath: back, path, headers }, (answer) => {
       res.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(res);
     }).end();
   });
   close.push(() => server.close());
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-  return { paths: ['/things', '/open', '/mine'], openApi: null, hasWebSockets: false };
+  return { paths: [...paths], openApi: null, hasWebSockets: false };
 }
 
-async function start({ permissionFirst = false } = {}): Promise<string> {
+async function start({
+  permissionFirst = false,
+  authorizer = undefined as ProjectAppProxyOptions['authorizer'],
+  customRoutes = 'authenticated' as CustomRoutePolicy,
+} = {}): Promise<string> {
   const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
   const principal = loopback.wrapVerifier(verifier);
   const operations = withMiddleware(
@@ -94,6 +114,8 @@ async function start({ permissionFirst = false } = {}): Promise<string> {
     principal,
     operations: operations.map(({ operation }) => operation),
     permissionFirst,
+    authorizer,
+    customRoutes,
     bodyLimitBytes: 1000,
   });
   await projectApp.start();
@@ -159,4 +181,52 @@ it('code beside a worker is known by its token, and no other is trusted', async 
   for (const token of ['', 'guess', loopback.endpoint.token]) {
     expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: token, caller: 'writer' })).toMatchObject([401, {}]);
   }
+});
+
+describe('with an auth handler of the project', () => {
+  const authorizer = {
+    authorize: async <Value>(_caller: Principal, _event: string, value: Value) => ({ scope: [{}], value }),
+  };
+  beforeEach(() => {
+    paths = ['*'];
+  });
+
+  it('the app finds the user, whom nobody can forge', async () => {
+    const url = await start({ authorizer });
+    const forged = { [USER_HEADER]: encodeUser({ ...ADA, identity: 'bob' }) };
+    expect(await call(`${url}/custom/who`, { caller: 'ada', ...forged })).toEqual([200, { user: 'ada' }]);
+    expect(await call(`${url}/custom/who`, { caller: 'writer', ...forged })).toEqual([200, { user: null }]);
+    expect(await call(`${url}/custom/who`, forged)).toMatchObject([401, {}]);
+  });
+
+  it('an open route is called by anybody, and what the app passes on is authenticated anew', async () => {
+    const url = await start({ authorizer, customRoutes: 'open' });
+    expect(await call(`${url}/custom/who`)).toEqual([200, { user: null }]);
+    expect(await call(`${url}/custom/who`, { caller: 'ada' })).toEqual([200, { user: null }]);
+    expect(await call(`${url}/rewritten`)).toMatchObject([401, {}]);
+    expect(await call(`${url}/rewritten`, { caller: 'reader' })).toMatchObject([403, {}]);
+    expect(await call(`${url}/rewritten`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
+    expect(await call(`${url}/things`)).toMatchObject([401, {}]);
+  });
+
+  it('/noauth alone needs no user, and no other spelling of it', async () => {
+    const url = await start({ authorizer });
+    for (const path of ['/noauth', '/noauth?a=1']) expect(await call(url + path)).toEqual([200, { user: null }]);
+    const others = ['/noauth/', '/noauth/x', '/x/noauth', '/NOAUTH', '/noAuth', '/%6eoauth', '/noauth%2f', '//noauth'];
+    for (const path of [...others, '/noauth;a', '/noauth%3fa', '/noauthx', '/custom/../noauth/.']) {
+      expect([path, (await call(url + path))[0]]).toEqual([path, 401]);
+    }
+  });
+
+  it('without an auth handler /noauth and a setting that opens routes open nothing', async () => {
+    const url = await start({ customRoutes: 'open' });
+    for (const path of ['/noauth', '/custom/who']) expect(await call(url + path)).toMatchObject([401, {}]);
+  });
+
+  it('a worker that claims to be the project is not a stranger on an open route', async () => {
+    const url = await start({ authorizer, customRoutes: 'open' });
+    const own = { [LOOPBACK_HEADER]: loopback.workerToken };
+    expect(await call(`${url}/rewritten`, own)).toEqual([200, { caller: '' }]);
+    expect(await call(`${url}/rewritten`, { [LOOPBACK_HEADER]: 'guess' })).toMatchObject([401, {}]);
+  });
 });

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { HANDOFF_HEADER, type Operation, type OperationAccess, PRINCIPAL_HEADER } from '@runyard/contracts';
+import type { Operation, OperationAccess } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
+import { DEPTH_HEADER, EXCHANGE_HEADER, encodeUser, type ProjectExport, USER_HEADER } from '@runyard/graph-host';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import {
   abortResponse,
@@ -18,7 +18,12 @@ import {
   RouteTable,
   UnavailableError,
 } from '@runyard/service-kit';
+import type { Authorizer } from '../auth/authorizer.ts';
+import { userOf } from '../auth/user-caller.ts';
+import type { CustomRoutePolicy } from '../http/custom-routes.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
+import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
+import { CustomRouteAccess } from './custom-route-access.ts';
 import { pathFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
 import type { AppTarget } from './project-web-sockets.ts';
@@ -34,6 +39,9 @@ export interface ProjectAppProxyOptions {
   principal: PrincipalVerifier;
   /** The server's own operations, with the access that each demands. */
   operations: readonly GuardedRoute[];
+  /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
+  authorizer?: Pick<Authorizer, 'authorize'> | undefined;
+  customRoutes: CustomRoutePolicy;
   /** True when a caller's role is looked at before the app sees the request. */
   permissionFirst: boolean;
   bodyLimitBytes: number;
@@ -46,28 +54,21 @@ const COMMON_OPERATIONS: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', 
   access: 'public',
 }));
 
-/**
- * Headers that the project's code must not see or set. An answer that goes through it cannot be handed off: it would
- * look complete.
- */
-const PLATFORM_HEADERS: ReadonlySet<string> = new Set([
-  PRINCIPAL_HEADER,
-  LOOPBACK_HEADER,
-  EXCHANGE_HEADER,
-  HANDOFF_HEADER,
-]);
+/** Operations that answer probes, which must not wait for the project's code. */
+const PROBED: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
 /** The metrics label of requests that the app answered itself: its own paths may be unbounded. */
 const ROUTE = 'project app';
 
 /**
- * Puts the project's HTTP app in front of the server's own routes. The app sees requests of authenticated callers
- * alone; a request that none of its routes or middleware matches never goes to it, and one that it does not answer
- * comes back over the server's socket.
+ * Puts the project's HTTP app in front of the server's own routes. Whose requests for its own routes the app sees, is
+ * for `CustomRouteAccess`; of the others it sees those of authenticated callers. A request that none of its routes or
+ * middleware matches never goes to it, and one that it does not answer comes back over the server's socket.
  */
 export class ProjectAppProxy {
   readonly #options: ProjectAppProxyOptions;
   readonly #agent = new Agent({ keepAlive: true });
+  readonly #access: CustomRouteAccess;
   readonly #routes = new RouteTable<GuardedRoute>();
   readonly #sockets = new WeakMap<object, Promise<string>>();
   #mayMatch: (path: string) => boolean = () => true;
@@ -76,6 +77,8 @@ export class ProjectAppProxy {
 
   constructor(options: ProjectAppProxyOptions) {
     this.#options = options;
+    const { principal, authorizer, customRoutes: policy } = options;
+    this.#access = new CustomRouteAccess({ principal, authorizer, policy });
     for (const operation of options.operations) {
       const { method, path } = operation;
       if (this.#routes.find(method.toUpperCase(), path).kind !== 'found') this.#routes.add(method, path, operation);
@@ -101,10 +104,10 @@ export class ProjectAppProxy {
     return this.#hasWebSockets;
   }
 
-  /** Admits a websocket of a known caller. @throws UnauthorizedError; UnavailableError */
+  /** Admits a websocket as a request for a route of the app is. @throws what `CustomRouteAccess` throws */
   readonly admitWebSocket = async (req: IncomingMessage): Promise<AppTarget> => {
-    await this.#options.principal.authenticate(req);
-    return { socketPath: await this.#requireSocketPath(), headers: headersFor(req, false) };
+    const caller = await this.#callerOfRoute(req);
+    return { socketPath: await this.#requireSocketPath(), headers: headersFor(req, caller, false) };
   };
 
   /**
@@ -123,13 +126,13 @@ export class ProjectAppProxy {
     const { loopback, bodyLimitBytes, permissionFirst } = this.#options;
     const match = this.#routes.find(req.method, req.path);
     const operation = match.kind === 'found' ? match.target : undefined;
-    const caller = await this.#callerOf(req, operation);
-    if (caller === undefined) return false;
-    if (permissionFirst && operation) authorize(caller, operation);
+    const caller = operation ? await this.#callerOf(req, operation) : await this.#callerOfRoute(req);
+    if (operation && caller === undefined) return false;
+    if (permissionFirst && operation && caller) authorize(caller, operation);
     res.locals.route = ROUTE;
     const socketPath = await this.#requireSocketPath();
     const headers = {
-      ...headersFor(req, loopback.isOwn(req)),
+      ...headersFor(req, caller, loopback.isOwn(req)),
       'x-request-id': String(res.getHeader('x-request-id') ?? ''),
       [EXCHANGE_HEADER]: loopback.openExchange({ caller, outer: res }),
     };
@@ -138,13 +141,21 @@ export class ProjectAppProxy {
   }
 
   /** Returns undefined for a stranger on a public operation, who is answered without the project's code. */
-  async #callerOf(req: Request, operation: GuardedRoute | undefined): Promise<Principal | undefined> {
+  async #callerOf(req: Request, { access, path }: GuardedRoute): Promise<Principal | undefined> {
+    const { authorizer, principal } = this.#options;
+    if (authorizer && PROBED.has(path)) return undefined;
     try {
-      return await this.#options.principal.authenticate(req);
+      return await principal.authenticate(req);
     } catch (error) {
-      if (operation?.access === 'public') return undefined;
+      if (access === 'public') return undefined;
       throw error;
     }
+  }
+
+  /** Returns undefined where nobody is asked who they are. */
+  async #callerOfRoute(req: IncomingMessage): Promise<Principal | undefined> {
+    const isStranger = this.#access.isOpen(req) && !this.#options.loopback.isOwnByClaim(req);
+    return isStranger ? undefined : this.#access.requireCaller(req);
   }
 
   async #requireSocketPath(): Promise<string> {
@@ -182,20 +193,22 @@ export class ProjectAppProxy {
 /** Starts the project's app; undefined when the project has none. */
 export async function openProjectApp(
   source: ProjectExport | null,
-  parts: Pick<ProjectAppProxyOptions, 'host' | 'loopback' | 'principal'> & {
+  parts: Pick<ProjectAppProxyOptions, 'host' | 'loopback' | 'principal' | 'authorizer'> & {
     http: HttpSettings;
     operations: readonly BoundOperation[];
     config: { HTTP_MAX_REQUEST_BODY_BYTES: number };
   },
 ): Promise<ProjectAppProxy | undefined> {
   if (source === null) return undefined;
-  const { host, loopback, principal, http, config } = parts;
+  const { host, loopback, principal, authorizer, http, config } = parts;
   const operations = [...parts.operations.map(({ operation }) => operation), ...COMMON_OPERATIONS];
   const app = new ProjectAppProxy({
     source,
     host,
     loopback,
     principal,
+    authorizer,
+    customRoutes: http.customRoutes,
     operations: operations.filter((operation) => !http.isDisabled(operation)),
     permissionFirst: http.permissionFirst,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
@@ -204,13 +217,19 @@ export async function openProjectApp(
   return app;
 }
 
-function headersFor(req: IncomingMessage, isOwn: boolean): Record<string, string | string[] | undefined> {
+function headersFor(
+  req: IncomingMessage,
+  caller: Principal | undefined,
+  isOwn: boolean,
+): Record<string, string | string[] | undefined> {
   const headers: Record<string, string | string[] | undefined> = {};
   for (const [name, value] of Object.entries(req.headers)) {
     const isPlatformHeader = PLATFORM_HEADERS.has(name);
     if (isHopByHop(name) || isPlatformHeader || (name === DEPTH_HEADER && !isOwn)) continue;
     headers[name] = value;
   }
+  const user = caller && userOf(caller);
+  if (user) headers[USER_HEADER] = encodeUser(user);
   return headers;
 }
 

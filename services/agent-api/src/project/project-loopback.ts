@@ -25,7 +25,8 @@ const PROJECT: Principal = { ...INTERNAL, permissions: WORKSPACE_PERMISSIONS };
 
 /** An outside request that the project's app is handling. */
 interface Exchange {
-  caller: Principal;
+  /** Undefined for a caller who was not asked: what is passed on is authenticated like a request from outside. */
+  caller: Principal | undefined;
   outer: Response;
 }
 
@@ -80,6 +81,11 @@ export class ProjectLoopback {
     return this.#callers.has(req);
   }
 
+  /** Returns whether the request says that the project's own code sends it, which authentication has yet to prove. */
+  isOwnByClaim(req: IncomingMessage): boolean {
+    return this.isOwn(req) || req.headers[LOOPBACK_HEADER] !== undefined;
+  }
+
   /** Returns whether the request is the rest of one that is being answered already. */
   readonly isInner = (req: IncomingMessage): boolean => this.#inner.has(req);
 
@@ -123,7 +129,8 @@ export class ProjectLoopback {
       this.#exchanges.delete(name as string);
       this.#inner.set(req, exchange.outer);
     }
-    this.#callers.set(req, exchange?.caller ?? PROJECT);
+    const caller = exchange ? exchange.caller : PROJECT;
+    if (caller) this.#callers.set(req, caller);
     this.#app(req, res);
   };
 }

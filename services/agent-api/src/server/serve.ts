@@ -13,6 +13,8 @@ import {
   serveWithoutUpgrade,
 } from '@runyard/service-kit';
 import { a2aErrorForm } from '../a2a/bindings/error-form.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
+import { documentedSecurity } from '../auth/documented-security.ts';
 import type { Config } from '../config.ts';
 import { protocolErrorForm } from '../event-protocol/error-form.ts';
 import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
@@ -37,6 +39,8 @@ export async function serveRequests(parts: {
   context: ServiceContext;
   settings: HttpSettings;
   principal: PrincipalVerifier;
+  /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
+  authorizer: Authorizer | undefined;
   served: Pick<ServedProject, 'project' | 'host' | 'loopback'>;
   operations: BoundOperation[];
   readiness: ReadinessChecks;
@@ -45,16 +49,20 @@ export async function serveRequests(parts: {
   open: OpenResponses;
   protocolSockets: ProtocolWebSockets;
 }): Promise<ProjectAppProxy | undefined> {
-  const { config, context, settings, principal, operations, readiness } = parts;
+  const { config, context, settings, principal, authorizer, operations, readiness } = parts;
   const { project, host, loopback } = parts.served;
   const projectApp = await openProjectApp(project.app, {
     host,
     loopback,
     principal,
+    authorizer,
     http: settings,
     operations,
     config,
   });
+  if (projectApp && authorizer && settings.customRoutes === 'open') {
+    context.logger.warn('http.enable_custom_route_auth is false: routes of the project are open to everybody');
+  }
   if (projectApp) context.lifecycle.onStop('project app', () => projectApp.close());
   const app = createApp({
     context,
@@ -72,6 +80,7 @@ export async function serveRequests(parts: {
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
     additionalOpenApi: projectApp?.openApi,
+    security: documentedSecurity(project),
     readiness,
     operations,
     errorForm,

@@ -25,7 +25,7 @@ export interface WebhookParts {
     | 'WEBHOOK_CONCURRENCY'
     | 'WEBHOOK_LOG_RETENTION_HOURS'
   >;
-  project: Pick<Project, 'webhooks' | 'http' | 'app'>;
+  project: Pick<Project, 'webhooks' | 'http' | 'app' | 'auth'>;
   /** The environment of the project's code (`environment`) and of this process (`own`). */
   environment: Record<string, string | undefined>;
   serviceEnvironment: Record<string, string | undefined>;
@@ -59,7 +59,14 @@ export function openWebhooks(parts: WebhookParts) {
   const isEnabled = !config.WEBHOOKS_DISABLED && project.http?.disable_webhooks !== true;
   if (isEnabled) for (const warning of settings.warnings) logger.warn(warning);
   const names = new HostnameChecker(policy);
-  const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
+  const targets = new WebhookTargets({
+    settings,
+    policy,
+    names,
+    isEnabled,
+    hasApp: project.app !== null,
+    hasGuardedApp: project.auth !== null && project.http?.enable_custom_route_auth === true,
+  });
   requireReachableDefaults(targets);
 
   const queue = new WebhookQueue(pool, cipher);

@@ -60,6 +60,13 @@ it('a path is the own app, when there is one and loopback is allowed', async () 
   }
 });
 
+it('a path to routes that ask who calls is refused, unless the project lets webhooks reach them', async () => {
+  const guarded = { hasApp: true, hasGuardedApp: true };
+  await expect(targets({}, guarded).accept('/hooks/run')).rejects.toThrow('routes of the project ask who calls');
+  const open = targets({ rules: { subject: 'Webhook', loopback: true } }, guarded);
+  expect(await open.accept('/hooks/run')).toEqual([{ url: '/hooks/run', host: '' }]);
+});
+
 it('runs notify nobody and nothing is refused where webhooks are off', async () => {
   const off = targets({ defaultUrls: ['https://a.test/'] }, { isEnabled: false });
   expect(await off.accept('http://localhost/')).toEqual([]);

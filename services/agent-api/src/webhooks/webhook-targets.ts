@@ -11,6 +11,8 @@ export interface WebhookTargetsOptions {
   isEnabled: boolean;
   /** True when the project has an app of its own, which a URL without a host means. */
   hasApp: boolean;
+  /** True when the project's handlers decide about each call of its routes: a webhook has no user to decide about. */
+  hasGuardedApp?: boolean;
 }
 
 /** Decides whom a run notifies of its end. */
@@ -60,12 +62,15 @@ export class WebhookTargets {
   }
 
   #refusalOfPath(path: string): string | undefined {
-    const { hasApp, settings } = this.#options;
+    const { hasApp, hasGuardedApp, settings } = this.#options;
     const { loopback, maxUrlLength = 65_536 } = settings.rules;
     if (path.length > maxUrlLength) return `Webhook URL is longer than ${maxUrlLength} characters`;
     if (!isAppPath(path)) return 'Webhook URL is not valid';
     if (loopback === false) return 'Webhook host blocked: localhost address';
     if (!hasApp) return 'Webhook URL is a path, and the project has no app of its own (http.app) to send it to';
+    if (hasGuardedApp && loopback !== true) {
+      return 'Webhook URL is a path, and the routes of the project ask who calls (http.enable_custom_route_auth): webhooks.url.disable_loopback: false lets webhooks in';
+    }
     return undefined;
   }
 

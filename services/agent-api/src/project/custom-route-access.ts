@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { ForbiddenError, type Principal, type PrincipalVerifier } from '@runyard/service-kit';
+import { ROUTE_EVENT } from '../auth/auth-events.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
+import type { CustomRoutePolicy } from '../http/custom-routes.ts';
+
+/** The one path that is open in every project with an `auth.path`, spelled exactly so. */
+const OPEN_PATH = '/noauth';
+
+export interface CustomRouteAccessOptions {
+  principal: PrincipalVerifier;
+  /** Asks the handlers of `auth.path`; undefined for a project without: its routes demand callers of the platform. */
+  authorizer: Pick<Authorizer, 'authorize'> | undefined;
+  policy: CustomRoutePolicy;
+}
+
+/** Decides who may call the routes of a project's own app. */
+export class CustomRouteAccess {
+  readonly #options: CustomRouteAccessOptions;
+
+  constructor(options: CustomRouteAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Returns whether anybody may call, without being asked who they are. */
+  isOpen({ url = '/' }: Pick<IncomingMessage, 'url'>): boolean {
+    const { authorizer, policy } = this.#options;
+    if (authorizer === undefined) return false;
+    // The path is compared as it was sent: what is encoded, doubled or in other case is another path.
+    return policy === 'open' || url.split('?', 1)[0] === OPEN_PATH;
+  }
+
+  /**
+   * Returns the caller of a route.
+   *
+   * @throws UnauthorizedError, ForbiddenError, ProjectRefusalError, UnavailableError, AuthHandlerError
+   */
+  async requireCaller(req: IncomingMessage): Promise<Principal> {
+    const { principal, authorizer, policy } = this.#options;
+    const caller = await principal.authenticate(req);
+    if (authorizer === undefined || policy !== 'authorized') return caller;
+    const value = { method: req.method ?? 'GET', path: (req.url ?? '/').split('?', 1)[0] };
+    const { scope } = await authorizer.authorize(caller, ROUTE_EVENT, value);
+    // A filter is about metadata, which a route does not have. One that nothing fits still allows nothing.
+    if (scope.length === 0) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
+    return caller;
+  }
+}
