@@ -1,0 +1,52 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+
+const PROJECT_DIR = fileURLToPath(new URL('../../../e2e/projects/guarded', import.meta.url));
+
+export interface GuardedDeployment extends TestDeployment {
+  /** Returns what the gateway sends for somebody of the platform with these permissions. */
+  platformToken(permissions?: readonly string[]): Promise<Record<string, string>>;
+}
+
+/** The headers of a user of the project `guarded`. */
+export const userHeaders = (name: string): Record<string, string> => ({ authorization: `Bearer ${name}` });
+
+/** Starts a deployment whose own code says who its users are, and beside them callers of the platform. */
+export async function startGuardedDeployment(env: Record<string, string> = {}): Promise<GuardedDeployment> {
+  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
+  const keys = createServer((_req, res) => res.end(JSON.stringify({ keys: [jwk] })));
+  await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve));
+  const deployment = await startDeployment({
+    env: {
+      PROJECT_DIR,
+      LANGGRAPH_AES_KEY: 'guarded-projects-need-one-of-32c',
+      RUNYARD_AUTH: '',
+      PLATFORM_JWKS_URL: `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`,
+      DEPLOYMENT_ID: 'guarded',
+      ...env,
+    },
+  });
+  return {
+    ...deployment,
+    async platformToken(permissions = WORKSPACE_PERMISSIONS) {
+      const organization_id = '00000000-0000-4000-8000-000000000001';
+      const claims = { organization_id, kind: 'service_key', organization_role: 'user', permissions };
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'EdDSA', kid: 'k1' })
+        .setSubject('key-1')
+        .setAudience('deployment:guarded')
+        .setExpirationTime('1h')
+        .sign(privateKey);
+      return { [PRINCIPAL_HEADER]: token };
+    },
+    async close() {
+      await deployment.close();
+      keys.close();
+    },
+  };
+}
