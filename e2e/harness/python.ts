@@ -16,11 +16,12 @@ export interface PythonTest {
 
 /**
  * Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own.
- * `more` are variables.
+ * `more` are variables. The tests of the folder `users` are for a deployment with users of its own, and run alone.
  */
 export async function runPythonTests(
   deployment: { url: string; apiKey: string },
   more: Record<string, string> = {},
+  tests: 'all' | 'users' = 'all',
 ): Promise<PythonTest[]> {
   const python = await preparePython();
   const report = path.join(await mkdtemp(path.join(tmpdir(), 'runyard-python-')), 'report.jsonl');
@@ -31,7 +32,10 @@ export async function runPythonTests(
     RUNYARD_PYTEST_REPORT: report,
     PYTHONDONTWRITEBYTECODE: '1',
   };
-  const { output } = await runProgram(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], { variables });
+  const users = path.join(folder, 'users');
+  const chosen = tests === 'users' ? [users] : [folder, `--ignore=${users}`];
+  const options = ['-q', '-p', 'no:cacheprovider', '--rootdir', folder];
+  const { output } = await runProgram(python, ['-m', 'pytest', ...options, ...chosen], { variables });
   const text = await readFile(report, 'utf8').catch(() => '');
   await rm(path.dirname(report), { recursive: true, force: true });
   if (text === '') throw new Error(`pytest ran no test\n${output}`);

@@ -1,0 +1,101 @@
+import path from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { collectEvents } from '../harness/client.ts';
+import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
+import { runPythonTests } from '../harness/python.ts';
+
+const { apiKey } = inject('platform');
+const PROJECT = path.resolve(import.meta.dirname, '../projects/guarded');
+/** Users' fields are stored with runs. */
+const SECRETS = [{ name: 'LANGGRAPH_AES_KEY', value: 'guarded-projects-need-one-of-32c' }];
+
+let deployment: Deployment;
+let url: string;
+let ada: Client;
+let bob: Client;
+const clientOf = (defaultHeaders: Record<string, string>) =>
+  new Client({ apiUrl: url, apiKey: null, defaultHeaders, callerOptions: { maxRetries: 0 } });
+const statusOf = (asked: Promise<unknown>) => asked.then(() => 200).catch(({ status }: { status: number }) => status);
+const said = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+beforeAll(async () => {
+  deployment = await createDeployment('guarded', PROJECT, SECRETS);
+  await waitUntilDeployed(deployment);
+  url = deployment.source_config.custom_url;
+  ada = clientOf({ authorization: 'Bearer ada' });
+  bob = clientOf({ authorization: 'Bearer bob' });
+});
+afterAll(async () => {
+  await callControlPlane('DELETE', `/deployments/${deployment.id}`);
+});
+
+it('strangers get the answer of the project through the gateway, not the one of the gateway', async () => {
+  const strangers: Record<string, string>[] = [
+    {},
+    { authorization: 'Bearer mallory' },
+    { 'x-auth-scheme': 'langsmith' },
+  ];
+  for (const headers of strangers) {
+    const response = await fetch(`${url}/threads/search`, { method: 'POST', headers, body: '{}' });
+    expect([response.status, await response.json()]).toEqual([401, { detail: expect.any(String) }]);
+  }
+  const { headers } = await fetch(`${url}/threads/search`, { method: 'POST', body: '{}' });
+  expect(headers.get('www-authenticate')).toBe('Bearer');
+});
+
+it('a user streams, joins and cancels runs of its own, and none of another user', async () => {
+  const { thread_id: threadId } = await ada.threads.create();
+  const input = { steps: 200, stepMs: 50, name: 'ada', done: [] };
+  const run = await ada.runs.create(threadId, 'slow', { input, streamResumable: true, streamMode: 'values' });
+  expect(await statusOf(bob.runs.cancel(threadId, run.run_id))).toBe(404);
+  expect(await statusOf(bob.runs.get(threadId, run.run_id))).toBe(404);
+  const seen = await collectEvents(bob.runs.joinStream(threadId, run.run_id, { lastEventId: '-1' }));
+  expect(seen.map(({ event }) => event)).toEqual(['error']);
+  const own = ada.runs.joinStream(threadId, run.run_id, { lastEventId: '-1' });
+  const first = (await own.next()).value as { event: string };
+  expect(first.event).toBe('metadata');
+  await ada.runs.cancel(threadId, run.run_id, true);
+  expect(await ada.runs.get(threadId, run.run_id)).toMatchObject({ status: 'interrupted' });
+});
+
+it('a graph finds its user, and what it keeps is for this user alone', async () => {
+  const found = (await ada.runs.wait(null, 'whoami', { input: { note: 'tea at four' } })) as {
+    users: unknown[];
+    notes: string[];
+  };
+  const user = { identity: 'ada', secret: 'secret of ada', permissions: ['be:ada'] };
+  expect(found).toMatchObject({ users: [user, user, 'ada', 'ada'], notes: ['tea at four'] });
+  expect(await bob.runs.wait(null, 'whoami', { input: {} })).toMatchObject({ notes: [] });
+  expect((await ada.store.searchItems(['notes'])).items).toHaveLength(1);
+  expect((await bob.store.searchItems([])).items).toEqual([]);
+});
+
+it('a cron is for the user who made it', async () => {
+  const cron = await ada.crons.create('echo', { schedule: '@yearly', input: said('hi') });
+  const ids = async (client: Client) => (await client.crons.search()).map(({ cron_id }) => cron_id);
+  expect([await ids(ada), await ids(bob)]).toEqual([[cron.cron_id], []]);
+  expect(await statusOf(bob.crons.delete(cron.cron_id))).toBe(404);
+  await ada.crons.delete(cron.cron_id);
+});
+
+it('a key of the platform and Studio with one are users of their own, whom the handlers decide about', async () => {
+  const { thread_id: threadId } = await ada.threads.create();
+  const key = { 'x-api-key': apiKey };
+  for (const headers of [key, { ...key, 'x-auth-scheme': 'langsmith' }]) {
+    const client = clientOf(headers);
+    const { thread_id: own } = await client.threads.create();
+    expect(await statusOf(client.threads.get(own))).toBe(200);
+    expect([await statusOf(client.threads.get(threadId)), await statusOf(bob.threads.get(own))]).toEqual([404, 404]);
+  }
+  const response = await fetch(`${url}/custom/who`, { headers: key });
+  const { auth, headers } = (await response.json()) as { auth: object; headers: object };
+  expect(auth).toMatchObject({ scopes: ['authenticated'] });
+  expect(JSON.stringify(headers)).not.toContain(apiKey);
+});
+
+it('the official Python client finds the same', async () => {
+  const tests = await runPythonTests({ url, apiKey }, {}, 'users');
+  expect(tests.filter(({ passed }) => !passed).map(({ name, failure }) => `${name}\n${failure}`)).toEqual([]);
+  expect(tests.length).toBeGreaterThan(4);
+});
