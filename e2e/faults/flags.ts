@@ -9,6 +9,8 @@ export interface FaultBenchFlags {
   isRecorded: boolean;
   /** The git ref of the release before this one. */
   previous: string | undefined;
+  /** True when the projects' own code knows the users who make the requests. */
+  hasUsers: boolean;
   /** True when only the page is written, and nothing is run. */
   isReportOnly: boolean;
   help: boolean;
@@ -21,6 +23,7 @@ export const usage = `npm run test:faults -- [options]
   --only R1,R4       these goals alone
   --scale 0.1        sizes multiplied, to try a goal out
   --previous REF     the release that runs beside this one in R17 (default: the newest tag v*)
+  --users            custom authentication is on (R1, R8, R13): two users, who must see nothing of each other
   --record           keep the results in e2e/faults/results and write docs/reliability.md
   --report           only write docs/reliability.md from the results that are kept
 `;
@@ -35,6 +38,7 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
       only: { type: 'string' },
       scale: { type: 'string', default: '1' },
       previous: { type: 'string' },
+      users: { type: 'boolean', default: false },
       report: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -49,13 +53,19 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
   });
   if (values.record && (tier !== 'full' || values.scale !== '1'))
     throw new Error('--record is for what was measured in full: --tier full, --scale 1.');
+  if (values.users && values.record) throw new Error('--record is for what is measured without --users.');
+  const chosen =
+    named ?? all.filter((goal) => (tier === 'full' || goal.isFast) && (!values.users || goal.canHaveUsers));
+  const without = chosen.find((goal) => values.users && !goal.canHaveUsers);
+  if (without) throw new Error(`${without.id} cannot be run with --users.`);
   return {
     tier,
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber('--seed', values.seed),
-    goals: named ?? all.filter((goal) => tier === 'full' || goal.isFast),
+    goals: chosen,
     scale: positive('--scale', values.scale),
     isRecorded: values.record,
     previous: values.previous,
+    hasUsers: values.users,
     isReportOnly: values.report,
     help: values.help,
   };

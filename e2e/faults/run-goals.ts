@@ -14,6 +14,8 @@ export interface RunGoalsOptions {
   scale: number;
   /** The git ref of the release before this one. */
   previous: string | undefined;
+  /** True when the projects' own code knows the users who make the requests. */
+  hasUsers?: boolean;
   /** True when the results are kept in the repository. */
   isRecorded: boolean;
 }
@@ -42,7 +44,9 @@ export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoal
         printLine('  LEFT OUT: no release before this one is known; --previous names one.');
         continue;
       }
-      const outcome = await runGoal(goal, { servers: session.servers, tier, seed, scale, previous, say: printLine });
+      const { hasUsers = false } = options;
+      const settings = { tier, seed, scale, previous, hasUsers };
+      const outcome = await runGoal(goal, { servers: session.servers, ...settings, say: printLine });
       outcomes.push(outcome);
       show(outcome);
       if (options.isRecorded) {

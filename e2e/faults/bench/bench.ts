@@ -8,6 +8,7 @@ import { MeasuredSettings } from './measured-settings.ts';
 import { BenchPlatform } from './platform.ts';
 import { Random } from './random.ts';
 import type { BenchServers } from './servers.ts';
+import { Strangers } from './users.ts';
 
 export interface BenchOptions {
   servers: BenchServers;
@@ -17,6 +18,8 @@ export interface BenchOptions {
   scale: number;
   /** The built checkout of the release before this one; undefined when there is none to compare with. */
   previous?: string | undefined;
+  /** True when the projects' own code knows the users who make the requests. */
+  hasUsers?: boolean;
   say(line: string): void;
 }
 
@@ -32,6 +35,7 @@ export class Bench {
   readonly #options: BenchOptions;
   readonly #folder: string;
   readonly #closings: (() => Promise<unknown>)[] = [];
+  readonly #strangers: Strangers[] = [];
 
   private constructor(options: BenchOptions, goalId: string, folder: string) {
     this.servers = options.servers;
@@ -76,9 +80,16 @@ export class Bench {
 
   async deployment(options: DeploymentOptions = {}): Promise<BenchDeployment> {
     this.settings.add(options.env);
-    const deployment = await BenchDeployment.start(this.servers, this.#folder, options);
+    const { hasUsers = false } = this.#options;
+    const deployment = await BenchDeployment.start(this.servers, this.#folder, { ...options, hasUsers });
     this.onClose(() => deployment.close());
+    if (hasUsers) this.#strangers.push(new Strangers(deployment));
     return deployment;
+  }
+
+  /** Measures that users of the deployments saw nothing of each other, whatever happened. */
+  async measureStrangers(): Promise<void> {
+    for (const strangers of this.#strangers.splice(0)) await strangers.measure(this);
   }
 
   async platform(): Promise<BenchPlatform> {

@@ -10,6 +10,7 @@ import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger, type LedgerInput } from './ledger.ts';
 import { Part } from './part.ts';
 import type { BenchServers } from './servers.ts';
+import { ownerHeaders, USER_SETTINGS } from './users.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 const MIGRATIONS = 'packages/run-engine/prisma/migrations';
@@ -31,6 +32,8 @@ export interface DeploymentOptions {
   reachDatabase?: (url: string) => Promise<string>;
   /** True when its parts bypass the fault lines, as in `PartOptions`. */
   isDirect?: boolean;
+  /** True when the project's own code knows its users, who make all requests: each thread is of one of two. */
+  hasUsers?: boolean;
   /** The checkout of the database's tables, and of parts that name none. Default: this one. */
   checkout?: string;
 }
@@ -64,15 +67,17 @@ export class BenchDeployment {
   readonly #servers: BenchServers;
   readonly #settings: Record<string, string>;
   readonly #isDirect: boolean;
+  readonly #hasUsers: boolean;
 
   private constructor(
     database: TestDatabase,
     databaseUrl: string,
     servers: BenchServers,
     ledger: Ledger,
-    { env = {}, bus = 'kafka', isDirect = false, checkout }: DeploymentOptions,
+    { env = {}, bus = 'kafka', isDirect = false, hasUsers = false, checkout }: DeploymentOptions,
   ) {
     this.#isDirect = isDirect;
+    this.#hasUsers = hasUsers;
     // The release before this one has no login.
     const kafka = checkout === undefined ? servers.kafka : servers.openKafka;
     this.#database = database;
@@ -92,6 +97,7 @@ export class BenchDeployment {
       REVISION_ID: 'bench',
       RUNYARD_AUTH: 'none',
       LOG_JSON: 'true',
+      ...(hasUsers && USER_SETTINGS),
       ...env,
     };
   }
@@ -158,7 +164,13 @@ export class BenchDeployment {
 
   /** Sends a request to an agent-api and keeps it in the history. Never rejects. */
   call(method: string, pathAndQuery: string, options: CallOptions & { at?: number } = {}): Promise<Call> {
-    return this.history.call(method, this.url(options.at) + pathAndQuery, options);
+    const headers = { ...this.headersFor(pathAndQuery), ...options.headers };
+    return this.history.call(method, this.url(options.at) + pathAndQuery, { ...options, headers });
+  }
+
+  /** Returns the headers of whoever asks for this path. */
+  headersFor(path: string): Record<string, string> {
+    return this.#hasUsers ? ownerHeaders(path) : {};
   }
 
   /**

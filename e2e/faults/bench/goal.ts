@@ -12,6 +12,8 @@ export interface Goal {
   isFast?: boolean;
   /** True when it says nothing without a release before this one. */
   needsPrevious?: boolean;
+  /** True when all its requests can be made by users whom the project's own code knows (`--users`). */
+  canHaveUsers?: boolean;
   /** Minutes after which the goal counts as hanging. Default 10. */
   limitMinutes?: number;
   /** Injects its faults and calls `bench.measure`. Throws when the goal cannot be judged. */

@@ -29,7 +29,7 @@ export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcom
       const tell = () => reject(new Error(`the goal was not over after ${limitMinutes} minutes`));
       timer = setTimeout(tell, limitMinutes * 60_000);
     });
-    await Promise.race([goal.run(bench), late]);
+    await Promise.race([goal.run(bench).then(() => bench.measureStrangers()), late]);
     if (bench.measures.length === 0) throw new Error('nothing was measured');
   } catch (thrown) {
     error = describe(thrown);

@@ -29,6 +29,7 @@ export const goal: Goal = {
   title:
     'A killed worker costs time, never a run, a checkpoint, an answer to an interrupt, or a step that was recorded twice.',
   isFast: true,
+  canHaveUsers: true,
   async run(bench) {
     const deployment = await bench.deployment({
       workers: WORKERS,

@@ -34,6 +34,7 @@ export const goal: Goal = {
   id: 'R8',
   title: 'A worker that stood still and goes on writes nothing more of what others have taken over.',
   isFast: true,
+  canHaveUsers: true,
   async run(bench) {
     const env = {
       ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: String(LEASE_SECONDS.fast) }),
@@ -173,8 +174,12 @@ async function readStreams(
   found: { foreign: string[]; seen: number },
 ): Promise<void> {
   for (const { runId, threadId } of stale) {
-    const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
-    const { events } = await followStream(url, { lastEventId: '-1', signal: AbortSignal.timeout(10_000) });
+    const path = `/threads/${threadId}/runs/${runId}/stream`;
+    const { events } = await followStream(deployment.url() + path, {
+      headers: deployment.headersFor(path),
+      lastEventId: '-1',
+      signal: AbortSignal.timeout(10_000),
+    });
     let newest = 0;
     for (const { event, data, id } of events) {
       const { attempt } = data as { attempt?: number };

@@ -28,6 +28,7 @@ export const goal: Goal = {
   id: 'R13',
   title:
     'A run that is ordered to end while it ends, or while its worker dies, has one end, soon, and a rollback leaves nothing.',
+  canHaveUsers: true,
   async run(bench) {
     const deployment = await bench.deployment({
       workers: 3,

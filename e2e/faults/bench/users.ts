@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import type { BenchDeployment } from './deployment.ts';
+import { History } from './history.ts';
+
+/** The settings of a deployment whose own code knows its users (`project/auth.ts`). */
+export const USER_SETTINGS = {
+  LANGGRAPH_AUTH: JSON.stringify({ path: './auth.ts:auth' }),
+  // Users' fields are stored with runs, encrypted.
+  LANGGRAPH_AES_KEY: 'the-faults-need-a-key-of-32-char',
+};
+
+const USERS = ['ada', 'bob'] as const;
+const FIRST_THREAD = /^\/threads\/[0-9a-f-]{35}([0-9a-f])/;
+/** Milliseconds between two looks of a stranger while faults happen. */
+const LOOKS_EVERY_MS = 50;
+
+/** Returns the user of a thread, by the last digit of its id; of requests about no thread, the first. */
+function userOf(path: string): (typeof USERS)[number] {
+  const [, digit = '0'] = FIRST_THREAD.exec(path) ?? [];
+  return Number.parseInt(digit, 16) % 2 === 0 ? USERS[0] : USERS[1];
+}
+
+const headersOf = (user: string) => ({ authorization: `Bearer ${user}` });
+export const ownerHeaders = (path: string) => headersOf(userOf(path));
+const strangerHeaders = (path: string) => headersOf(userOf(path) === USERS[0] ? USERS[1] : USERS[0]);
+
+/** Looks at threads and runs of others, as long as faults happen and once more at their end. */
+export class Strangers {
+  readonly #deployment: BenchDeployment;
+  readonly #history = new History();
+  readonly #looking: Promise<void>;
+  #isOver = false;
+
+  constructor(deployment: BenchDeployment) {
+    this.#deployment = deployment;
+    this.#looking = this.#look();
+  }
+
+  /** Measures that no other user saw anything, and that every thread still has its user. */
+  async measure(bench: Bench): Promise<void> {
+    this.#isOver = true;
+    await this.#looking;
+    const { rows } = await this.#deployment.pool.query<{ thread_id: string; owner: string | null }>(
+      "SELECT thread_id, metadata->>'owner' AS owner FROM thread",
+    );
+    for (const { thread_id } of rows.slice(-200)) await this.#ask(thread_id);
+    const seen = this.#history.calls.filter(({ status, body }) => status === 200 && JSON.stringify(body) !== '[]');
+    bench.measureNone(
+      'answers to a user about what is of another',
+      seen.map(({ method, path, body }) => `${method} ${path}: ${JSON.stringify(body).slice(0, 200)}`),
+      this.#history.calls.length,
+      20,
+    );
+    const wrong = rows.filter(({ thread_id, owner }) => owner !== userOf(`/threads/${thread_id}`));
+    bench.measureNone(
+      'threads that lost their user',
+      wrong.map(({ thread_id, owner }) => `${thread_id} is of ${owner}`),
+      rows.length,
+    );
+  }
+
+  async #look(): Promise<void> {
+    while (!this.#isOver) {
+      const known = this.#deployment.history.calls.filter(({ outcome }) => outcome === 'ok');
+      const [, threadId] = /^\/threads\/([0-9a-f-]{36})/.exec(known.at(-1)?.path ?? '') ?? [];
+      if (threadId !== undefined) await this.#ask(threadId);
+      await pause(LOOKS_EVERY_MS);
+    }
+  }
+
+  async #ask(threadId: string): Promise<void> {
+    const path = `/threads/${threadId}`;
+    const url = this.#deployment.url();
+    const headers = strangerHeaders(path);
+    await Promise.all([
+      this.#history.call('GET', `${url}${path}`, { headers }),
+      this.#history.call('GET', `${url}${path}/runs`, { headers }),
+      this.#history.call('GET', `${url}${path}/state`, { headers }),
+      this.#history.call('POST', `${url}/threads/search`, { headers, body: { ids: [threadId] } }),
+    ]);
+  }
+}
