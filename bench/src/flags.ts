@@ -15,6 +15,8 @@ export interface BenchFlags {
   workloads: WorkloadName[];
   /** True when agent-api is also measured without the gateway. */
   isDirectWanted: boolean;
+  /** True when agent-api is also measured with an auth handler of the project. */
+  areUsersWanted: boolean;
   /** The folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
   compare?: string | undefined;
   /** The file for the numbers as JSON; `-` for standard output, in place of the tables. */
@@ -31,6 +33,7 @@ export const usage = `npm run bench -- [options]
   --rounds N            how often everything is measured, the targets taking turns (default 1)
   --workloads A,B       ${Object.keys(WORKLOADS).join(', ')} (default: all)
   --no-direct           do not measure agent-api without the gateway
+  --users               also measure agent-api with an auth handler of the project (both with encryption at rest)
   --compare DIR         also measure @langchain/langgraph-api from DIR/node_modules on the same project
   --json FILE           write the numbers as JSON; - prints them instead of the tables
 
@@ -50,6 +53,7 @@ export function readFlags(args: string[]): BenchFlags {
       rounds: { type: 'string', default: '1' },
       workloads: { type: 'string' },
       'no-direct': { type: 'boolean', default: false },
+      users: { type: 'boolean', default: false },
       compare: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -64,6 +68,7 @@ export function readFlags(args: string[]): BenchFlags {
     rounds: parsePositive('--rounds', values.rounds),
     workloads: values.workloads?.split(',').map(findWorkload) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
     isDirectWanted: !values['no-direct'] && values.url === undefined,
+    areUsersWanted: values.users,
     compare: values.compare && resolve(here, values.compare),
     json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
     help: values.help,

@@ -53,10 +53,19 @@ async function main(): Promise<void> {
   }
 }
 
-function starters({ url, key, isDirectWanted, compare }: BenchFlags): (() => Promise<Target>)[] {
+function starters({ url, key, isDirectWanted, areUsersWanted, compare }: BenchFlags): (() => Promise<Target>)[] {
+  // Users need encryption at rest: without it on both sides its cost would count as theirs.
+  const encrypted: Record<string, string> = areUsersWanted
+    ? { LANGGRAPH_AES_KEY: 'measured-with-a-key-of-32-chars!' }
+    : {};
+  const users = { LANGGRAPH_AUTH: JSON.stringify({ path: './auth.ts:auth' }) };
+  const headers = { authorization: 'Bearer ada' };
   return [
     url === undefined ? () => startPlatform({ repository, project }) : async () => targetExistingDeployment(url, key),
-    ...(isDirectWanted ? [() => startAgentServer({ repository, project })] : []),
+    ...(isDirectWanted ? [() => startAgentServer({ repository, project, env: encrypted })] : []),
+    ...(areUsersWanted
+      ? [() => startAgentServer({ repository, project, name: 'with users', env: { ...encrypted, ...users }, headers })]
+      : []),
     ...(compare === undefined ? [] : [() => startPublicServer({ folder: compare, project })]),
   ];
 }

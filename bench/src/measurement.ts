@@ -63,7 +63,8 @@ export async function measure(options: MeasurementOptions): Promise<Measurement>
 
 async function observe({ target, targets }: MeasurementOptions): Promise<{ cpu: CpuTimes; stages: StageTimes }> {
   const { user, system } = process.cpuUsage();
-  const others = targets.filter((other) => other !== target).flatMap(({ rootPid }) => rootPid ?? []);
+  // Targets of one root take turns: the others of it are idle.
+  const others = targets.flatMap(({ rootPid }) => (rootPid === target.rootPid ? [] : (rootPid ?? [])));
   const cpu: CpuTimes = target.rootPid === undefined ? new Map() : await readCpuTimes(target.rootPid, others);
   return {
     cpu: new Map([...cpu, ['load driver', (user + system) / 1000]]),

@@ -7,6 +7,7 @@ export function formatTables(measurements: Measurement[]): string {
   const workloads = [...new Set(measurements.map(({ workload }) => workload))];
   return [
     ...workloads.map((workload) => speedTable(workload, targets, measurements)),
+    ...workloads.map((workload) => cpuTable(workload, targets, measurements)),
     ...targets.map((target) => profile(target, measurements)),
     failures(measurements),
   ]
@@ -38,6 +39,32 @@ function speedTable(workload: WorkloadName, targets: string[], measurements: Mea
     ];
   });
   return `${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
+}
+
+/** Formats the processor time of an operation without the load driver's, targets side by side. */
+function cpuTable(workload: WorkloadName, targets: string[], measurements: Measurement[]): string {
+  const of = (target: string, clients: number) => {
+    const rounds = measurements.filter((m) => m.workload === workload && m.target === target && m.clients === clients);
+    const spent = rounds.map(({ cpuMsPerOperation: { 'load driver': _, ...parts } }) =>
+      Object.values(parts).reduce((sum, ms) => sum + ms, 0),
+    );
+    return spent.sort((a, b) => a - b)[spent.length >> 1] ?? 0;
+  };
+  const levels = [...new Set(measurements.map(({ clients }) => clients))];
+  const measured = targets.filter((target) => levels.some((clients) => of(target, clients) > 0));
+  const [first, ...others] = measured;
+  if (first === undefined) return '';
+  const header = [
+    'clients',
+    ...measured.map((target) => `${target}: cpu ms`),
+    ...others.map((each) => `${each}/${first}`),
+  ];
+  const rows = levels.map((clients) => [
+    String(clients),
+    ...measured.map((target) => of(target, clients).toFixed(2)),
+    ...others.map((other) => ratio(of(other, clients), of(first, clients))),
+  ]);
+  return `Processor milliseconds each, ${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
 }
 
 /**

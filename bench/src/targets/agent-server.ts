@@ -15,9 +15,17 @@ const REVISION = 'bench';
 export async function startAgentServer({
   repository,
   project,
+  name = 'agent-api',
+  env: more = {},
+  headers = {},
 }: {
   repository: string;
   project: string;
+  name?: string;
+  /** Variables of its processes. */
+  env?: Record<string, string>;
+  /** Headers of its clients. */
+  headers?: Record<string, string>;
 }): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-direct-'));
   const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
@@ -40,6 +48,7 @@ export async function startAgentServer({
       LOG_LEVEL: 'warn',
       EVENT_BUS: 'redis',
       RUNYARD_AUTH: 'none',
+      ...more,
     };
     const secrets = {
       DATABASE_URI: database.href,
@@ -52,9 +61,9 @@ export async function startAgentServer({
     started.push(await startServiceProcess({ entry: entry('run-worker'), env, secrets, ...ready }));
     const [agentApi, worker] = started as [TestServiceProcess, TestServiceProcess];
     return {
-      name: 'agent-api',
+      name,
       url: agentApi.url,
-      headers: {},
+      headers,
       observed: [agentApi, worker].map(({ url }) => ({ url, headers: {} })),
       rootPid: process.pid,
       stop,
