@@ -384,8 +384,15 @@ describe('push notifications', () => {
     const url = receiver.url(`/${randomUUID()}`);
     const configs = `${base()}/tasks/${task.id}/pushNotificationConfigs`;
     const authentication = { scheme: 'Bearer', credentials: 'secret' };
-    const made = (await ask(configs, { body: { url, token: 't', authentication } })).json as Json;
-    expect(made).toEqual({ id: expect.any(String), taskId: task.id, url, token: 't', authentication });
+    const body = { id: 'chosen', url, token: 't', authentication };
+    const made = (await ask(configs, { body })).json as Json;
+    expect(made).toEqual({
+      id: expect.not.stringContaining('chosen'),
+      taskId: task.id,
+      url,
+      token: 't',
+      authentication,
+    });
     expect((await ask(configs)).json).toEqual({ configs: [made], nextPageToken: '' });
     expect((await ask(`${configs}/${made.id}`)).json).toEqual(made);
     expect((await rpc('tasks/pushNotificationConfig/list', { id: task.id })).result).toEqual([
@@ -403,6 +410,11 @@ describe('push notifications', () => {
     expect(rows).toEqual([{ count: '1' }]);
     expect((await ask(`${configs}/${made.id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await ask(`${configs}/${made.id}`)).status).toBe(404);
+    const pushNotificationConfig = { id: 'chosen', url };
+    for (const _ of ['made', 'replaced']) {
+      await rpc('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig });
+    }
+    expect((await ask(configs)).json).toMatchObject({ configs: [{ id: 'chosen' }] });
     for (const wrong of ['/path', 'http://10.0.0.1/x', 'not a url', 'file:///etc/passwd']) {
       expect((await ask(configs, { body: { url: wrong } })).status).toBe(400);
     }

@@ -41,7 +41,8 @@ export class PushRequests {
       throw error;
     });
     if (!target || target.refusal !== undefined) throw invalidParams('url', target?.refusal ?? 'is not allowed');
-    const configId = line(fields, 'id') ?? randomUUID();
+    // Clients of 0.3 choose ids, and replace a configuration by its id. In 1.0 they are the server's.
+    const configId = (version === '1.0' ? undefined : line(fields, 'id')) ?? randomUUID();
     return { taskId, configId, version, url: target.url, host: target.host, secrets: secretsOf(fields) };
   }
 
