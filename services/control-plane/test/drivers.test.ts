@@ -25,11 +25,16 @@ itConforms('container', async (options) => {
 });
 
 let cluster: FakeCluster | undefined;
-afterAll(() => cluster?.close());
+let onKubernetes: KubernetesDriver | undefined;
+afterAll(async () => {
+  // Its watch would go on against whatever listens on the cluster's port next.
+  onKubernetes?.close();
+  await cluster?.close();
+});
 
 itConforms('kubernetes', async (options) => {
   cluster = await FakeCluster.start(AGENT, await grantedRules());
-  const driver = new KubernetesDriver({
+  onKubernetes = new KubernetesDriver({
     ...options,
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
     lastLineAt: async () => undefined,
@@ -38,5 +43,5 @@ itConforms('kubernetes', async (options) => {
     autoscaler: 'auto',
     coolDownSeconds: 1800,
   });
-  return { driver, artifact: { kind: 'image', imageUri: IMAGE } };
+  return { driver: onKubernetes, artifact: { kind: 'image', imageUri: IMAGE } };
 });
