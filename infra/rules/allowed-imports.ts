@@ -9,6 +9,7 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/encryption',
   'packages/package-managers',
   'packages/outbound',
+  'packages/tracing',
   'packages/service-kit',
   'packages/database',
   'packages/leases',

@@ -25,7 +25,7 @@ const PYTHON = 'it is about Python';
 const IAM = 'sign-in by a cloud provider is not available; put the password into the address';
 const MONGO = 'checkpoints are in Postgres';
 const DATADOG = 'nothing is sent to Datadog; /metrics and LOG_JSON are for collectors of any make';
-const TRACES = 'the platform sends no traces of its own; LangSmith tracing of runs is the project’s';
+const TRACES = 'the operator of the platform switches its traces on, with OTEL_EXPORTER_OTLP_ENDPOINT';
 const V2 = 'event streaming of version 2 is not available';
 const A2A = 'A2UI is not available: agent-to-agent messages have text, files and data';
 

@@ -1,4 +1,5 @@
 import { type ValidationIssue, validatorOf } from '@runyard/contracts';
+import { tracingVariables } from '@runyard/tracing';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { ConfigError } from './config-error.ts';
 import { ConnectionUri, connectionUriProblem } from './connection-uri.ts';
@@ -38,6 +39,7 @@ export const serviceVariables = {
     maximum: 300,
     description: 'How long a stopping process, not ready any more, still takes requests from those connected to it.',
   }),
+  ...tracingVariables,
 };
 
 /** Storage variables of a deployment's processes: its database, and the Redis of its streams. */

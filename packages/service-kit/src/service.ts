@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { openTracing, TRACING_OFF, type Tracing, type TracingVariables } from '@runyard/tracing';
 import type { Static, TObject } from 'typebox';
 import { readConfig, readEnvironment } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -13,6 +14,7 @@ export interface ServiceContext {
   name: string;
   logger: Logger;
   metrics: Metrics;
+  tracing: Tracing;
   lifecycle: Lifecycle;
   /** Limits of its HTTP interface. */
   limits: RequestLimits;
@@ -54,6 +56,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
   }
   const context = createContext(definition.name, config as ContextOptions);
   const { logger, lifecycle } = context;
+  context.tracing = await openServiceTracing(context, config as TracingOptions);
   for (const warning of warnings) logger.warn(warning);
 
   let exitCode = 0;
@@ -101,6 +104,40 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
   process.exit(lifecycle.failures > 0 ? EXIT_CRASH : exitCode);
 }
 
+interface TracingOptions extends TracingVariables {
+  /** Variables of a deployment's processes: their spans say which deployment and revision they belong to. */
+  DEPLOYMENT_ID?: string;
+  REVISION_ID?: string;
+}
+
+/** Milliseconds between log lines about traces that could not be sent. */
+const LOST_SPANS_LOG_MS = 60_000;
+
+async function openServiceTracing(
+  { name, logger, metrics, lifecycle }: ServiceContext,
+  config: TracingOptions,
+): Promise<Tracing> {
+  const lost = metrics.counter('runyard_trace_spans_lost_total', 'Spans that the collector of traces did not take.');
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const { DEPLOYMENT_ID, REVISION_ID } = config;
+  const tracing = await openTracing({
+    variables: config,
+    serviceName: `runyard-${name}`,
+    resourceAttributes: {
+      ...(DEPLOYMENT_ID !== undefined && { 'runyard.deployment.id': DEPLOYMENT_ID }),
+      ...(REVISION_ID !== undefined && { 'runyard.revision.id': REVISION_ID }),
+    },
+    onLost: (spans, error) => {
+      lost.inc(spans);
+      if (performance.now() - loggedAt < LOST_SPANS_LOG_MS) return;
+      loggedAt = performance.now();
+      logger.warn('traces not sent', { spans, error });
+    },
+  });
+  lifecycle.onStop('traces', () => tracing.close());
+  return tracing;
+}
+
 function reportProblems(name: string, problems: string[]): void {
   for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
 }
@@ -114,6 +151,8 @@ export interface ContextOptions {
   HTTP_MAX_REQUESTS_IN_FLIGHT?: number;
   HTTP_MAX_BODY_BYTES_IN_FLIGHT?: number;
   processMetrics?: boolean;
+  /** Default: no traces. */
+  tracing?: Tracing;
 }
 
 /** Creates the context of a service; also for tests, which run services inside their own process. */
@@ -131,6 +170,7 @@ export function createContext(
     name,
     logger,
     metrics: new Metrics({ processMetrics: options.processMetrics ?? true }),
+    tracing: options.tracing ?? TRACING_OFF,
     lifecycle: new ServiceLifecycle(logger),
     limits: {
       requestsInFlight: options.HTTP_MAX_REQUESTS_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.requestsInFlight,

@@ -12,11 +12,13 @@ export {
   referrerOf,
 } from './image-client.ts';
 export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
+export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export * from './saml-identity-provider.ts';
 export { type ServiceProcessOptions, startServiceProcess, type TestServiceProcess } from './service-process.ts';
 export { type BackgroundPart, startStopStorm } from './start-stop-storm.ts';
+export { TraceCollector } from './trace-collector.ts';
 export { waitFor } from './wait-for.ts';
 export { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts';

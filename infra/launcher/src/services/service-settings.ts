@@ -8,6 +8,7 @@ import {
   type Servers,
   type StartedServer,
 } from '@runyard/local-infra';
+import { inheritedTracingVariables } from '@runyard/tracing/variables';
 import { createDatabases } from './databases.ts';
 import { selectPassedVariables } from './passed-variables.ts';
 import type { ProjectUserSettings } from './project-users.ts';
@@ -63,6 +64,7 @@ export async function createServiceSettings(options: {
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
   const internalToken = await secret('internal-token');
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
+  const traces = inheritedTracingVariables(options.environment);
   const bundle = (service: string) => join(options.repository, 'services', service, 'dist/main.js');
 
   const orgAccess: ServiceSettings = {
@@ -71,6 +73,7 @@ export async function createServiceSettings(options: {
     stopMs: 3_000,
     env: {
       ...bus.env,
+      ...traces.env,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DRAIN_WINDOW_SECONDS: '1',
@@ -78,6 +81,7 @@ export async function createServiceSettings(options: {
     },
     secrets: {
       ...bus.secrets,
+      ...traces.secrets,
       DATABASE_URI: databases['org-access'],
       INTERNAL_TOKEN: internalToken,
       ENCRYPTION_KEY: await secret('org-access.encryption-key'),
@@ -89,6 +93,7 @@ export async function createServiceSettings(options: {
     stopMs: (graceSeconds + 4) * 1_000,
     env: {
       ...bus.env,
+      ...traces.env,
       ORG_ACCESS_URL: orgAccessUrl,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
@@ -103,6 +108,7 @@ export async function createServiceSettings(options: {
     },
     secrets: {
       ...bus.secrets,
+      ...traces.secrets,
       ...kafkaLoginVariables(servers.kafka?.logins?.deployments, 'DEPLOYMENT_'),
       DATABASE_URI: databases['control-plane'],
       DATA_POSTGRES_URI: servers.postgres.adminUrl,
@@ -117,8 +123,10 @@ export async function createServiceSettings(options: {
     stopMs: 3_000,
     env: {
       ...bus.env,
+      ...traces.env,
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
@@ -126,7 +134,7 @@ export async function createServiceSettings(options: {
       ...selectPassedVariables('gateway', options.environment),
       REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
-    secrets: { ...bus.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
+    secrets: { ...bus.secrets, ...traces.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
   };
   return { settings: [orgAccess, controlPlane, gateway], internalToken };
 }

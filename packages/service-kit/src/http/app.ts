@@ -16,6 +16,7 @@ import type { ReadinessChecks } from './health.ts';
 import { redactPath } from './redact-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { endRequestSpan, limitBaggage, startRequestSpan } from './request-trace.ts';
 import type { ValidationErrorStyle } from './validate-request.ts';
 
 export interface AppOptions {
@@ -84,9 +85,9 @@ export function createApp(options: AppOptions): Express {
 /** Health checks and scrapes, which are answered under overload too. */
 const ALWAYS_LET_IN: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
-/** Handles the part that all requests share: request id, log, metrics, CORS and admission. */
+/** Handles the part that all requests share: request id, log, trace, metrics, CORS and admission. */
 function observe(options: AppOptions): RequestHandler {
-  const { logger, lifecycle, metrics, limits } = options.context;
+  const { logger, lifecycle, metrics, limits, tracing } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
   const admission = new RequestAdmission(limits);
@@ -95,11 +96,14 @@ function observe(options: AppOptions): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
-    const traceId = traceIdOf(req);
+    limitBaggage(req.headers);
+    const isPart = isInner?.(req) ?? false;
+    const span = isPart ? undefined : startRequestSpan(tracing, req);
+    const traceId = span?.traceId ?? traceIdOf(req);
     res.locals.log = logger.child(traceId === undefined ? { requestId } : { requestId, traceId });
     res.locals.route = 'none';
     res.setHeader('x-request-id', requestId);
-    if (isInner?.(req)) {
+    if (isPart) {
       next();
       return;
     }
@@ -109,6 +113,7 @@ function observe(options: AppOptions): RequestHandler {
       const elapsedMs = performance.now() - startedAt;
       const status = res.writableFinished ? res.statusCode : 499;
       requestMetrics.finished(req.method, res.locals.route, status, elapsedMs);
+      if (span) endRequestSpan(span, req, { route: res.locals.route, status, errorCode: res.locals.errorCode });
       res.locals.log.http('request', {
         method: req.method,
         path: redactPath(req.path),

@@ -1,4 +1,5 @@
 import { ConfigError, readKafkaLogin, readKafkaTls } from '@runyard/service-kit';
+import { inheritedTracingVariables } from '@runyard/tracing';
 import type { PlatformSettings } from '../drivers/deployment-variables.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 
@@ -18,6 +19,7 @@ export function platformSettings(
     graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
     outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     logLevel: config.LOG_LEVEL,
+    tracing: inheritedTracingVariables(config),
     eventBus: {
       kind: config.EVENT_BUS,
       kafkaBrokers: config.KAFKA_BROKERS,

@@ -15,6 +15,8 @@ export interface PlatformSettings {
   /** Networks that are not public and to which deployments may still send requests for their callers. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;
+  /** Variables by which deployments send their spans where the platform does; left out for no traces. */
+  tracing?: Record<'env' | 'secrets', Record<string, string>>;
   eventBus: {
     kind: string;
     kafkaBrokers?: string;
@@ -54,6 +56,7 @@ export function replicaVariables(
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
       ...pickVariables(own, TUNABLE_VARIABLES),
       LOG_JSON: 'true',
+      ...platform.tracing?.env,
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       DEPLOYMENT_ID: spec.deploymentId,
       LANGGRAPH_API_URL: `${platform.publicUrl.replace(/\/+$/, '')}/deployments/${spec.deploymentId}`,
@@ -71,6 +74,7 @@ export function replicaVariables(
     secrets: {
       DATABASE_URI: spec.databaseUri,
       REDIS_URI: spec.redisUri,
+      ...platform.tracing?.secrets,
       // Only agent-api publishes the outbox; workers just write to it.
       ...(role === 'agent-api' && kafkaSecrets(platform.eventBus)),
       // The process that runs the project reads the project's own `env` and merges it under these.

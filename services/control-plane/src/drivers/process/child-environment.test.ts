@@ -63,6 +63,20 @@ describe('the environment of a process', () => {
     expect(JSON.stringify(variablesOf('run-worker'))).not.toContain('kafka-password');
   });
 
+  it('says where spans go as the platform does, with the headers among the secrets', () => {
+    const tracing = {
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
+      secrets: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer otel-secret' },
+    };
+    const own = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://of-the-project' };
+    const { env, secrets } = childVariables(spec(own), project(), { ...platform, tracing }, 'run-worker');
+    expect(env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector:4318');
+    expect(JSON.stringify(env)).not.toContain('otel-secret');
+    expect(secrets.OTEL_EXPORTER_OTLP_HEADERS).toContain('otel-secret');
+    // Variables of the project are for its own code.
+    expect(secrets.PROJECT_ENV).toBe(JSON.stringify(own));
+  });
+
   it('contains tuning from the project, which the deployment overrides, and nothing else', () => {
     const { env } = childVariables(
       spec({
