@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
+import { executionRequest, fixtures, type HostUnderTest, runToEnd, startHost } from '../test/host-under-test.ts';
 import {
   encodeUser,
   GraphLoadError,
@@ -15,7 +15,7 @@ import {
 const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
 
 /** The requests that reached the server's own routes. */
-const asked: { method: string; url: string; body: string; exchange: unknown; depth: unknown }[] = [];
+const asked: { method: string; url: string; body: string; exchange: unknown; depth: unknown; trace: unknown }[] = [];
 let folder: SocketFolder;
 let loopback: LoopbackServer;
 let host: HostUnderTest;
@@ -28,7 +28,7 @@ beforeAll(async () => {
     const body = await text(req);
     const { 'x-runyard-exchange': exchange, 'x-runyard-depth': depth, 'x-runyard-loopback': token } = req.headers;
     expect(token).toBeUndefined();
-    asked.push({ method: req.method!, url: req.url!, body, exchange, depth });
+    asked.push({ method: req.method!, url: req.url!, body, exchange, depth, trace: req.headers.traceparent });
     res.writeHead(201, { 'content-type': 'application/json', location: '/threads/1' });
     res.end(JSON.stringify({ builtIn: true, body }));
   });
@@ -129,6 +129,14 @@ it('code knows the address of its own server, and requests to it take the loopba
     ['GET', '/threads/1'],
     ['GET', '/threads/2'],
   ]);
+});
+
+it('what a run asks its own server for belongs to the trace of the run', async () => {
+  asked.length = 0;
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const traced = executionRequest('metered', { input: { ask: 'server' }, traceparent });
+  expect((await runToEnd(host, traced)).outcome.kind).toBe('done');
+  expect(asked.map(({ url, trace }) => [url, trace])).toEqual([['/threads/3', traceparent]]);
 });
 
 it('an app streams large bodies, and notices when the client disconnects', async () => {

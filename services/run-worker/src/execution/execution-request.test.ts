@@ -34,6 +34,20 @@ it('a request to the host names the tracing project of the run', () => {
   expect(toExecutionRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
 });
 
+it("a request to the host has the caller's own trace, and the attempt's place in the platform's", () => {
+  const configurable = {
+    graph_id: 'agent',
+    __langsmith_trace__: 't',
+    __langsmith_baggage__: 'b',
+    __otel_traceparent__: 'p',
+  };
+  const run = claimedRun({ kwargs: { ...runArgumentsExample, config: { configurable } } });
+  const spans = { parentSpanId: 's', withContent: false };
+  const made = toExecutionRequest(run, { context: { traceparent: 'own', tracestate: 'a=1' }, spans });
+  expect(made).toMatchObject({ tracing: { parent: { trace: 't', baggage: 'b' } }, traceparent: 'own', spans });
+  expect(made.config.configurable).toMatchObject({ __otel_traceparent__: 'own', __otel_tracestate__: 'a=1' });
+});
+
 it("a request to the host passes on the other keys of LangChain's configuration that mean something to a run", () => {
   const config = { ...runArgumentsExample.config, run_name: 'mine', max_concurrency: 2, callbacks: ['no'] };
   const made = toExecutionRequest(claimedRun({ kwargs: { ...runArgumentsExample, config } })).config;

@@ -1,9 +1,25 @@
-import { type RunArguments, TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY } from '@runyard/contracts';
+import {
+  LANGSMITH_BAGGAGE_KEY,
+  LANGSMITH_TRACE_KEY,
+  type RunArguments,
+  TRACEPARENT_KEY,
+  TRACESTATE_KEY,
+  TRACING_EXAMPLE_KEY,
+  TRACING_PROJECT_KEY,
+} from '@runyard/contracts';
 import type { ExecutionRequest } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
+import type { AttemptTrace } from './attempt-trace.ts';
 
-/** Builds what the graph host executes from the run's `RunArguments`, which agent-api checked. */
-export function toExecutionRequest(run: ClaimedRun): ExecutionRequest {
+/**
+ * Builds what the graph host executes from the run's `RunArguments`, which agent-api checked.
+ *
+ * @param trace the attempt's place in a trace, which the project's code sees instead of the run's
+ */
+export function toExecutionRequest(
+  run: ClaimedRun,
+  { context, spans }: Partial<Pick<AttemptTrace, 'context' | 'spans'>> = {},
+): ExecutionRequest {
   const args = run.kwargs as RunArguments;
   const { configurable, metadata, tags, recursion_limit } = args.config;
   const graphId = String(configurable.graph_id);
@@ -18,6 +34,8 @@ export function toExecutionRequest(run: ClaimedRun): ExecutionRequest {
     config: {
       configurable: {
         ...configurable,
+        ...(context && { [TRACEPARENT_KEY]: context.traceparent }),
+        ...(context?.tracestate && { [TRACESTATE_KEY]: context.tracestate }),
         run_id: run.runId,
         thread_id: run.threadId,
         assistant_id: run.assistantId,
@@ -36,6 +54,8 @@ export function toExecutionRequest(run: ClaimedRun): ExecutionRequest {
     ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
     durability: args.durability,
     ...tracingOf(configurable),
+    ...(context && { traceparent: context.traceparent }),
+    ...(spans && { spans }),
   };
 }
 
@@ -52,6 +72,13 @@ function furtherKeys({ run_name, max_concurrency }: Record<string, unknown>) {
 
 function tracingOf(configurable: Record<string, unknown>): Pick<ExecutionRequest, 'tracing'> {
   const { [TRACING_PROJECT_KEY]: project, [TRACING_EXAMPLE_KEY]: exampleId } = configurable as Record<string, string>;
-  if (project === undefined && exampleId === undefined) return {};
-  return { tracing: { ...(project !== undefined && { project }), ...(exampleId !== undefined && { exampleId }) } };
+  const { [LANGSMITH_TRACE_KEY]: trace, [LANGSMITH_BAGGAGE_KEY]: baggage } = configurable as Record<string, string>;
+  if ([project, exampleId, trace].every((value) => value === undefined)) return {};
+  return {
+    tracing: {
+      ...(project !== undefined && { project }),
+      ...(exampleId !== undefined && { exampleId }),
+      ...(trace !== undefined && { parent: { trace, ...(baggage !== undefined && { baggage }) } }),
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import type { ExecutionOutcome } from '@runyard/graph-host';
 import { FencedError, type FinishedRun, type RunRecord } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
+import { TRACING_OFF } from '@runyard/tracing';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
 import { EventPublisher } from '../streams/event-publisher.ts';
@@ -47,6 +48,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
     checkpointsFor: () => undefined,
     storeFor: () => ({ batch: async () => [] }),
     metrics,
+    tracing: TRACING_OFF,
     logger: quietLogger,
     timeoutMs: 60_000,
     abortGraceMs: 3_000,

@@ -2,12 +2,14 @@ import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { ExecutionOutcome, GraphHost, RunEvent, RunHandle } from '@runyard/graph-host';
 import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
+import type { Tracing } from '@runyard/tracing';
 import type { HostSlot } from '../hosts/supervised-host.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
 import { countTooLarge, type StreamedAttempt, toAppendEvents, toStreamedAttempt } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
+import { AttemptTrace } from './attempt-trace.ts';
 import { EndWriter } from './end-writer.ts';
-import { decideEnding, type StopReason } from './ending.ts';
+import { decideEnding, type Ending, type StopReason } from './ending.ts';
 import { toExecutionRequest } from './execution-request.ts';
 
 export interface ExecutionDeps {
@@ -20,6 +22,7 @@ export interface ExecutionDeps {
   /** Opens the store; the host computes the project's embeddings. */
   storeFor(run: ClaimedRun, host: GraphHost): StoreBackend;
   metrics: WorkerMetrics;
+  tracing: Tracing;
   logger: Logger;
   timeoutMs: number;
   /** Milliseconds that a graph may take to obey an abort before its run is ended without it. */
@@ -42,6 +45,7 @@ export class RunExecution {
   readonly #publisher: RunPublisher;
   readonly #streamed: StreamedAttempt;
   readonly #end: EndWriter;
+  readonly #trace: AttemptTrace;
   readonly #startedAt = performance.now();
   #slot: HostSlot | undefined;
   #handle: RunHandle | undefined;
@@ -61,6 +65,7 @@ export class RunExecution {
     this.#streamed = toStreamedAttempt(run);
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
     const { engine, metrics, logger } = deps;
+    this.#trace = new AttemptTrace(deps.tracing, run);
     this.#end = new EndWriter({ engine, run, publisher: this.#publisher, streamed: this.#streamed, metrics, logger });
     this.done = this.#execute();
   }
@@ -138,13 +143,14 @@ export class RunExecution {
       () => !this.#stop && this.#abort({ kind: 'timedOut', reason: `the run took longer than ${timeoutSeconds} s` }),
       Math.min(timeoutMs, TIMER_MS_MAX),
     );
+    let ending: Ending | undefined;
     try {
       const outcome = await Promise.race([this.#outcome(), this.#givenUp]);
       clearTimeout(timer);
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
       const attribution = this.#slot?.crashAttribution() ?? 'none';
-      const ending = decideEnding(outcome, this.#stop, { timeoutSeconds, attribution });
+      ending = decideEnding(outcome, this.#stop, { timeoutSeconds, attribution });
       return await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
@@ -152,6 +158,7 @@ export class RunExecution {
       return { hasNextRun: false };
     } finally {
       clearTimeout(timer);
+      this.#trace.end(ending);
       this.#slot?.release();
     }
   }
@@ -174,12 +181,13 @@ export class RunExecution {
     const checkpoints = this.#deps.checkpointsFor(run);
     const backends = { store: this.#deps.storeFor(run, slot.host), ...(checkpoints && { checkpoints }) };
     slot.onUnresponsive(() => this.#leaveHost());
-    this.#handle = slot.host.startRun(toExecutionRequest(run), backends, {
+    this.#handle = slot.host.startRun(toExecutionRequest(run, this.#trace), backends, {
       onBegun: () => {
         this.#hasBegun = true;
         slot.markBegun();
       },
       onEvents: (events) => this.#publish(events),
+      onSpans: (spans) => this.#trace.add(spans),
     });
     const outcome = await this.#handle.settled;
     // The host has aborted it, because storage reported the loss.

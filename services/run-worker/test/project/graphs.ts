@@ -63,6 +63,14 @@ export const boom = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
+/** Says where its trace goes on. */
+export const traced = new StateGraph(State)
+  .addNode('one', (_state: State, { configurable }: LangGraphRunnableConfig) => ({
+    log: [String(configurable?.__otel_traceparent__)],
+  }))
+  .addEdge(START, 'one')
+  .compile();
+
 /** Notes that it was aborted. */
 export const watchful = new StateGraph(State)
   .addNode('one', async (state: State, config: LangGraphRunnableConfig) => {

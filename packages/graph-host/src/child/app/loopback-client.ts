@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../loopback-http.ts';
-import { printContext } from '../process/console.ts';
+import { printContext, runTraceparent } from '../process/console.ts';
 import type { Body } from './request-body.ts';
 
 /** The request that a piece of the project's code is serving. */
@@ -51,7 +51,13 @@ export class LoopbackClient {
       throw new Error(`The project asks its own server, which asks the project again, ${DEPTH_MAX} levels deep.`);
     }
     const run = printContext();
-    return this.#send(asked, asked.body, { [DEPTH_HEADER]: String(depth), ...(run && { [RUN_HEADER]: run.runId }) });
+    const traceparent = runTraceparent();
+    return this.#send(asked, asked.body, {
+      // Requests of a run belong to its trace, unless they say otherwise.
+      ...(traceparent !== undefined && !asked.headers.has('traceparent') && { traceparent }),
+      [DEPTH_HEADER]: String(depth),
+      ...(run && { [RUN_HEADER]: run.runId }),
+    });
   };
 
   /** Has the server answer the request that is being served, with the rights of its original caller. */

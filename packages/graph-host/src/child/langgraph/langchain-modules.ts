@@ -17,6 +17,8 @@ export interface ProjectModules {
   line: LangGraphLine;
   /** Imports a part of `@langchain/core`, for example `tracers/base`, from the copy that LangGraph uses. */
   importCore(path: string): Promise<unknown>;
+  /** Imports a part of `langsmith`, from the copy that this core uses. */
+  importLangSmith(path: string): Promise<unknown>;
   /** Imports a part of `@langchain/langgraph`, for example `zod/schema`. */
   importLangGraph(path: string): Promise<unknown>;
   warnings: string[];
@@ -54,6 +56,8 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
       langgraphVersion,
       line: lineOf(langgraphVersion),
       importCore,
+      importLangSmith: async (path) =>
+        createRequire(fromLangGraph.resolve('@langchain/core/callbacks/manager'))(`langsmith/${path}`),
       importLangGraph: async (path) => require(`@langchain/langgraph/${path}`),
       warnings,
     };
@@ -66,6 +70,10 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
     langgraphVersion,
     line: lineOf(langgraphVersion),
     importCore: (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
+    importLangSmith: (path) =>
+      import(
+        import.meta.resolve(`langsmith/${path}`, import.meta.resolve('@langchain/core/callbacks/manager', moduleUrl))
+      ),
     importLangGraph: (path) =>
       import(import.meta.resolve(`@langchain/langgraph/${path}`, pathToFileURL(graphFile).href)),
     warnings,

@@ -12,16 +12,29 @@ export interface PrintContext {
   graphId: string;
 }
 
-const printing = new AsyncLocalStorage<PrintContext>();
+const printing = new AsyncLocalStorage<{ context: PrintContext; traceparent: string | undefined }>();
 
-/** Attaches `context` to everything that `work` prints, at any later time too. */
-export function printAs<T>(context: PrintContext, work: () => T): T {
-  return printing.run(context, work);
+/**
+ * Attaches `context` to everything that `work` prints, at any later time too.
+ *
+ * @param options.traceparent the place of the run in a trace, for what its code asks of others
+ */
+export function printAs<T>(
+  context: PrintContext,
+  work: () => T,
+  options: { traceparent?: string | undefined } = {},
+): T {
+  return printing.run({ context, traceparent: options.traceparent }, work);
 }
 
 /** Returns the context of the run whose code calls this; undefined for code that belongs to no run. */
 export function printContext(): PrintContext | undefined {
-  return printing.getStore();
+  return printing.getStore()?.context;
+}
+
+/** Returns the place in a trace of the run whose code calls this; undefined when there is none. */
+export function runTraceparent(): string | undefined {
+  return printing.getStore()?.traceparent;
 }
 
 export interface ConsoleOptions {
@@ -40,7 +53,7 @@ export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): (line:
   );
   const print = (line: HostLog) => {
     const length = line.message.length + (line.data ? JSON.stringify(line.data).length : 0);
-    if (budget.take(length)) send({ ...line, ...printing.getStore() });
+    if (budget.take(length)) send({ ...line, ...printContext() });
   };
   for (const [stream, usual] of [
     [process.stdout, 'info'],

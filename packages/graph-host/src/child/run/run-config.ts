@@ -12,7 +12,8 @@ export interface RuntimeParts {
   isResuming: boolean;
   checkpointer: object | undefined;
   store: object;
-  callbacks: object[];
+  /** Handlers, or a callback manager; undefined when there are none. */
+  callbacks: object | undefined;
   control: object | undefined;
   signal: AbortSignal;
 }
@@ -35,7 +36,7 @@ export function toGraphConfig(
     runId: request.runId,
     signal,
     durability: request.durability,
-    ...(callbacks.length > 0 && { callbacks }),
+    ...(callbacks && { callbacks }),
     ...(control && { control }),
     ...(request.config.tags && { tags: request.config.tags }),
     ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),
