@@ -66,6 +66,16 @@ const verbs = {
     await prepare();
     process.exitCode = await run('The fuzzer', installed('tsx'), ['e2e/fuzz/main.ts', ...args], { allowFailure: true });
   },
+  /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
+  async phoenix() {
+    await prepare();
+    process.exitCode = await run(
+      'The tests with Phoenix',
+      installed('vitest'),
+      ['run', '--config', 'e2e/phoenix/vitest.config.ts', ...args],
+      { allowFailure: true },
+    );
+  },
   /** Measures a platform that it starts. */
   async bench() {
     await prepare();

@@ -33,6 +33,16 @@ export type RunCommand = Static<typeof RunCommand>;
 /** Keys of `configurable` that name the LangSmith project and example of the run's trace. */
 export const TRACING_PROJECT_KEY = '__langsmith_project__';
 export const TRACING_EXAMPLE_KEY = '__langsmith_example_id__';
+/** Keys of `configurable` with the place in the caller's own LangSmith trace that the run's goes on below. */
+export const LANGSMITH_TRACE_KEY = '__langsmith_trace__';
+export const LANGSMITH_BAGGAGE_KEY = '__langsmith_baggage__';
+
+/**
+ * Keys of `configurable` with the W3C trace context that every attempt of the run, and its webhooks, continue. Project
+ * code may hand it on to what it calls.
+ */
+export const TRACEPARENT_KEY = '__otel_traceparent__';
+export const TRACESTATE_KEY = '__otel_tracestate__';
 
 /**
  * The arguments of an accepted run: written once when it is accepted, shown to clients as `kwargs`, read by the worker.

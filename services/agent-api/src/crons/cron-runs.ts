@@ -17,7 +17,7 @@ const NOBODY: CronCreator = { threadScope: UNRESTRICTED, assistantScope: UNRESTR
  */
 export function runOfCron(
   cron: DueCron,
-  { tracingProject, hasUsers }: Pick<RunOrigin, 'tracingProject'> & UserPolicy,
+  { tracingProject, hasUsers, trace }: Pick<RunOrigin, 'tracingProject' | 'trace'> & UserPolicy,
 ): AcceptedRun {
   const { user, threadScope, assistantScope } = cron.creator ?? NOBODY;
   requireAssistant(cron, assistantScope);
@@ -38,6 +38,7 @@ export function runOfCron(
       requestId: uuidv7(),
       tracingProject,
       hasUsers,
+      trace,
     },
   );
   const cronMark = { cron_id: cron.cronId };

@@ -2,6 +2,7 @@ import type { DataCipher } from '@runyard/encryption';
 import type { RunEngine, RunWakeups, WorkSignals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { Logger, Metrics } from '@runyard/service-kit';
+import { startRunSpan, type Tracing } from '@runyard/tracing';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
 import type { UserPolicy } from '../runs/accepted-run.ts';
@@ -28,6 +29,7 @@ export interface CronParts extends UserPolicy {
   graphIds: readonly string[];
   /** The LangSmith project of traces; left out when nothing is traced. */
   tracingProject: string | undefined;
+  tracing: Tracing;
   metrics: Metrics;
   logger: Logger;
 }
@@ -35,15 +37,19 @@ export interface CronParts extends UserPolicy {
 /** Opens the crons of the deployment: the service that callers use, and the scheduler that fires them. */
 export function openCrons(parts: CronParts): { service: CronService; scheduler: CronScheduler } {
   const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, metrics, logger } = parts;
+  const { tracing } = parts;
   const slotsTotal = metrics.counter('lg_api_cron_slots_total', 'Slots of crons that were fired.', ['outcome']);
   const scheduler = new CronScheduler({
     crons: engine.crons,
     graphIds,
-    toRun: (cron) => ({
-      ...runOfCron(cron, parts),
+    toRun: (cron) => {
+      // Each slot begins a trace.
+      const span = startRunSpan(tracing, 'send', { attributes: { 'runyard.cron.id': cron.cronId } });
+      span?.end();
+      const run = runOfCron(cron, { ...parts, trace: span?.context });
       // Targets were checked when the cron was created; one that may not be reached any more does not stop its runs.
-      webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook),
-    }),
+      return { ...run, webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook) };
+    },
     onFired: (slots) => {
       for (const { refusal } of slots) slotsTotal.inc({ outcome: refusal ? 'refused' : 'run' });
       if (slots.some(({ run }) => run !== undefined)) wakeups.wake('created');

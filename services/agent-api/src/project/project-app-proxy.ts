@@ -16,6 +16,7 @@ import {
   type RequestHandler,
   type Response,
   RouteTable,
+  traceContextOf,
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Authorizer } from '../auth/authorizer.ts';
@@ -228,6 +229,7 @@ function headersFor(
     if (isHopByHop(name) || isPlatformHeader || (name === DEPTH_HEADER && !isOwn)) continue;
     headers[name] = value;
   }
+  Object.assign(headers, traceContextOf(req.headers));
   const user = caller && userOf(caller);
   if (user) headers[USER_HEADER] = encodeUser(user);
   return headers;

@@ -76,6 +76,11 @@ export class ProjectLoopback {
     };
   }
 
+  /** Returns the request by which a caller was authenticated: the outer one where the project's app passed it on. */
+  authenticatedRequest(req: IncomingMessage): IncomingMessage {
+    return this.#callers.has(req) ? (this.#inner.get(req)?.req ?? req) : req;
+  }
+
   /** Returns whether the project's own code sent the request, or passed it on. */
   isOwn(req: IncomingMessage): boolean {
     return this.#callers.has(req);

@@ -1,6 +1,7 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
 import type { AuthUser } from '@runyard/graph-host';
-import type { AcceptedRun } from '@runyard/run-engine';
+import type { AcceptedRun, ThreadTtl } from '@runyard/run-engine';
+import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { v7 as uuidv7 } from 'uuid';
 import { fieldsOf, isInScope, isRestricted, outOfScope, type Scope, withoutScopeFields } from '../access/scope.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
@@ -14,10 +15,14 @@ export interface RunOrigin {
   assistantScope: Scope;
   /** Left out for a stateless run. */
   threadId?: string;
+  /** The thread id of a stateless run, where its client chose it. */
+  statelessThreadId?: string | undefined;
   /** The run's id, a UUID v7 that is new; left out where nobody has to know it before. */
   runId?: string;
-  /** The A2A task that the run begins or continues. */
+  /** The task, of A2A or MCP, that the run begins or continues. */
   task?: AcceptedRun['task'];
+  /** The time for which the thread is kept if the run creates it. Default: the deployment's own. */
+  threadTtl?: ThreadTtl;
   userId: string;
   /** The project's user who asks. */
   user?: AuthUser | undefined;
@@ -28,6 +33,10 @@ export interface RunOrigin {
   tracingProject?: string | undefined;
   /** `v2` when the run is to emit events of the event protocol. */
   eventProtocol?: 'v2';
+  /** The trace of the request that creates it; left out when it belongs to none. */
+  trace?: TraceContext | undefined;
+  /** The caller's own LangSmith trace; left out when it names none. */
+  langsmithTrace?: LangsmithTrace | undefined;
 }
 
 /** Says whether the project decides about callers. Runs of its own code have no user then either. */
@@ -46,7 +55,7 @@ export function toAcceptedRun(
   assistant: RunAssistant,
   origin: RunOrigin & UserPolicy,
 ): AcceptedRun {
-  const { scope, threadId, task } = origin;
+  const { scope, threadId, task, threadTtl } = origin;
   const runId = origin.runId ?? uuidv7();
   const { graphId, assistantId } = assistant;
   const { threadMetadata, isVisible } = newThreadOf(request.metadata, assistant, scope);
@@ -56,6 +65,7 @@ export function toAcceptedRun(
   return {
     runId,
     ...(threadId !== undefined && { threadId }),
+    ...(origin.statelessThreadId !== undefined && { statelessThreadId: origin.statelessThreadId }),
     keepsThread: !isTemporary,
     ...(threadId !== undefined && isRestricted(scope) && { threadScope: scope }),
     // A thread that its creator could not see is not created.
@@ -70,6 +80,7 @@ export function toAcceptedRun(
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
     threadMetadata,
+    ...(threadTtl && { threadTtl }),
     ...(task && { task }),
   };
 }

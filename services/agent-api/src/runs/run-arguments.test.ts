@@ -122,6 +122,16 @@ it('run arguments name the tracing project of the request, or else of the deploy
   expect(argumentsOf({}).config.configurable).not.toHaveProperty('__langsmith_project__');
 });
 
+it('run arguments carry the trace that the run continues, whatever trace a client configures', () => {
+  const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: 'a=1' };
+  const request = { assistant_id: 'echo', config: { configurable: { __otel_traceparent__: 'forged' } } };
+  expect(toRunArguments(request, assistant, { ...identity, trace }).config.configurable).toMatchObject({
+    __otel_traceparent__: trace.traceparent,
+    __otel_tracestate__: 'a=1',
+  });
+  expect(toRunArguments(request, assistant, identity).config.configurable).not.toHaveProperty('__otel_traceparent__');
+});
+
 it('run arguments keep the webhook and feedback keys of the request', () => {
   expect(argumentsOf({ webhook: 'https://a.test/hook', feedback_keys: ['a', 'a', 'b'] })).toMatchObject({
     webhook: 'https://a.test/hook',

@@ -1,7 +1,16 @@
 import type { RunArguments, RunCreateStateful, RunCreateStreamingStateless } from '@runyard/contracts';
-import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
+import {
+  LANGSMITH_BAGGAGE_KEY,
+  LANGSMITH_TRACE_KEY,
+  TRACEPARENT_KEY,
+  TRACESTATE_KEY,
+  TRACING_EXAMPLE_KEY,
+  TRACING_PROJECT_KEY,
+  withoutReservedMetadata,
+} from '@runyard/contracts';
 import type { AuthUser } from '@runyard/graph-host';
 import { BadRequestError } from '@runyard/service-kit';
+import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { userArguments } from '../access/user-arguments.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
 import { withoutCheckpointKeys, withoutPlatformKeys } from '../assistants/configurable-keys.ts';
@@ -25,6 +34,10 @@ export interface RunIdentity {
   /** The tracing project where the request names none; left out when nothing is traced. */
   tracingProject?: string | undefined;
   eventProtocol?: 'v2' | undefined;
+  /** The trace that the run continues; left out when it belongs to none. */
+  trace?: TraceContext | undefined;
+  /** The caller's own LangSmith trace; left out when it names none. */
+  langsmithTrace?: LangsmithTrace | undefined;
 }
 
 /**
@@ -45,6 +58,8 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
         ...withoutPlatformKeys({ ...identity.headers, ...configurable }),
         ...checkpointOf(request),
         ...tracingOf(request, identity.tracingProject),
+        ...traceKeys(identity.trace),
+        ...langsmithKeys(identity.langsmithTrace),
         run_id: identity.runId,
         ...(identity.threadId !== undefined && { thread_id: identity.threadId }),
         graph_id: assistant.graphId,
@@ -131,6 +146,18 @@ function tracingOf({ langsmith_tracer: tracer }: RunRequest, project: string | u
     ...(project_name && { [TRACING_PROJECT_KEY]: project_name }),
     ...(example_id && { [TRACING_EXAMPLE_KEY]: example_id }),
   };
+}
+
+function traceKeys(trace: TraceContext | undefined): Record<string, unknown> {
+  if (!trace) return {};
+  const { traceparent, tracestate } = trace;
+  return { [TRACEPARENT_KEY]: traceparent, ...(tracestate !== undefined && { [TRACESTATE_KEY]: tracestate }) };
+}
+
+function langsmithKeys(langsmith: LangsmithTrace | undefined): Record<string, unknown> {
+  if (!langsmith) return {};
+  const { trace, baggage } = langsmith;
+  return { [LANGSMITH_TRACE_KEY]: trace, ...(baggage !== undefined && { [LANGSMITH_BAGGAGE_KEY]: baggage }) };
 }
 
 function streamModes(asked: RunRequest['stream_mode']): RunArguments['stream_mode'] {

@@ -18,11 +18,11 @@ import {
   UPDATE_THREAD,
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
-import { creatorOf } from '../auth/user-caller.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { RunOrigin } from './accepted-run.ts';
 import type { FollowedRun } from './followed-run.ts';
+import { requestOrigin } from './request-origin.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { type RunLocation, runHeaders } from './run-locations.ts';
@@ -119,7 +119,7 @@ export function runRoutes(parts: {
   ];
 
   function originOf(
-    { caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
+    req: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
     [scope, assistantScope]: CreationScopes,
     threadId?: string,
   ): RunOrigin {
@@ -127,9 +127,7 @@ export function runRoutes(parts: {
       ...(threadId !== undefined && { threadId }),
       scope,
       assistantScope,
-      ...creatorOf(caller),
-      requestId: String(res.getHeader('x-request-id') ?? ''),
-      headers: configurableHeaders(headers),
+      ...requestOrigin(req, configurableHeaders),
     };
   }
 

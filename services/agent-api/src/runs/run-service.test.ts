@@ -1,4 +1,5 @@
 import { ConflictError } from '@runyard/service-kit';
+import { TRACING_OFF } from '@runyard/tracing';
 import { expect, it } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { RunService, type RunServiceOptions } from './run-service.ts';
@@ -26,6 +27,7 @@ it('a batch of any length takes a part of the shared queues at a time', async ()
     wakeups: { wake: () => undefined },
     assistants: { find },
     webhooks: { accept: async () => [] },
+    tracing: TRACING_OFF,
   } as unknown as RunServiceOptions);
   const origin = { scope: UNRESTRICTED, assistantScope: UNRESTRICTED, userId: '', requestId: '' };
   const requests = Array(1_000).fill({ origin, body: { assistant_id: 'a' } });

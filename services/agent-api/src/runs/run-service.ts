@@ -13,17 +13,20 @@ import type {
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
+import { runAttributes, type TraceContext, type TraceSpan, type Tracing } from '@runyard/tracing';
 import { inSlices } from '../access/in-slices.ts';
 import { isRestricted, type Scope } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { notifyCancelled, notifyDeleted } from '../streams/notify-ended.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import { traceOfRun } from '../traces/trace-of-run.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { type RunOrigin, toAcceptedRun, type UserPolicy } from './accepted-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import type { RunLocation } from './run-locations.ts';
 import { selectRunFields, toWireRun } from './run-wire.ts';
+import { traceCreation } from './trace-creation.ts';
 
 type Engine = Pick<
   RunEngine,
@@ -48,6 +51,7 @@ export interface RunServiceOptions extends UserPolicy {
   onDeleted: () => void;
   /** The LangSmith project of runs that name none; left out when nothing is traced. */
   tracingProject?: string | undefined;
+  tracing: Tracing;
   logger: Logger;
 }
 
@@ -70,8 +74,14 @@ export class RunService {
    * @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError
    */
   async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<StoredRun> {
-    const run = { ...(await this.#prepare(origin, request)), keyed };
-    return this.#notifyCreated(origin, run, await this.#options.engine.createRun(run));
+    return traceCreation(this.#options.tracing, {
+      parent: origin.trace,
+      create: async (trace) => {
+        const run = { ...(await this.#prepare({ ...origin, trace }, request)), keyed };
+        return this.#notifyCreated(origin, run, await this.#options.engine.createRun(run));
+      },
+      describe: (span, created) => this.#describe(span, created, request),
+    });
   }
 
   /** Accepts several stateless runs, all or none. @throws as `create` */
@@ -79,11 +89,18 @@ export class RunService {
     requests: { origin: RunOrigin; body: RunRequest }[],
     keyed?: KeyedCreation<RunRecord[]>,
   ): Promise<StoredRun[]> {
-    const prepared = await inSlices(requests, ({ origin, body }) => this.#prepare(origin, body));
-    const created = await this.#options.engine.createRunsTogether(prepared, keyed);
-    return Promise.all(
-      created.map((each, index) => this.#notifyCreated(requests[index]!.origin, prepared[index]!, each)),
-    );
+    const create = async (trace: TraceContext | undefined) => {
+      const prepared = await inSlices(requests, ({ origin, body }) => this.#prepare({ ...origin, trace }, body));
+      const created = await this.#options.engine.createRunsTogether(prepared, keyed);
+      return Promise.all(
+        created.map((each, index) => this.#notifyCreated(requests[index]!.origin, prepared[index]!, each)),
+      );
+    };
+    return traceCreation(this.#options.tracing, {
+      parent: requests[0]?.origin.trace,
+      create,
+      describe: async (span, runs) => span.setAttributes({ 'messaging.batch.message_count': runs.length }),
+    });
   }
 
   /** Returns the run's current state. @throws NotFoundError, EncryptionError when it cannot be decrypted */
@@ -150,6 +167,15 @@ export class RunService {
   /** Returns whether the caller may read on the events that are left of a deleted run. */
   async mayContinueReading(scope: Scope, threadId: string): Promise<boolean> {
     return !isRestricted(scope) || (await this.#options.threads.findWithoutState(scope, threadId)) !== undefined;
+  }
+
+  /** An answer to a question continues another run, in a trace of its own: it refers to the one that asked. */
+  async #describe(span: TraceSpan, { runId, threadId }: StoredRun, { command }: RunRequest): Promise<void> {
+    span.setAttributes(runAttributes({ runId, threadId }));
+    if (!span.isRecorded || command?.resume === undefined) return;
+    const [, earlier] = await this.#options.engine.listRuns({ threadId, limit: 2, offset: 0 });
+    const asking = earlier && traceOfRun(earlier.kwargs);
+    if (asking) span.link(asking);
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {

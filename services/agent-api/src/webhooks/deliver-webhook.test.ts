@@ -61,6 +61,25 @@ it.each([
   expect(result.retryInMs === null).toBe(kind !== 'retried');
 });
 
+it('a webhook carries the trace that the run has, and no other that its arguments mention', async () => {
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const headersOf = async (kwargs: object) => {
+    let headers: OutboundRequest['headers'];
+    const send: DeliveryOptions['send'] = async (_url, request) => {
+      headers = request.headers;
+      return { status: 204, headers: {} };
+    };
+    await deliver(send, webhook({ kwargs: Buffer.from(JSON.stringify(kwargs)) }));
+    return headers;
+  };
+  const configurable = { __otel_traceparent__: traceparent, __otel_tracestate__: 'a=1' };
+  expect(await headersOf({ config: { configurable } })).toMatchObject({ traceparent, tracestate: 'a=1' });
+  const input = { config: { configurable }, __otel_traceparent__: traceparent };
+  for (const kwargs of [{ input }, { input, config: { configurable: { __otel_traceparent__: 'no' } } }]) {
+    expect(await headersOf(kwargs)).not.toHaveProperty('traceparent');
+  }
+});
+
 it('timeouts and broken connections are retried and reported without addresses; a refused address is final', async () => {
   const failWith = (error: Error) => deliver(() => Promise.reject(error));
   expect(await failWith(new DOMException('x', 'TimeoutError'))).toMatchObject({

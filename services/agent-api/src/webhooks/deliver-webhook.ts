@@ -2,6 +2,7 @@ import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import { OutboundRefusedError } from '@runyard/outbound';
 import type { ClaimedWebhook, PushDelivery, WebhookOutcome } from '@runyard/run-engine';
 import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
+import { traceHeaders } from './trace-headers.ts';
 import { webhookBody } from './webhook-body.ts';
 import type { WebhookSettings } from './webhook-settings.ts';
 import { signatureHeaders } from './webhook-signature.ts';
@@ -78,6 +79,7 @@ function requestOf(
     method: 'POST',
     headers: {
       'user-agent': 'Runyard-Webhooks',
+      ...traceHeaders(webhook),
       ...lowerCase(settings.headers),
       ...headers,
       ...signatureHeaders({ id: webhook.deliveryId, time: sentAt, body }, settings.signingKeys),

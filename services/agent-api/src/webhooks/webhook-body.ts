@@ -2,6 +2,7 @@ import type { WebhookField } from '@runyard/graph-host';
 import type { ClaimedWebhook } from '@runyard/run-engine';
 import { publicArguments } from '../access/public-arguments.ts';
 import { toWireTime } from '../http/wire-time.ts';
+import { parseStoredJson } from '../threads/parse-stored-json.ts';
 
 /** Builds the body of a webhook: the ended run as JSON. The values are passed through as they were written. */
 export function webhookBody(webhook: ClaimedWebhook, fields: ReadonlySet<WebhookField>, sentAt: Date): Buffer {
@@ -37,5 +38,5 @@ function timeText(time: string | null): string {
 }
 
 function parseArguments(json: ClaimedWebhook['kwargs']): Record<string, unknown> {
-  return JSON.parse(Buffer.from(json).toString('utf8')) as Record<string, unknown>;
+  return parseStoredJson(json) as Record<string, unknown>;
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNPROCESSED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
+import { traceContextOf } from '@runyard/service-kit';
+import { readLangsmithTrace } from '@runyard/tracing';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
 import { type AnswerSource, mayAnswerWith, originHeaders, withoutPlatformCookies } from './origin-rules.ts';
@@ -19,6 +21,11 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-prefix',
   'x-real-ip',
   'forwarded',
+  // Those of the gateway's own span, or what is valid of the caller's, is added instead.
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'langsmith-trace',
 ]);
 
 export interface RequestHeaderOptions {
@@ -69,7 +76,7 @@ export function requestHeaders(
     const value = name === 'cookie' && !getsPlatformCookies ? withoutPlatformCookies(sent) : sent;
     if (value !== undefined) headers.push(name, value);
   }
-  headers.push('x-request-id', requestId);
+  headers.push('x-request-id', requestId, ...traceHeaders(req));
   headers.push('x-forwarded-for', clientAddresses(req, trustForwarded));
   headers.push('x-forwarded-proto', (trustForwarded && firstValue(req.headers['x-forwarded-proto'])) || 'http');
   const host = requestedHost(req, trustForwarded);
@@ -79,6 +86,18 @@ export function requestHeaders(
   if (handoff) headers.push(HANDOFF_HEADER, isContinuing ? 'continued' : 'accepted');
   if (isContinuing && handoff.afterId !== undefined) headers.push('last-event-id', handoff.afterId);
   return headers;
+}
+
+/** Returns the headers by which the receiver continues the trace. Baggage of strangers is not among them. */
+function traceHeaders({ headers }: IncomingMessage): string[] {
+  const context = traceContextOf(headers);
+  const langsmith = readLangsmithTrace(headers);
+  return [
+    ...(context ? ['traceparent', context.traceparent] : []),
+    ...(context?.tracestate === undefined ? [] : ['tracestate', context.tracestate]),
+    ...(langsmith ? ['langsmith-trace', langsmith.trace] : []),
+    ...(langsmith?.baggage === undefined ? [] : ['baggage', langsmith.baggage]),
+  ];
 }
 
 const NOT_RETURNED: ReadonlySet<string> = new Set([
