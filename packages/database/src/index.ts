@@ -6,12 +6,13 @@
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
+ * - `toUuid`: a text of unknown origin as a `uuid`, or NULL.
  * - `containsAny`: the condition that a document contains one of several objects.
  * - `openServiceDatabase`, `takeAdvisoryLock`: a service's own database, migrated, with its Prisma client and beside it.
  * - `mapDatabaseOutages`: an unavailable database as a 503 that a caller can act on.
  * - `refuseUnstorableText`: text that Postgres cannot keep as a 422.
- * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`, `isConnectionLost`,
- * `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isForeignKeyViolation`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`,
+ * `isConnectionLost`, `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
 export { containsAny } from './contains-any.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
@@ -29,6 +30,7 @@ export {
 export {
   isConnectionLost,
   isDataError,
+  isForeignKeyViolation,
   isLockTimeout,
   isRetryable,
   isTimeoutOrOutOfMemory,
@@ -37,5 +39,6 @@ export {
   sqlState,
 } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
+export { toUuid } from './to-uuid.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
 export { refuseUnstorableText } from './unstorable-text.ts';

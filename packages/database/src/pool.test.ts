@@ -86,6 +86,26 @@ describe('openPool', () => {
     expect(readPoolStats(pool)).toMatchObject({ queued: 2, failed: 2 });
   });
 
+  it('awaits what rows may need before it returns them, to whoever asks, and fails with it', async () => {
+    const seen: unknown[] = [];
+    const pool = open({
+      max: 1,
+      beforeRows: async (rows) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push(...rows);
+        if (JSON.stringify(rows).includes('7')) throw new Error('not to be had');
+      },
+    });
+    expect((await pool.query({ name: 'one', text: 'SELECT $1::int AS n', values: [1] })).rows).toEqual([{ n: 1 }]);
+    await withTransaction(pool, async (client) => {
+      expect((await client.query({ text: 'SELECT 2 AS n', rowMode: 'array' })).rows).toEqual([[2]]);
+    });
+    expect(seen).toEqual([{ n: 1 }, [2]]);
+    await expect(pool.query('SELECT 7 AS n')).rejects.toThrow('not to be had');
+    await expect(pool.query('SELECT wrong')).rejects.toMatchObject({ code: '42703' });
+    expect((await pool.query('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
+  });
+
   it('lets a caller wait for its turn while the pool is busy, however long that takes', async () => {
     const pool = open({ max: 1, connectTimeoutMs: 300, waitsWhileBusy: true });
     const client = await pool.connect();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { clientBeforeRows } from './client-before-rows.ts';
 import { causesOf, sqlState } from './sql-errors.ts';
 import { UnresponsiveConnections } from './unresponsive-connections.ts';
 
@@ -37,6 +38,11 @@ export interface PoolOptions {
    * connection is lost. Default 3 s.
    */
   unresponsiveMs?: number;
+  /**
+   * Is awaited before the rows of a statement are returned: it gets what they may need, whoever reads them. It must not
+   * use the pool, whose connections may all wait for it.
+   */
+  beforeRows?: (rows: unknown[]) => Promise<void> | undefined;
   /** Is called when an idle connection is lost. The pool replaces it by itself. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -69,6 +75,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   const unresponsive = new UnresponsiveConnections({ connectionString, applicationName, unresponsiveMs });
   const pool = new CountingPool(unresponsive, options.waitsWhileBusy ?? false, {
     connectionString,
+    ...(options.beforeRows && { Client: clientBeforeRows(options.beforeRows) }),
     max: options.max,
     min: options.min ?? 0,
     application_name: applicationName,

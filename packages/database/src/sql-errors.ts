@@ -99,6 +99,11 @@ export function isTimeoutOrOutOfMemory(error: unknown): boolean {
   return state === '57014' || state === '53200';
 }
 
+/** Returns whether a row that a statement refers to does not exist, or no longer. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return sqlState(error) === '23503';
+}
+
 /** Returns whether a lock was not available in time: another transaction holds it, and nothing was changed. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';

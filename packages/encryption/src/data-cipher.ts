@@ -1,7 +1,15 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
+import { asBuffer, decryptBytes, encryptBytes, OVERHEAD_BYTES } from './aes-gcm.ts';
 import { parseJsonKeys } from './chosen-keys.ts';
 import { EncryptionError } from './cipher.ts';
 import { createJsonKeyCipher, type JsonKeyCipher, NO_JSON_KEYS } from './json-keys.ts';
+import { isProjectEncrypted } from './project/key-ids.ts';
+
+/** Runs work whose writes are encrypted in one way. */
+export type EncryptionScope = <T>(work: () => T) => T;
+
+/** The scope of work that brings none along, and of ciphers that encrypt everything in the same way. */
+export const NO_SCOPE: EncryptionScope = (work) => work();
 
 /** Encrypts and decrypts bytes in the database of a deployment. */
 export interface DataCipher {
@@ -12,27 +20,53 @@ export interface DataCipher {
   readonly isEncrypting: boolean;
   /** Encrypts and decrypts single keys inside JSON that is stored readable. */
   readonly json: JsonKeyCipher;
+  /**
+   * Returns the scope in which `stored` was encrypted, of which the first bytes are enough. Left out: the scope of the
+   * caller, for work that begins elsewhere.
+   */
+  scopeOf(stored?: Uint8Array): EncryptionScope;
+  /** True when values name keys that have to be loaded before they are decrypted. */
+  readonly needsKeys: boolean;
+  /**
+   * Loads the keys of the encrypted values inside of these, which may be rows, JSON or texts. Returns undefined when
+   * there is nothing to wait for. A value whose key is not to be had says so when it is decrypted.
+   *
+   * @throws what the database throws, from which the keys are read
+   */
+  loadKeys(values: unknown): Promise<void> | undefined;
 }
 
 /** First byte of encrypted values: no JSON text and no compressed value begins with it. */
 const MARK = 0x01;
 const KEY_ID_BYTES = 4;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
-const HEAD_BYTES = 1 + KEY_ID_BYTES + IV_BYTES;
+const HEADER_BYTES = 1 + KEY_ID_BYTES;
 
 /** Stores bytes unencrypted. */
 export const NO_ENCRYPTION: DataCipher = {
   isEncrypting: false,
   json: NO_JSON_KEYS,
+  scopeOf: () => NO_SCOPE,
+  needsKeys: false,
+  loadKeys: () => undefined,
   encrypt: asBuffer,
   decrypt(bytes) {
     if (bytes[0] === MARK) {
       throw new EncryptionError('Data of this deployment is encrypted, and LANGGRAPH_AES_KEY is not configured.');
     }
-    return asBuffer(bytes);
+    return withoutProjectKey(bytes);
   },
 };
+
+/** Returns unencrypted bytes. @throws EncryptionError for those that only handlers of a project can decrypt */
+function withoutProjectKey(bytes: Uint8Array): Buffer {
+  if (!isProjectEncrypted(bytes)) return asBuffer(bytes);
+  throw new EncryptionError('Data is encrypted by the project, and langgraph.json has no "encryption.path" any more.');
+}
+
+/** Returns whether bytes were encrypted with a LANGGRAPH_AES_KEY. */
+export function isAesEncrypted(bytes: Uint8Array): boolean {
+  return bytes[0] === MARK && bytes.byteLength >= HEADER_BYTES + OVERHEAD_BYTES;
+}
 
 /** The variables of a deployment that decide about its encryption. */
 export interface EncryptionVariables {
@@ -63,36 +97,27 @@ export function createDataCipher(keys: string, jsonKeys?: string): DataCipher {
   const current = parsed[0]!;
   const byId = new Map(parsed.map((each) => [each.id.toString('hex'), each.key]));
   const ofBytes = {
-    encrypt(bytes: Uint8Array) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current.key, iv);
-      return Buffer.concat([
-        Buffer.of(MARK),
-        current.id,
-        iv,
-        cipher.update(bytes),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ]);
-    },
+    encrypt: (bytes: Uint8Array) => encryptBytes(current.key, bytes, Buffer.concat([Buffer.of(MARK), current.id])),
     decrypt(bytes: Uint8Array) {
-      if (bytes[0] !== MARK) return asBuffer(bytes);
+      if (bytes[0] !== MARK) return withoutProjectKey(bytes);
       const encrypted = asBuffer(bytes);
-      const key = byId.get(encrypted.toString('hex', 1, 1 + KEY_ID_BYTES));
+      const key = byId.get(encrypted.toString('hex', 1, HEADER_BYTES));
       if (!key)
         throw new EncryptionError('Data is encrypted with a key that LANGGRAPH_AES_KEY does not have any more.');
-      try {
-        const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1 + KEY_ID_BYTES, HEAD_BYTES));
-        decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
-        return Buffer.concat([decipher.update(encrypted.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
-      } catch (cause) {
-        throw new EncryptionError('Encrypted data was changed, or cut.', { cause });
-      }
+      return decryptBytes(key, encrypted, HEADER_BYTES);
     },
-    isEncrypted: (bytes: Uint8Array) => bytes[0] === MARK && bytes.byteLength >= HEAD_BYTES + TAG_BYTES,
+    isEncrypted: (bytes: Uint8Array) => isAesEncrypted(bytes) || isProjectEncrypted(bytes),
   };
   const { encrypt, decrypt } = ofBytes;
-  return { isEncrypting: true, encrypt, decrypt, json: createJsonKeyCipher(parseJsonKeys(jsonKeys), ofBytes) };
+  return {
+    isEncrypting: true,
+    encrypt,
+    decrypt,
+    json: createJsonKeyCipher(parseJsonKeys(jsonKeys), ofBytes),
+    scopeOf: () => NO_SCOPE,
+    needsKeys: false,
+    loadKeys: () => undefined,
+  };
 }
 
 function toKey(text: string): { id: Buffer; key: Buffer } {
@@ -107,8 +132,4 @@ function bytesOfKey(text: string): Buffer {
   const decoded = Buffer.from(text, 'base64');
   if (decoded.length === 32) return decoded;
   throw new EncryptionError('LANGGRAPH_AES_KEY must be 16, 24 or 32 characters, or 32 bytes in base64 or hex.');
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

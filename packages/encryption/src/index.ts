@@ -1,10 +1,30 @@
+/**
+ * Encryption of what is stored.
+ *
+ * - `Cipher`: secrets of the platform, each bound to its place.
+ * - `DataCipher`: content of a deployment. `openDataCipher`, `createDataCipher` and `NO_ENCRYPTION` are those of variables,
+ *   and `ProjectCipher` encrypts under `DataKeys` that handlers of the project encrypt.
+ * - `EncryptionScope`: runs work whose writes are encrypted like something else; `NO_SCOPE` changes nothing.
+ * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why.
+ */
 export { Cipher, EncryptionError } from './cipher.ts';
 export {
   createDataCipher,
   type DataCipher,
+  type EncryptionScope,
   type EncryptionVariables,
   NO_ENCRYPTION,
+  NO_SCOPE,
   openDataCipher,
 } from './data-cipher.ts';
 export type { JsonKeyCipher } from './json-keys.ts';
+export { DataKeys, type DataKeysOptions } from './project/data-keys.ts';
+export { ProjectCipher } from './project/project-cipher.ts';
+export {
+  DataKeyError,
+  type DataKeyStore,
+  type EncryptionMetadata,
+  type KeyHandlers,
+  type StoredDataKey,
+} from './project/types.ts';
 export { undecryptableValue } from './undecryptable-value.ts';

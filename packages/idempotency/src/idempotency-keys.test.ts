@@ -272,6 +272,29 @@ describe('an idempotency key', () => {
   });
 });
 
+it('a name that a request has of itself creates once, is found by it, and is no key of a header', async () => {
+  const name = ['a conversation', 'a run'];
+  const make = (keys: IdempotencyKeys, body = 'tea') =>
+    keys.onceNamed(name, {
+      create: (keyed) =>
+        withTransaction(pool, async (client) => {
+          await claimKey(onPg(client), keyed!);
+          const { rows } = await client.query('INSERT INTO thing (name) VALUES ($1) RETURNING n', [body]);
+          const made: Thing = { n: rows[0].n };
+          await settleKeys(onPg(client), [{ request: keyed!, answer: made }]);
+          return made;
+        }),
+      repeat: (kept: Thing): Thing => ({ ...kept, isRepeated: true }),
+    });
+  expect(await processOf().findNamed(name)).toBeUndefined();
+  const [first, ...others] = await Promise.all([make(processOf()), make(processOf(), 'coffee'), make(processOf())]);
+  const { n } = first!;
+  expect(others.every((other) => other.n === n)).toBe(true);
+  expect(await processOf().findNamed(name)).toEqual({ n });
+  expect(await things()).toHaveLength(1);
+  expect(await create(processOf(), asked(['a conversation']))).not.toHaveProperty('isRepeated');
+});
+
 it('a bound key is not freed by its own request, which did not learn that it had created', async () => {
   const keys = processOf();
   let made: KeyedRequest | undefined;

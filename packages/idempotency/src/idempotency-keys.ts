@@ -26,6 +26,8 @@ import {
   type KeyedRequest,
   type KeyedRequestOptions,
   keyedRequest,
+  namedRequest,
+  nameId,
   refusal,
 } from './keyed-request.ts';
 
@@ -82,14 +84,32 @@ export class IdempotencyKeys {
   ): Promise<Answer> {
     const request = keyedRequest(operation, asked, this.#requests);
     if (!request) return creation.create(undefined);
+    return this.#once(request, {
+      ...creation,
+      repeat: (kept: Kept) => {
+        asked.res.setHeader(REPLAYED_HEADER, 'true');
+        return creation.repeat(kept);
+      },
+    });
+  }
+
+  /** Creates once for a name that the request has without a header, like an id that its client chose. */
+  onceNamed<Answer, Kept>(name: readonly string[], creation: Creation<Answer, Kept>): Promise<Answer> {
+    return this.#once(namedRequest(name, this.#requests), creation);
+  }
+
+  /** Returns the value that is stored with a name; undefined when nothing was created for it, or too long ago. */
+  async findNamed<Kept>(name: readonly string[]): Promise<Kept | undefined> {
+    const known = await findKey(onPg(this.#pool), nameId(name));
+    return known?.answer ? this.#read<Kept>(known.answer) : undefined;
+  }
+
+  async #once<Answer, Kept>(request: KeyedRequest, creation: Creation<Answer, Kept>): Promise<Answer> {
     const name = request.id.toString('hex');
     for (;;) {
       await this.#awaitUnderWay(name, request);
       const kept = await this.#kept(request);
-      if (kept !== undefined) {
-        asked.res.setHeader(REPLAYED_HEADER, 'true');
-        return creation.repeat(JSON.parse(this.#cipher.decrypt(kept).toString('utf8')));
-      }
+      if (kept !== undefined) return creation.repeat(this.#read<Kept>(kept));
       // Another request may have begun during the query.
       if (this.#underWay.has(name)) continue;
       try {
@@ -118,6 +138,10 @@ export class IdempotencyKeys {
   /** Frees a bound key after its creation was undone. */
   unbind(request: KeyedRequest): Promise<void> {
     return unbindKey(onPg(this.#pool), request);
+  }
+
+  #read<Kept>(answer: Uint8Array): Kept {
+    return JSON.parse(this.#cipher.decrypt(answer).toString('utf8')) as Kept;
   }
 
   async #lead<Answer>(name: string, { digest }: KeyedRequest, creation: Promise<Answer>): Promise<Answer> {

@@ -11,6 +11,8 @@ import { type HandlerRequest, UnprocessableError, type ValidationErrorStyle } fr
 export interface AnswerCipher {
   encrypt(bytes: Uint8Array): Buffer;
   decrypt(bytes: Uint8Array): Buffer;
+  /** Returns a function that runs work as the caller's own, where that decides how it is encrypted. */
+  scopeOf?(): <T>(work: () => T) => T;
 }
 
 /** A request for a creation that may be repeated, and must create once. */
@@ -51,13 +53,34 @@ export function keyedRequest(
     throw refusal(msg, validationErrors);
   }
   const { params, query, body } = request;
+  // The answers of many requests are stored together, by one of them.
+  const inScope = cipher.scopeOf?.() ?? ((work) => work());
   return {
     id: sha256([...ownerOf(operation, request), operation.idempotencyGroup, key]),
     digest: sha256([key, operation.operationId, params, query, body]),
     claim: randomUUID(),
     keptMs,
+    encrypt: (answer) => inScope(() => cipher.encrypt(Buffer.from(JSON.stringify(answer)))),
+  };
+}
+
+/** Returns a request for a creation that is known by a name of its own instead of a header: any request with it is equal. */
+export function namedRequest(
+  name: readonly string[],
+  { keptMs, cipher }: Pick<KeyedRequestOptions, 'keptMs' | 'cipher'>,
+): KeyedRequest {
+  return {
+    id: nameId(name),
+    digest: sha256(['named', ...name]),
+    claim: randomUUID(),
+    keptMs,
     encrypt: (answer) => cipher.encrypt(Buffer.from(JSON.stringify(answer))),
   };
+}
+
+/** Returns the id of a name's key. It is none that a header can have. */
+export function nameId(name: readonly string[]): Buffer {
+  return sha256(['name', ...name]);
 }
 
 /** Returns what tells the owner of a key from all others. */

@@ -3,6 +3,7 @@ export { CRON_COLUMNS, type CronRow, cronOfRow, encodeCronCreator, listedCronOfR
 export { InvalidScheduleError, parseSchedule, type Schedule } from './crons/schedule.ts';
 export { slotAfter } from './crons/slots.ts';
 export * from './crons/types.ts';
+export { openProjectCipher } from './encryption/open-project-cipher.ts';
 export { RunEngine } from './engine.ts';
 export type { RunEngineOptions } from './engine-options.ts';
 export { FencedError } from './errors.ts';
@@ -14,6 +15,8 @@ export type { ClaimOptions, RunSelection } from './runs/claim-runs.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';
 export { type ApiServer, ApiServers, REGISTER_EVERY_MS } from './servers/api-servers.ts';
+export { TASK_CANCELED } from './tasks/cancel-waiting-task.ts';
+export { NEEDS_AUTH } from './tasks/needs-auth.ts';
 export { PushConfigs } from './tasks/push-configs.ts';
 export * from './tasks/types.ts';
 export type { OutdatedState } from './threads/outdated-states.ts';

@@ -1,4 +1,4 @@
-import { createDataCipher, NO_ENCRYPTION } from '@runyard/encryption';
+import { createDataCipher, type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StreamFixture } from './test/stream-fixture.ts';
@@ -40,6 +40,28 @@ describe('a stream with a key', () => {
     await fixture.append(['before']);
     await fixture.append(['after'], { by: fixture.open({ cipher }) });
     expect(await fixture.collect({}, fixture.open({ cipher })).until(2)).toEqual(['before', 'after']);
+  });
+
+  it('waits for the key of entries that come live, and loses none', async () => {
+    let load: () => void = () => undefined;
+    let loading: Promise<void> | undefined = new Promise((resolve) => {
+      load = resolve;
+    });
+    const late: DataCipher = {
+      ...cipher,
+      loadKeys: () => loading,
+      decrypt(bytes) {
+        if (loading) throw new EncryptionError('not yet');
+        return cipher.decrypt(bytes);
+      },
+    };
+    const live = fixture.collect({}, fixture.open({ cipher: late }));
+    await fixture.listened();
+    await fixture.append(['one', 'two'], { by: fixture.open({ cipher }) });
+    load();
+    loading = undefined;
+    await fixture.append(['three'], { by: fixture.open({ cipher }) });
+    expect(await live.until(3)).toEqual(['one', 'two', 'three']);
   });
 
   it.each([

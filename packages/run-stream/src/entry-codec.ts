@@ -2,6 +2,7 @@ import type { DataCipher } from '@runyard/encryption';
 import { decryptContent, encryptContent } from './entry-encryption.ts';
 import { hasSeparator, RECORD, UNIT } from './entry-separators.ts';
 import { nextId } from './event-id.ts';
+import type { RangePage } from './range-page.ts';
 import type { AppendEvent, StreamEntry } from './types.ts';
 
 /** The last character of a resumable run's attempt. */
@@ -12,7 +13,7 @@ export interface LiveBatch {
   /** The id before the first of these in the stream: a reader that does not have it has missed something. */
   predecessor: string;
   lastId: string;
-  /** Empty when the entries are too large for every reader: they must be read from the stream. */
+  /** Empty when they must be read from the stream: they are too large for every reader, or wait for a key. */
   entries: StreamEntry[];
   /** Approximate size in memory. */
   bytes: number;
@@ -40,6 +41,11 @@ export class EntryCodec {
     return [runId, `${attempt}${flag}`, stored.kind, stored.event, stored.data].join(UNIT);
   }
 
+  /** Loads the keys of stored entries, if there are any to load. */
+  async prepare(entries: RangePage['entries']): Promise<void> {
+    await this.#cipher.loadKeys(entries);
+  }
+
   /** An entry that cannot be decrypted here is decoded as the gap `lost`. */
   decode(id: string, text: string): StreamEntry {
     const runEnd = text.indexOf(UNIT);
@@ -62,13 +68,21 @@ export class EntryCodec {
 
   /**
    * Decodes a message of the append script: `predecessor UNIT first id`, then the entries, each after a record
-   * separator; large entries are replaced by `predecessor UNIT first id UNIT last id` alone.
+   * separator; large entries are replaced by `predecessor UNIT first id UNIT last id` alone. A batch whose keys are not
+   * loaded yet has no entries either.
    */
   decodeBatch(message: string): LiveBatch {
     const [header, ...texts] = message.split(RECORD);
     const [predecessor = '', firstId = '', lastId] = header!.split(UNIT);
     if (lastId !== undefined) return { predecessor, lastId, entries: [], bytes: 200 };
     let id = firstId;
+    const loading = this.#cipher.loadKeys(message);
+    if (loading) {
+      // Whoever reads the entries from the stream waits for the same, and gets its error.
+      loading.catch(() => undefined);
+      for (let more = texts.length - 1; more > 0; more -= 1) id = nextId(id);
+      return { predecessor, lastId: id, entries: [], bytes: 200 };
+    }
     const entries = texts.map((text, index) => {
       if (index > 0) id = nextId(id);
       return this.decode(id, text);

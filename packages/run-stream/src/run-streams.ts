@@ -161,6 +161,8 @@ export class RunStreams {
     const reply = await this.#command(() =>
       this.#redis.runStreamRange(events, head, sizes, after, runId, `${maxBytes}`),
     );
-    return toRangePage(reply, after);
+    const page = toRangePage(reply, after);
+    await this.#codec.prepare(page.entries);
+    return page;
   }
 }

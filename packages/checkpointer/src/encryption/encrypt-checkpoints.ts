@@ -21,6 +21,8 @@ const ENCRYPTED = '+aes';
  */
 export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCipher): CheckpointBackend {
   const json = cipher.json.with(CONTENT_KEYS);
+  // Graphs write from another process, so that the context of the caller is known here alone.
+  const inScope = cipher.scopeOf();
   const encrypt = ({ type, data }: SerializedValue): SerializedValue => ({
     type: type + ENCRYPTED,
     data: cipher.encrypt(data),
@@ -60,8 +62,8 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
       return stored && decryptStored(stored);
     },
     list: async (query) => (await backend.list(checkSearchable(query, json))).map(decryptStored),
-    put: (put) => backend.put(cipher.isEncrypting ? encryptPut(put) : put),
-    putWrites: (put) => backend.putWrites(cipher.isEncrypting ? encryptWrites(put) : put),
+    put: (put) => backend.put(cipher.isEncrypting ? inScope(() => encryptPut(put)) : put),
+    putWrites: (put) => backend.putWrites(cipher.isEncrypting ? inScope(() => encryptWrites(put)) : put),
     deleteThread: (threadId) => backend.deleteThread(threadId),
     ...(channelHistories && {
       channelHistories: async (key, channels) =>

@@ -65,7 +65,9 @@ export class PostgresStore {
   }
 
   open(use: StoreAccess = {}): StoreBackend {
-    return { batch: (operations) => this.#batch(operations, use) };
+    // A graph writes from another process: its items are encrypted as for whoever has opened the store for it.
+    const inScope = this.#cipher.scopeOf();
+    return { batch: (operations) => inScope(() => this.#batch(operations, use)) };
   }
 
   /** Deletes at most `limit` expired items, and returns how many. */

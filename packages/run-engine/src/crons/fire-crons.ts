@@ -1,5 +1,5 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import { type DataCipher, EncryptionError } from '@runyard/encryption';
+import { type DataCipher, EncryptionError, type EncryptionScope } from '@runyard/encryption';
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
@@ -88,7 +88,7 @@ function planFiring(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: 
     if (cron.isFired) return { cron, next };
     if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
-      return { cron, next, creation: encodeRun(toRun(cron), cipher) };
+      return { cron, next, creation: cron.inScope(() => encodeRun(toRun(cron), cipher)) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }
@@ -131,6 +131,8 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** True when the slot has its run already: the database's clock was set back. */
   isFired: boolean;
+  /** Its runs are encrypted as it is. */
+  inScope: EncryptionScope;
 }
 
 /**
@@ -188,6 +190,7 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
     ...creatorOfRow(row, cipher),
     ...assistantOfRow(row, cipher),
     isFired: row.is_fired,
+    inScope: cipher.scopeOf(row.payload),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Runs, from their creation to their end. */
 
-import type { EncryptionError } from '@runyard/encryption';
+import type { EncryptionError, EncryptionScope } from '@runyard/encryption';
 import type { PushConfig } from '../tasks/types.ts';
+import type { ThreadTtl } from '../threads/types.ts';
 import type {
   CancelAction,
   ErrorInfo,
@@ -17,8 +18,10 @@ import type { WebhookTarget } from '../webhooks/types.ts';
 /** A run request that was accepted: checked, completed with every default, and ready to be stored. */
 export interface AcceptedRun {
   runId: string;
-  /** Missing for a stateless run. The engine creates its thread id (uuid v7). */
+  /** Missing for a stateless run. */
   threadId?: string;
+  /** The thread id of a stateless run, which nothing else may ever have had. Default: a new uuid v7. */
+  statelessThreadId?: string | undefined;
   /**
    * True when the thread of a stateless run is kept (`on_completion: "keep"`); otherwise the run has no thread row and
    * no checkpoints.
@@ -42,6 +45,8 @@ export interface AcceptedRun {
   task?: { taskId: string; pushConfigs: Omit<PushConfig, 'threadId'>[] } | undefined;
   /** Metadata of the thread if this run creates it, in addition to `graph_id` and `assistant_id`. */
   threadMetadata?: Record<string, unknown>;
+  /** The time for which the thread is kept if this run creates it. Default: the deployment's own. */
+  threadTtl?: ThreadTtl | undefined;
   keyed?: KeyedCreation<RunRecord> | undefined;
 }
 
@@ -141,6 +146,8 @@ export interface ClaimedRun {
    */
   lostForMs: number | null;
   createdAt: Date;
+  /** The run works in it: all it writes is encrypted as the run itself is. Default: none. */
+  inScope?: EncryptionScope;
 }
 
 export interface FinishRun {
@@ -156,6 +163,12 @@ export interface FinishRun {
   error: ErrorInfo | null;
   /** Id of the run's first event in the thread's stream. */
   firstEventId?: string;
+}
+
+/** An end as it is stored. */
+export interface EncodedFinish extends FinishRun {
+  /** True when the run asks for an authorization: that is the state of its task, if it has one. */
+  needsAuth: boolean;
 }
 
 /** The result of finishing a run. A cancel order that was durable before wins over the worker's report. */
@@ -181,6 +194,8 @@ export interface RunRelease {
    * attempt does not count.
    */
   isQuarantined?: boolean;
+  /** Milliseconds that the run waits before it is claimed again. Default: none. */
+  delayMs?: number;
 }
 
 /** The result of releasing a run. */

@@ -1,12 +1,17 @@
+import type { DataCipher, EncryptionScope } from '@runyard/encryption';
 import type pg from 'pg';
 
 /** A thread whose stored values are older than its newest checkpoint. */
 export interface OutdatedState {
   threadId: string;
   metadata: Record<string, unknown>;
+  /** Its new values are encrypted as the thread's last run is, or the old ones. Default: no scope. */
+  inScope?: EncryptionScope;
 }
 
 const BATCH = 20;
+/** Bytes at the beginning of an encrypted value that say how it is encrypted. */
+const HEADER_BYTES_MAX = 32;
 
 /**
  * Time after which a state update outside of a run counts as lost when its process died; longer than such a write
@@ -18,8 +23,8 @@ export const STATE_WRITE_TIME = "interval '1 minute'";
  * Returns threads whose values must be read again, with a graph that can do it. Threads found to be up to date are
  * forgotten. Busy threads are skipped: their runs write their state.
  */
-export async function findOutdatedStates(db: pg.Pool): Promise<OutdatedState[]> {
-  const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown> }>({
+export async function findOutdatedStates(db: pg.Pool, cipher: DataCipher): Promise<OutdatedState[]> {
+  const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown>; encrypted: Buffer | null }>({
     name: 'engine_find_outdated_states',
     text: `WITH due AS (
              SELECT b.thread_id, t.metadata,
@@ -33,7 +38,16 @@ export async function findOutdatedStates(db: pg.Pool): Promise<OutdatedState[]> 
              DELETE FROM thread_state_behind b USING due
              WHERE b.thread_id = due.thread_id AND NOT due.is_behind AND b.look_at <= now()
            )
-           SELECT thread_id, metadata FROM due WHERE is_behind`,
+           SELECT thread_id, metadata, coalesce(
+                    (SELECT substring(r.kwargs FROM 1 FOR ${HEADER_BYTES_MAX}) FROM run r
+                     WHERE r.thread_id = due.thread_id ORDER BY r.seq DESC LIMIT 1),
+                    (SELECT substring(s.values FROM 1 FOR ${HEADER_BYTES_MAX}) FROM thread_state s
+                     WHERE s.thread_id = due.thread_id)) AS encrypted
+           FROM due WHERE is_behind`,
   });
-  return rows.map(({ thread_id: threadId, metadata }) => ({ threadId, metadata }));
+  return rows.map(({ thread_id: threadId, metadata, encrypted }) => ({
+    threadId,
+    metadata,
+    inScope: cipher.scopeOf(encrypted ?? Buffer.of()),
+  }));
 }

@@ -1,3 +1,4 @@
+import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import { findOutdatedStates, type OutdatedState } from '../threads/outdated-states.ts';
 import { findStuckThreads, repairThreads } from './stuck-threads.ts';
@@ -6,6 +7,7 @@ import type { SweptRun } from './types.ts';
 
 export interface RescueOptions extends TakeBackOptions {
   pool: pg.Pool;
+  cipher: DataCipher;
 }
 
 /** Repairs that need no worker, for processes that outlive workers. */
@@ -18,13 +20,13 @@ export class Rescue {
 
   /** Ends cancelled runs of lost or unresponsive workers; other runs of such workers are left for execution. */
   async endCancelled(): Promise<SweptRun[]> {
-    const { pool, ...options } = this.#options;
+    const { pool, cipher: _, ...options } = this.#options;
     return (await takeBackRuns(pool, { ...options, cancelledOnly: true })).ended;
   }
 
   /** Returns some threads whose stored values are older than their newest checkpoint and must be read again. */
   findOutdatedStates(): Promise<OutdatedState[]> {
-    return findOutdatedStates(this.#options.pool);
+    return findOutdatedStates(this.#options.pool, this.#options.cipher);
   }
 
   /**
