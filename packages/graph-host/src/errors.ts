@@ -40,6 +40,19 @@ export class AuthHandlerError extends Error {
   }
 }
 
+/**
+ * A handler of the project's encryption object gave no answer. Reasons: `failed` (it threw, or returned nonsense),
+ * `late` (it took too long), `gone` (its host exited). Nothing is written or read then.
+ */
+export class EncryptionHandlerError extends Error {
+  readonly reason: 'failed' | 'late' | 'gone';
+  constructor(reason: 'failed' | 'late' | 'gone', handler: string, message: string, options?: ErrorOptions) {
+    super(`The encryption handler ${handler} gave no answer: ${message}`, options);
+    this.name = 'EncryptionHandlerError';
+    this.reason = reason;
+  }
+}
+
 export interface FailedStep {
   superstep: number;
   asNode: string | null;

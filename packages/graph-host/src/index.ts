@@ -1,4 +1,5 @@
 export * from './auth.ts';
+export * from './encryption.ts';
 export * from './errors.ts';
 export {
   DEPTH_HEADER,
@@ -8,7 +9,9 @@ export {
   RUN_HEADER,
   USER_HEADER,
 } from './loopback-http.ts';
+export * from './message-blocks.ts';
 export { LineSplitter } from './output-lines.ts';
+export { keyHandlersOf } from './parent/ask-encryption.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';

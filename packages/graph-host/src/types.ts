@@ -1,6 +1,7 @@
 /** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from './auth.ts';
+import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from './encryption.ts';
 import type { Loopback } from './loopback-http.ts';
 import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
@@ -35,6 +36,8 @@ export interface GraphHostOptions {
     logBytesPerSecond?: number;
     /** Milliseconds that a handler of the project's auth object may take. */
     authMs?: number;
+    /** Milliseconds that a handler of its encryption object may take. */
+    encryptionMs?: number;
   };
   onLog: (line: HostLog) => void;
   /** Is called when the child exits without having been asked to. Every open run has been settled as `lost` by then. */
@@ -103,7 +106,35 @@ export interface ExecutionRequest {
   interruptAfter?: '*' | string[];
   durability: 'sync' | 'async' | 'exit';
   /** Destination of the trace, if the project's environment enables tracing; default: the environment's. */
-  tracing?: { project?: string; exampleId?: string };
+  tracing?: {
+    project?: string;
+    exampleId?: string;
+    /** The caller's own trace, as LangSmith's headers have it, that the run goes on below. */
+    parent?: { trace: string; baggage?: string };
+  };
+  /** The W3C place of the run in a trace: what its code asks its own server for carries it. */
+  traceparent?: string;
+  /** Asks for the spans of the run (`onSpans`); left out when nobody wants them. */
+  spans?: {
+    /** Id of the span that the run's own are below. */
+    parentSpanId: string;
+    /** True when they carry prompts, answers, and arguments and results of tools. */
+    withContent: boolean;
+  };
+}
+
+/** A span of a run, ended: the graph, one of its nodes, or a call of a model or tool. Ids are 16 hex digits. */
+export interface RunSpan {
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  kind: 'internal' | 'client';
+  /** Milliseconds since 1970, with fractions. */
+  startMs: number;
+  endMs: number;
+  /** Named by the GenAI conventions of OpenTelemetry. Nothing in them is masked. */
+  attributes: Record<string, string | number | boolean | string[]>;
+  error?: { type: string; message: string };
 }
 
 /** One event, already JSON. `protocol-event.ts` describes those of the event protocol. */
@@ -169,6 +200,8 @@ export interface RunHandlers {
    * that checkpoint is durable. The host is held back while the promise is pending (byte credits).
    */
   onEvents(events: RunEvent[]): void | Promise<void>;
+  /** Receives spans, in batches, the last of them before the run settles. */
+  onSpans?(spans: RunSpan[]): void;
 }
 
 /** The configuration that a factory makes the graph from, as in runs: `configurable`, and `context` with it. */
@@ -280,6 +313,12 @@ export interface GraphHost {
   authenticate(request: AuthenticateRequest): Promise<Authentication>;
   /** Asks the project whether a user may do something, and on what. @throws AuthHandlerError */
   authorize(request: AuthorizeRequest): Promise<Authorization>;
+  /** Loads the project's encryption object. @throws GraphLoadError */
+  loadEncryption(source: ProjectExport): Promise<LoadedEncryption>;
+  /** Asks the project for the context of what a request writes. @throws EncryptionHandlerError */
+  encryptionContext(request: EncryptionContextRequest): Promise<Record<string, unknown>>;
+  /** Has the project encrypt or decrypt bytes. @throws EncryptionHandlerError */
+  crypt(request: CryptRequest): Promise<CryptAnswer>;
   /** Returns the vectors of the texts, in their order. @throws GraphLoadError, BackendError */
   embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */

@@ -10,6 +10,7 @@ import {
   type HostLog,
   type RunEvent,
   type RunHandle,
+  type RunSpan,
   startGraphHost,
 } from '../src/index.ts';
 import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';
@@ -79,6 +80,7 @@ export function executionRequest(graphId: string, request: Partial<ExecutionRequ
 export interface FinishedRun {
   outcome: ExecutionOutcome;
   events: { event: string; data: unknown }[];
+  spans: RunSpan[];
   /** The final values, parsed. */
   values: Record<string, unknown> | null;
 }
@@ -87,8 +89,9 @@ export function startRun(
   host: GraphHost,
   request: ExecutionRequest,
   backends: GraphBackends = memoryBackends(),
-): RunHandle & { events: RunEvent[] } {
+): RunHandle & { events: RunEvent[]; spans: RunSpan[] } {
   const events: RunEvent[] = [];
+  const spans: RunSpan[] = [];
   const { checkpoints } = backends;
   const ofRun = checkpoints instanceof MemoryCheckpoints ? checkpoints.ofRun(request.runId) : checkpoints;
   const handle = host.startRun(
@@ -98,10 +101,11 @@ export function startRun(
       onEvents: (batch) => {
         events.push(...batch);
       },
+      onSpans: (batch) => void spans.push(...batch),
     },
   );
   const { settled, stopped } = handle;
-  return { events, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
+  return { events, spans, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
 }
 
 export async function runToEnd(
@@ -114,6 +118,7 @@ export async function runToEnd(
   const bytes = 'values' in outcome ? outcome.values : null;
   return {
     outcome,
+    spans: run.spans,
     events: run.events.map(({ event, data }) => ({ event, data: JSON.parse(data) })),
     values: bytes === null ? null : JSON.parse(Buffer.from(bytes).toString('utf8')),
   };

@@ -22,6 +22,7 @@ import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
+import { openEncryption } from './encryption/project-encryption.ts';
 import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
 import { type LoadedGraph, loadGraphs } from './loading/load-graphs.ts';
 import { registerTextModules } from './loading/register-text-modules.ts';
@@ -92,6 +93,22 @@ export class Host {
         break;
       case 'auth.authorize':
         void this.#authorize(message, raw);
+        break;
+      case 'encryption.load':
+        void this.#answer(0, message.id, async () => {
+          const { hasContext } = await openEncryption(message.source, this.#directory);
+          return { hasContext };
+        });
+        break;
+      case 'encryption.context':
+        void this.#answer(0, message.id, async () => {
+          const encryption = await openEncryption(message.source, this.#directory);
+          return encryption.contextOf({ ...message.request, user: message.request.user as AuthUser | null });
+        });
+        break;
+      case 'encryption.encrypt':
+      case 'encryption.decrypt':
+        void this.#crypt(message, raw);
         break;
       case 'embed.texts':
         void this.#embed(message);
@@ -172,6 +189,24 @@ export class Host {
     }
   }
 
+  async #crypt(message: ToHost['encryption.encrypt' | 'encryption.decrypt'], raw: Buffer): Promise<void> {
+    const { t, id, source, metadata } = message;
+    try {
+      const encryption = await openEncryption(source, this.#directory);
+      // Handlers may keep what they get, or write to it.
+      const bytes = Uint8Array.from(raw);
+      const parts: Uint8Array[] = [];
+      if (t === 'encryption.encrypt') parts.push(await encryption.encrypt(metadata, bytes));
+      else {
+        const { plaintext, replacement } = await encryption.decrypt(metadata, bytes);
+        parts.push(plaintext, ...(replacement ? [replacement] : []));
+      }
+      this.#connection.answer(0, id, parts[0]!.byteLength, parts);
+    } catch (error) {
+      this.#connection.answerError(0, id, describeError(error));
+    }
+  }
+
   async #embed({ id, source, texts, as }: ToHost['embed.texts']): Promise<void> {
     try {
       const embeddings = await openEmbeddings(source as unknown as EmbeddingsSource);
@@ -192,15 +227,16 @@ export class Host {
     }
     const limits = this.#limits as ToHost['init']['limits'];
     const connection = this.#connection;
-    const { runId, threadId, graphId } = executionRequest;
-    printAs({ runId, threadId, graphId }, () => {
+    const { runId, threadId, graphId, traceparent } = executionRequest;
+    const start = () => {
       const run = new GraphRun({ connection, use, request: executionRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });
       // Wait until the messages of this turn have been sent: code that never returns to the event loop would keep them
       // here. An abort that arrived together with the start is handled by then, too.
       setImmediate(() => void run.execute().finally(() => this.#runs.delete(use)));
-    });
+    };
+    printAs({ runId, threadId, graphId }, start, { traceparent });
   }
 
   async #describeGraph({ t, id, request }: ToHost['graph.draw' | 'graph.schemas' | 'graph.subgraphs']): Promise<void> {

@@ -2,6 +2,7 @@ import type { AuthenticateRequest, Authentication, Authorization, AuthorizeReque
 import { AuthHandlerError } from '../errors.ts';
 import type { ProjectExport } from '../project/read-project.ts';
 import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
+import { inTime } from './in-time.ts';
 import { loadError } from './remote-errors.ts';
 
 /** Milliseconds. A caller waits for a handler; one that takes longer denies. */
@@ -45,22 +46,13 @@ export class AuthRequests {
   }
 
   async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
-    const seconds = this.#timeoutMs / 1000;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new AuthHandlerError('late', handler, `no answer in ${seconds} s`)),
-        this.#timeoutMs,
-      );
-    });
+    const late = () => new AuthHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
     try {
-      return await Promise.race([this.#connection.request(0, header, raw), late]);
+      return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);
     } catch (cause) {
       if (!(cause instanceof RemoteError)) throw cause;
       const reason = cause.kind === 'gone' ? 'gone' : 'failed';
       throw new AuthHandlerError(reason, handler, `${cause.name}: ${cause.message}`, { cause });
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -3,6 +3,7 @@ import type { EmbeddingsSource } from '../project/store-settings.ts';
 import { type HostConnection, RemoteError } from '../protocol/connection.ts';
 import { unpackVectors } from '../protocol/vectors.ts';
 import type { EmbedRequest, GraphHost } from '../types.ts';
+import { inTime } from './in-time.ts';
 import { loadError } from './remote-errors.ts';
 
 /** Milliseconds. A model that does not answer must not block the caller for ever. */
@@ -14,19 +15,14 @@ export async function requestEmbeddings(
   { source, texts, as }: EmbedRequest,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Float32Array[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
-  });
+  const late = () => new Error(`no answer within ${timeoutMs / 1000} s`);
   try {
     const request = connection.request(0, { t: 'embed.texts', source, texts, as });
-    const { ok, raw } = await Promise.race([request, late]);
+    const { ok, raw } = await inTime(request, timeoutMs, late);
     return unpackVectors(ok as number[], raw);
   } catch (cause) {
     if (cause instanceof RemoteError && cause.kind === 'load') throw loadError(cause);
     throw toEmbeddingError(cause);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

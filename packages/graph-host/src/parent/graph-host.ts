@@ -1,5 +1,6 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
+import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from '../encryption.ts';
 import { withoutEncryptionKey } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
@@ -26,6 +27,7 @@ import type {
   ThreadStateJson,
 } from '../types.ts';
 import { AuthRequests } from './ask-auth.ts';
+import { EncryptionRequests } from './ask-encryption.ts';
 import { BackendUses } from './backend-uses.ts';
 import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
@@ -50,6 +52,7 @@ class ChildGraphHost implements GraphHost {
   readonly #runs = new Map<number, ParentRun>();
   readonly #uses: BackendUses;
   readonly #auth: AuthRequests;
+  readonly #encryption: EncryptionRequests;
   #graphs: GraphDescription[] = [];
   #isClosing = false;
   #isUnresponsive = false;
@@ -80,6 +83,7 @@ class ChildGraphHost implements GraphHost {
     });
     this.#uses = new BackendUses(this.#connection);
     this.#auth = new AuthRequests(this.#connection, options.limits?.authMs);
+    this.#encryption = new EncryptionRequests(this.#connection, options.limits?.encryptionMs);
     void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
@@ -136,6 +140,18 @@ class ChildGraphHost implements GraphHost {
 
   authorize(request: AuthorizeRequest): Promise<Authorization> {
     return this.#auth.authorize(request);
+  }
+
+  loadEncryption(source: ProjectExport): Promise<LoadedEncryption> {
+    return this.#encryption.load(source);
+  }
+
+  encryptionContext(request: EncryptionContextRequest): Promise<Record<string, unknown>> {
+    return this.#encryption.contextOf(request);
+  }
+
+  crypt(request: CryptRequest): Promise<CryptAnswer> {
+    return this.#encryption.crypt(request);
   }
 
   startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
@@ -249,6 +265,9 @@ class ChildGraphHost implements GraphHost {
         break;
       case 'run.events':
         this.#runs.get(header.use)?.receiveEvents(header, message.raw);
+        break;
+      case 'run.spans':
+        this.#runs.get(header.use)?.receiveSpans(header);
         break;
       case 'run.settled':
         this.#runs.get(header.use)?.receiveSettled(header, message.raw);

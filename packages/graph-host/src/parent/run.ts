@@ -78,6 +78,10 @@ export class ParentRun {
     else void this.#deliver();
   }
 
+  receiveSpans({ spans }: ToParent['run.spans']): void {
+    if (!this.#isSettled) this.#handlers.onSpans?.(spans);
+  }
+
   receiveSettled(header: ToParent['run.settled'], raw: Buffer): void {
     this.#outcome = readOutcome(header, raw);
     this.#resolveStopped();

@@ -66,6 +66,23 @@ const ExecutionRequestBody = Type.Object({
   interruptBefore: Type.Optional(Json),
   interruptAfter: Type.Optional(Json),
   durability: Type.String(),
+  traceparent: Type.Optional(Type.String()),
+  spans: Type.Optional(Type.Object({ parentSpanId: Type.String(), withContent: Type.Boolean() })),
+});
+
+const SpanId = Type.String({ pattern: '^[0-9a-f]{16}$' });
+const RunSpan = Type.Object({
+  spanId: SpanId,
+  parentSpanId: SpanId,
+  name: Type.String(),
+  kind: Type.Union([Type.Literal('internal'), Type.Literal('client')]),
+  startMs: Type.Number(),
+  endMs: Type.Number(),
+  attributes: Type.Record(
+    Type.String(),
+    Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.String())]),
+  ),
+  error: Type.Optional(Type.Object({ type: Type.String(), message: Type.String() })),
 });
 
 /** Messages from the parent to the host. */
@@ -112,6 +129,20 @@ export const toHost = {
     source: ExportSource,
     request: Type.Object({ resource: Type.String(), action: Type.String(), user: JsonObject }),
   }),
+  'encryption.load': request('encryption.load', { source: ExportSource }),
+  'encryption.context': request('encryption.context', {
+    source: ExportSource,
+    request: Type.Object({
+      user: Type.Union([JsonObject, Type.Null()]),
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+    }),
+  }),
+  /** Raw bytes, here and in the answer: the plaintext, and what it is encrypted as. */
+  'encryption.encrypt': request('encryption.encrypt', { source: ExportSource, metadata: JsonObject }),
+  /** The answer has the length of the plaintext; its raw bytes are the plaintext, and the replacement if any. */
+  'encryption.decrypt': request('encryption.decrypt', { source: ExportSource, metadata: JsonObject }),
   'graph.draw': request('graph.draw', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),
@@ -142,6 +173,8 @@ export const toParent = {
     use: Use,
     events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer({ minimum: 0 })])),
   }),
+  /** Spans that have ended, where the request of the run asks for them. */
+  'run.spans': notice('run.spans', { use: Use, spans: Type.Array(RunSpan) }),
   /** Raw bytes: JSON text of the values, then of the interrupts. */
   'run.settled': notice('run.settled', {
     use: Use,

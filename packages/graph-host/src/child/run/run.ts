@@ -8,6 +8,8 @@ import { ProtocolEvents } from '../events/protocol-events.ts';
 import { streamProtocol } from '../events/stream-protocol.ts';
 import type { CompiledGraph, GraphConfig, GraphEvent } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
+import { RunSpans } from '../spans/run-spans.ts';
+import { SpanRecorder } from '../spans/span-recorder.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
 import { errorBody } from '../wire/error-body.ts';
 import { EventBuffer } from './event-buffer.ts';
@@ -16,7 +18,7 @@ import { newestStateConfig, toGraphConfig } from './run-config.ts';
 import { createRunSaver, type RunSaver, skipEarlierAttempts } from './run-saver.ts';
 import { decideStart, type RunStart, startFresh } from './run-start.ts';
 import { interruptsByTask, type Settlement, sendSettlement } from './settlement.ts';
-import { tracersOf } from './tracing.ts';
+import { callbacksOf } from './tracing.ts';
 
 export interface RunOptions {
   connection: HostConnection;
@@ -34,6 +36,8 @@ export class GraphRun {
   /** Undefined unless the run emits events of the event protocol; then the renderer emits none. */
   readonly #protocol: ProtocolEvents | undefined;
   readonly #checkpoints: RemoteCheckpoints | undefined;
+  /** Undefined unless somebody wants the spans of the run. */
+  readonly #spans: SpanRecorder | undefined;
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
   #isDraining = false;
@@ -57,6 +61,7 @@ export class GraphRun {
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
         })
       : undefined;
+    this.#spans = request.spans && new SpanRecorder({ connection, use, withContent: request.spans.withContent });
     const { RunControl } = graph.modules.langgraph;
     this.#control = RunControl && new RunControl();
   }
@@ -95,6 +100,7 @@ export class GraphRun {
   async execute(): Promise<void> {
     const settlement = await this.#settlement();
     await this.#eventBuffer.waitUntilEmpty();
+    this.#spans?.close();
     const { connection, use } = this.#options;
     sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
   }
@@ -104,13 +110,14 @@ export class GraphRun {
     try {
       const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
-      const tracers = (await tracersOf(request, graph.modules)) ?? [];
+      const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
+      const callbacks = await callbacksOf(request, graph.modules, handlers);
       const { input, isResuming, saver } = await this.#start();
       const config = toGraphConfig(request, graph.modules.langgraphVersion, {
         isResuming,
         checkpointer: saver,
         store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
-        callbacks: [...tracers, ...(this.#protocol ?? this.#renderer).callbacks],
+        callbacks,
         control: this.#control,
         signal: this.#abort.signal,
       });
@@ -123,6 +130,12 @@ export class GraphRun {
     } catch (error) {
       return this.#stopped(error);
     }
+  }
+
+  #spanCallbacks(): object[] {
+    const { request } = this.#options;
+    if (!this.#spans || !request.spans) return [];
+    return [new RunSpans(request, request.spans.parentSpanId, this.#spans).handler];
   }
 
   async #start(): Promise<RunStart & { saver: RunSaver | undefined }> {

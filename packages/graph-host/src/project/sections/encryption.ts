@@ -3,11 +3,15 @@ import Type, { type Static } from 'typebox';
 /** `encryption`: the project's own encryption of stored data. */
 export const EncryptionSection = Type.Object(
   {
-    path: Type.Optional(Type.String({ minLength: 1, description: 'The encryption object: `"./file.ts:export"`.' })),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The encryption object, `"./file.ts:export"`. See [below](#encryption-of-your-own).',
+      }),
+    ),
   },
   {
-    description:
-      'Custom encryption of stored data. Not available: a project with `encryption.path` is refused at start, so that nothing is stored in plain text by mistake.',
+    description: 'Encryption of stored data under keys of the project.',
   },
 );
 export type EncryptionSection = Static<typeof EncryptionSection>;

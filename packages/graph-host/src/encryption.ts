@@ -1,0 +1,35 @@
+/** Types of the questions to the encryption object of a project, and of its answers. */
+import type { AuthUser } from './auth.ts';
+import type { ProjectExport } from './project/read-project.ts';
+
+/** A request for which the project chooses the context of what is written. */
+export interface EncryptionContextRequest {
+  source: ProjectExport;
+  /** The project's user; null for callers of the platform, and for the project's own code. */
+  user: AuthUser | null;
+  method: string;
+  url: string;
+  /** Names and values; a name may occur more than once. */
+  headers: [name: string, value: string][];
+}
+
+/** Bytes that the project's handlers encrypt or decrypt. */
+export interface CryptRequest {
+  source: ProjectExport;
+  action: 'encrypt' | 'decrypt';
+  /** The context, as the project chose it. */
+  metadata: Record<string, unknown>;
+  bytes: Uint8Array;
+}
+
+export interface CryptAnswer {
+  bytes: Uint8Array;
+  /** After `decrypt`: the form to store from now on, since the project has changed its own key. */
+  replacement?: Uint8Array | undefined;
+}
+
+/** The project's encryption object. */
+export interface LoadedEncryption {
+  /** True when it chooses the context of each request. */
+  hasContext: boolean;
+}

@@ -1,0 +1,74 @@
+import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from '../encryption.ts';
+import { EncryptionHandlerError } from '../errors.ts';
+import type { ProjectExport } from '../project/read-project.ts';
+import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
+import type { GraphHost } from '../types.ts';
+import { inTime } from './in-time.ts';
+import { loadError } from './remote-errors.ts';
+
+/** Milliseconds. A transaction may wait for the answer, and holds its locks meanwhile. */
+const TIMEOUT_MS = 5_000;
+
+/** Asks the project's encryption object. Every failure is an error in the time given. */
+export class EncryptionRequests {
+  readonly #connection: HostConnection;
+  readonly #timeoutMs: number;
+
+  constructor(connection: HostConnection, timeoutMs = TIMEOUT_MS) {
+    this.#connection = connection;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @throws GraphLoadError */
+  async load({ file, symbol }: ProjectExport): Promise<LoadedEncryption> {
+    try {
+      const { ok } = await this.#connection.request(0, { t: 'encryption.load', source: { file, symbol } });
+      return ok as LoadedEncryption;
+    } catch (error) {
+      throw loadError(error);
+    }
+  }
+
+  /** @throws EncryptionHandlerError */
+  async contextOf({
+    source: { file, symbol },
+    ...request
+  }: EncryptionContextRequest): Promise<Record<string, unknown>> {
+    const { ok } = await this.#ask('context', { t: 'encryption.context', source: { file, symbol }, request });
+    return ok as Record<string, unknown>;
+  }
+
+  /** @throws EncryptionHandlerError */
+  async crypt({ source: { file, symbol }, action, metadata, bytes }: CryptRequest): Promise<CryptAnswer> {
+    const header = { t: `encryption.${action}`, source: { file, symbol }, metadata };
+    const { ok, raw } = await this.#ask(`${action}.blob`, header, [bytes]);
+    const length = ok as number;
+    if (length === raw.byteLength) return { bytes: raw };
+    return { bytes: raw.subarray(0, length), replacement: raw.subarray(length) };
+  }
+
+  async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+    const late = () => new EncryptionHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
+    try {
+      return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);
+    } catch (cause) {
+      if (!(cause instanceof RemoteError)) throw cause;
+      const reason = cause.kind === 'gone' ? 'gone' : 'failed';
+      throw new EncryptionHandlerError(reason, handler, `${cause.name}: ${cause.message}`, { cause });
+    }
+  }
+}
+
+/** Returns the handlers that encrypt the data keys of a deployment. @param host returns the one that runs now */
+export function keyHandlersOf(host: () => Promise<Pick<GraphHost, 'crypt'>>, source: ProjectExport) {
+  const crypt = async (action: CryptRequest['action'], metadata: Record<string, unknown>, bytes: Uint8Array) =>
+    (await host()).crypt({ source, action, metadata, bytes });
+  return {
+    encrypt: async (metadata: Record<string, unknown>, bytes: Uint8Array) =>
+      (await crypt('encrypt', metadata, bytes)).bytes,
+    decrypt: async (metadata: Record<string, unknown>, bytes: Uint8Array) => {
+      const { bytes: plaintext, replacement } = await crypt('decrypt', metadata, bytes);
+      return { plaintext, replacement };
+    },
+  };
+}
