@@ -1,11 +1,10 @@
 import { openPool } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import { workerSessionName } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from './config.ts';
 
-/** A busy machine may need so many milliseconds to make a connection. */
-const UNRESPONSIVE_MS_MIN = 1_000;
 /** One connection for the lease and one for the sweep. */
 const UPKEEP_CONNECTIONS = 2;
 
@@ -20,7 +19,12 @@ export interface WorkerDatabase {
 }
 
 /** Opens the database of the deployment. agent-api creates its tables. */
-export function openDatabase(config: Config, workerId: string, { logger, lifecycle }: ServiceContext): WorkerDatabase {
+export function openDatabase(
+  config: Config,
+  workerId: string,
+  cipher: DataCipher,
+  { logger, lifecycle }: ServiceContext,
+): WorkerDatabase {
   const leaseMs = config.WORKER_LEASE_SECONDS * 1000;
   const options = {
     connectionString: config.DATABASE_URI,
@@ -29,7 +33,7 @@ export function openDatabase(config: Config, workerId: string, { logger, lifecyc
     statementTimeoutMs: leaseMs * 0.8,
     idleInTransactionTimeoutMs: leaseMs * 0.5,
     applicationName: workerSessionName(workerId),
-    silentMs: Math.max(UNRESPONSIVE_MS_MIN, leaseMs * 0.2),
+    ...(cipher.needsKeys && { beforeRows: (rows: unknown[]) => cipher.loadKeys(rows) }),
     onConnectionLost: (error: Error) => logger.warn('database connection lost', { error }),
   };
   const pool = openPool({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
-import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
+import { embeddingsOf, GraphLoadError, openProject, storeSettings } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
 import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {
@@ -24,6 +24,7 @@ import { createSweeper } from './leases/sweeper.ts';
 import { WaitingRuns } from './loopback/waiting-runs.ts';
 import { openDatabase } from './open-database.ts';
 import { openRedis } from './open-redis.ts';
+import { ProjectEncryption } from './project-encryption.ts';
 import { warnAboutServers } from './server-warnings.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
@@ -56,10 +57,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   const metrics = new WorkerMetrics(context.metrics);
 
-  const { pool, upkeepPool } = openDatabase(config, workerId, context);
   const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
-  const cipher = openDataCipher({ aesKey, aesJsonKeys });
+  const variables = { aesKey, aesJsonKeys };
+  const encryption = project.encryption
+    ? new ProjectEncryption({ source: project.encryption, host: () => hosts.current, variables, config, context })
+    : undefined;
+  const cipher = encryption?.cipher ?? openDataCipher(variables);
+  const { pool, upkeepPool } = openDatabase(config, workerId, cipher, context);
   const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, { metrics, cipher });
   const stateTimes = new StateTimes({
     pool,
@@ -119,6 +124,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           ...(embeddings && { embed: embeddingsOf(host, embeddings) }),
         }),
       metrics,
+      tracing: context.tracing,
       logger,
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
       abortGraceMs: ABORT_GRACE_MS,
@@ -230,7 +236,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   await hosts.start();
-  // Any failure is retried: the tables may be created after the worker has started.
+  // Any failure is retried, here and below: the tables may be created after the worker has started.
+  if (encryption) {
+    await retryStartStep(
+      () => encryption.open(),
+      context,
+      (error) => !(error instanceof GraphLoadError),
+    );
+  }
   await retryStartStep(
     () => lease.start(),
     context,

@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
-import { type EncryptionVariables, openDataCipher } from '@runyard/encryption';
-import { type AcceptedRun, type CreatedRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
+import { type DataCipher, type EncryptionVariables, type KeyHandlers, openDataCipher } from '@runyard/encryption';
+import {
+  type AcceptedRun,
+  type CreatedRun,
+  openProjectCipher,
+  RunEngine,
+  type RunRecord,
+  RunWakeups,
+} from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { createContext, readConfig } from '@runyard/service-kit';
 import {
@@ -30,6 +37,8 @@ export interface Deployment {
   engine: RunEngine;
   streams: RunStreams;
   pool: pg.Pool;
+  /** Encrypts and decrypts as the deployment does. */
+  cipher: DataCipher;
   /** Fault lines to its servers, on which a worker can be cut off. They are closed with it. */
   lines(): Promise<Record<'DATABASE_URI' | 'REDIS_URI', FaultLine>>;
   /** Starts a worker inside this process; resolves when it is ready. */
@@ -59,16 +68,28 @@ export interface NewRun extends Partial<AcceptedRun> {
   durability?: string;
   /** The checkpoint where the run begins; left out for the thread's newest one. */
   checkpointId?: string;
+  /** Further keys of the run's `configurable`. */
+  configurable?: Record<string, unknown>;
 }
 
-/** @param variables encrypt the data of the deployment; left out for no encryption */
-export async function openDeployment(variables: EncryptionVariables = {}): Promise<Deployment> {
+/** Encryption of a deployment's data; left out for none. */
+export interface DeploymentEncryption extends EncryptionVariables {
+  /** Handlers like those of the project's `encryption.ts`, which encrypts then. */
+  projectEncryption?: KeyHandlers;
+}
+
+export async function openDeployment({
+  projectEncryption: handlers,
+  ...variables
+}: DeploymentEncryption = {}): Promise<Deployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
   const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
-  const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
+  const connection = { connectionString: database.url, applicationName: 'run-worker-test' };
   const { aesKey, aesJsonKeys } = variables;
-  const cipher = openDataCipher(variables);
+  const ofProject = handlers && openProjectCipher({ ...variables, ...connection, handlers, onFailure: console.error });
+  const cipher = ofProject?.cipher ?? openDataCipher(variables);
+  const pool = openPool({ ...connection, max: 5, beforeRows: (rows) => cipher.loadKeys(rows) });
   const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher });
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix, cipher });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
@@ -79,7 +100,11 @@ export async function openDeployment(variables: EncryptionVariables = {}): Promi
     DEPLOYMENT_ID: 'test',
     REVISION_ID: 'revision-1',
     PROJECT_DIR: PROJECT,
-    PROJECT_ENV: JSON.stringify({ LANGGRAPH_AES_KEY: aesKey, LANGGRAPH_AES_JSON_KEYS: aesJsonKeys }),
+    PROJECT_ENV: JSON.stringify({
+      LANGGRAPH_AES_KEY: aesKey,
+      LANGGRAPH_AES_JSON_KEYS: aesJsonKeys,
+      ...(handlers && { LANGGRAPH_ENCRYPTION: JSON.stringify({ path: './encryption.ts:encryption' }) }),
+    }),
     WORKER_LEASE_SECONDS: '2',
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
   };
@@ -89,6 +114,7 @@ export async function openDeployment(variables: EncryptionVariables = {}): Promi
     engine,
     streams,
     pool,
+    cipher,
     async lines() {
       const [DATABASE_URI, REDIS_URI] = await Promise.all([FaultLine.to(database.url), FaultLine.to(redis.url)]);
       openLines.push(DATABASE_URI, REDIS_URI);
@@ -109,7 +135,8 @@ export async function openDeployment(variables: EncryptionVariables = {}): Promi
       stops.push(() => worker.stop({ signal: 'SIGKILL' }));
       return worker;
     },
-    async create(graphId, { input, command, resumable, streamMode, durability, checkpointId, ...overrides } = {}) {
+    async create(graphId, options = {}) {
+      const { input, command, resumable, streamMode, durability, checkpointId, configurable, ...overrides } = options;
       const created = await engine.createRun({
         runId: uuidv7(),
         keepsThread: true,
@@ -122,7 +149,9 @@ export async function openDeployment(variables: EncryptionVariables = {}): Promi
         kwargs: {
           input: input ?? (command === undefined ? {} : null),
           ...(command !== undefined && { command }),
-          config: { configurable: { graph_id: graphId, ...(checkpointId && { checkpoint_id: checkpointId }) } },
+          config: {
+            configurable: { graph_id: graphId, ...configurable, ...(checkpointId && { checkpoint_id: checkpointId }) },
+          },
           stream_mode: streamMode ?? ['values'],
           temporary: overrides.keepsThread === false,
           subgraphs: false,
@@ -170,7 +199,7 @@ export async function openDeployment(variables: EncryptionVariables = {}): Promi
       await Promise.all(stops.map((stop) => stop()));
       await Promise.all(openLines.map((line) => line.close()));
       await engine.close();
-      await Promise.all([pool.end(), streams.close(), wakeups.close()]);
+      await Promise.all([pool.end(), ofProject?.close(), streams.close(), wakeups.close()]);
       await Promise.all([database.close(), redis.close(), rm(folder, { recursive: true })]);
     },
   };

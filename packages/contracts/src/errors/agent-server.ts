@@ -57,6 +57,13 @@ export const AGENT_SERVER_ERRORS = {
     meaning: "The project's authorization does not let the user do this.",
     remedy: 'Ask the author of the project.',
   },
+  mcp_origin_refused: {
+    status: 403,
+    meaning:
+      'A page of an origin that the deployment does not name calls `/mcp`, or a program of the same machine by a foreign host name.',
+    remedy:
+      'Name the origin in `http.cors.allow_origins`, or in `CORS_ALLOW_ORIGINS` (`*` names none here); a proxy on the same machine belongs into `TRUSTED_PROXIES` of the gateway.',
+  },
   metadata_out_of_scope: {
     status: 403,
     meaning: 'With these metadata the caller could not see what it creates or changes.',
@@ -127,8 +134,15 @@ export const AGENT_SERVER_ERRORS = {
   data_undecryptable: {
     status: 503,
     meaning:
-      'A key of `LANGGRAPH_AES_KEY` was removed, or replaced instead of put before the old one. Only data encrypted with it is affected; lists show `{"__error__": …}` in its place.',
-    remedy: 'Put the old key behind the new one, separated by a comma. If it is lost, delete the undecryptable data.',
+      'A key of `LANGGRAPH_AES_KEY` was removed, or replaced instead of put before the old one; or the handlers of `encryption.path` do not decrypt the data key, or are gone. Only data encrypted with it is affected; lists show `{"__error__": …}` in its place.',
+    remedy:
+      'Put the old key behind the new one, separated by a comma; or look for `a data key is not to be had` in the log, which says why. If the key is lost, delete the undecryptable data.',
+  },
+  encryption_unavailable: {
+    status: 503,
+    meaning:
+      'A handler of `encryption.path` threw, took longer than 5 s, or returned nonsense when it was asked for the context of a request or to encrypt a data key. Nothing was read or written.',
+    remedy: 'Read the log lines `a data key is not to be had`, and those with `source: project`.',
   },
   stream_unavailable: {
     status: 503,

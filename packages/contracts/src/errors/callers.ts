@@ -91,8 +91,13 @@ export const CALLER_ERRORS = {
   },
   oauth_client_unknown: {
     status: 401,
-    meaning: 'The `client_id` is no program that may act for people here.',
-    remedy: 'Use `langsmith-cli`.',
+    meaning: 'The `client_id` is no program that may act for people here, or its registration cannot be read any more.',
+    remedy: 'Use `langsmith-cli`, or register the MCP client again.',
+  },
+  mcp_servers_unavailable: {
+    status: 503,
+    meaning: 'Nobody says which deployment an MCP client asks for: control-plane does not answer.',
+    remedy: 'Look at control-plane, and whether org-access has `CONTROL_PLANE_URL`.',
   },
   form_forged: {
     status: 403,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { applyMigrations, openPool, retryStartStep } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
@@ -20,6 +21,7 @@ const LOCK_WAIT_MS = 5_000;
 export async function openDatabase(
   config: Config,
   context: ServiceContext,
+  cipher: DataCipher,
 ): Promise<{ pool: pg.Pool; prisma: PrismaClient }> {
   const { logger, lifecycle } = context;
   const pool = openPool({
@@ -29,6 +31,7 @@ export async function openDatabase(
     connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-agent-api',
     lockTimeoutMs: LOCK_WAIT_MS,
+    ...(cipher.needsKeys && { beforeRows: (rows: unknown[]) => cipher.loadKeys(rows) }),
     onConnectionLost: (error) => logger.warn('Postgres connection lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());

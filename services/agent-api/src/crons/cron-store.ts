@@ -1,5 +1,5 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
-import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import { isForeignKeyViolation, toSqlJson, toSqlText } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
@@ -32,7 +32,6 @@ type Search = CronSearch & { limit: number; offset: number };
 type Transaction = Prisma.TransactionClient;
 
 const COLUMNS = Prisma.raw(CRON_COLUMNS);
-const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Keeps crons in Postgres. Next slots are computed from the database's time. */
 export class CronStore {
@@ -67,7 +66,7 @@ export class CronStore {
     try {
       return await this.#prisma.$transaction(withIdempotencyKey(keyed, insert));
     } catch (error) {
-      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      if (!isForeignKeyViolation(error)) throw error;
       throw new NotFoundError('Thread or assistant not found.', {
         code: 'thread_or_assistant_not_found',
         cause: error,

@@ -1,5 +1,5 @@
 import type { Feedback, FeedbackBody } from '@runyard/contracts';
-import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import { isForeignKeyViolation, toSqlJson, toSqlText } from '@runyard/database';
 import { NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -8,7 +8,6 @@ import type { FeedbackSubject } from './feedback-tokens.ts';
 
 /** Limits the feedback that one URL can leave behind: enough for a group of people, no room for a flood. */
 const PER_KEY_MAX = 100;
-const FOREIGN_KEY_VIOLATION = '23503';
 
 interface Row extends Omit<Feedback, 'created_at'> {
   created_at: Date;
@@ -50,7 +49,7 @@ export class FeedbackStore {
         });
       return ofRow(rows[0]);
     } catch (error) {
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new NotFoundError('Run not found', { cause: error });
+      if (isForeignKeyViolation(error)) throw new NotFoundError('Run not found', { cause: error });
       throw error;
     }
   }

@@ -2,6 +2,7 @@ import { type DataCipher, openDataCipher } from '@runyard/encryption';
 import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } from '@runyard/graph-host';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
+import { ProjectEncryption } from '../encryption/project-encryption.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 import { refuseUnmetProtection } from './refused-settings.ts';
 import { logOfProject, SupervisedGraphHost } from './supervised-graph-host.ts';
@@ -13,6 +14,8 @@ export interface ServedProject {
   /** The user that runs the project's code; undefined for this process's user. */
   user: HostUser | undefined;
   cipher: DataCipher;
+  /** Undefined for a project without `encryption.path`. */
+  encryption: ProjectEncryption | undefined;
   /** This server, as the project's code reaches it. */
   loopback: ProjectLoopback;
   host: SupervisedGraphHost;
@@ -26,12 +29,12 @@ export interface ServedProject {
  *
  * @throws GraphLoadError when its settings cannot be served, EncryptionError for invalid keys
  */
-export async function openServedProject(config: Config, { logger, lifecycle }: ServiceContext): Promise<ServedProject> {
+export async function openServedProject(config: Config, context: ServiceContext): Promise<ServedProject> {
+  const { logger, lifecycle } = context;
   const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, aesKey);
-  const cipher = openDataCipher({ aesKey, aesJsonKeys });
   const loopback = await ProjectLoopback.open(user);
   const environment = loopback.folder.withHome(location.environment);
   lifecycle.onStop('project loopback', () => loopback.close());
@@ -50,7 +53,12 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
       }),
   });
   lifecycle.onStop('graph host', () => host.close());
+  const variables = { aesKey, aesJsonKeys };
+  const encryption = project.encryption
+    ? new ProjectEncryption({ source: project.encryption, host, variables, config, context })
+    : undefined;
+  const cipher = encryption?.cipher ?? openDataCipher(variables);
   const loaded = host.start();
   loaded.catch(() => undefined); // The caller awaits it later; until then other parts may fail first.
-  return { project, environment, user, cipher, loopback, host, loaded };
+  return { project, environment, user, cipher, encryption, loopback, host, loaded };
 }

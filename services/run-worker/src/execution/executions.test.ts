@@ -1,3 +1,4 @@
+import { TRACING_OFF } from '@runyard/tracing';
 import { expect, it, vi } from 'vitest';
 import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
 import { EventPublisher } from '../streams/event-publisher.ts';
@@ -22,6 +23,7 @@ function executionsOn(fake: FakeHost): Executions {
     checkpointsFor: () => undefined,
     storeFor: () => ({ batch: async () => [] }),
     metrics,
+    tracing: TRACING_OFF,
     logger: quietLogger,
     timeoutMs: 60_000,
     abortGraceMs: 3_000,

@@ -1,3 +1,4 @@
+import { NO_SCOPE } from '@runyard/encryption';
 import type { CancelOrder, ClaimedRun, Fence } from '@runyard/run-engine';
 import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 
@@ -22,7 +23,7 @@ export class Executions {
   }
 
   start(run: ClaimedRun): void {
-    const execution = new RunExecution(run, this.#options.deps);
+    const execution = (run.inScope ?? NO_SCOPE)(() => new RunExecution(run, this.#options.deps));
     const earlier = this.#running.get(run.runId);
     // The run was claimed again before the earlier attempt noticed its loss: only the new one may write.
     earlier?.lose();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnavailable } from '@runyard/database';
+import { NO_SCOPE } from '@runyard/encryption';
 import {
   type AppendEndOptions,
   type AppendEvent,
@@ -112,7 +113,7 @@ export class EndRetries {
   /** Returns false when the end has to wait on: then it is put last. */
   async #publish(end: PendingEnd): Promise<boolean> {
     try {
-      await appendEnd(this.#options, end.run, end.events);
+      await (end.run.inScope ?? NO_SCOPE)(() => appendEnd(this.#options, end.run, end.events));
       this.#size -= end.size;
       return true;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { NO_SCOPE } from '@runyard/encryption';
 import { type AppendEvent, appendEnd, StaleEpochError } from '@runyard/run-stream';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { EndRetries, type EndRetriesOptions } from './end-retries.ts';
@@ -66,9 +67,11 @@ export class EventPublisher {
     const startedAt = performance.now();
     try {
       const { run } = publisher;
-      const [firstId] = isLast
-        ? await appendEnd(this.#options, run, events)
-        : await this.#options.streams.append(run.fence, events, { resumable: run.isResumable });
+      const [firstId] = await (run.inScope ?? NO_SCOPE)(() =>
+        isLast
+          ? appendEnd(this.#options, run, events)
+          : this.#options.streams.append(run.fence, events, { resumable: run.isResumable }),
+      );
       this.#options.metrics.publishLatency.observe(performance.now() - startedAt);
       publisher.markSent(firstId);
     } catch (error) {

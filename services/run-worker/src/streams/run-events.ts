@@ -1,3 +1,4 @@
+import type { EncryptionScope } from '@runyard/encryption';
 import type { RunEvent } from '@runyard/graph-host';
 import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engine';
 import { type AppendEvent, CONTROL_KINDS } from '@runyard/run-stream';
@@ -12,10 +13,12 @@ export interface StreamedAttempt {
   attempt: number;
   fence: Fence;
   isResumable: boolean;
+  /** Its events are appended in it. Default: none. */
+  inScope?: EncryptionScope | undefined;
 }
 
-export function toStreamedAttempt(run: ClaimedRun): StreamedAttempt {
-  return { runId: run.runId, attempt: run.attempt, fence: run.fence, isResumable: run.kwargs.resumable === true };
+export function toStreamedAttempt({ runId, attempt, fence, kwargs, inScope }: ClaimedRun): StreamedAttempt {
+  return { runId, attempt, fence, isResumable: kwargs.resumable === true, inScope };
 }
 
 /** Returns the first event of every attempt. */

@@ -1,0 +1,84 @@
+import { DataKeyError, type EncryptionScope, type EncryptionVariables, type ProjectCipher } from '@runyard/encryption';
+import {
+  EncryptionHandlerError,
+  type GraphHost,
+  GraphLoadError,
+  keyHandlersOf,
+  type ProjectExport,
+} from '@runyard/graph-host';
+import { openProjectCipher } from '@runyard/run-engine';
+import { type BoundOperation, type HandlerRequest, type ServiceContext, UnavailableError } from '@runyard/service-kit';
+import { userOf } from '../auth/user-caller.ts';
+import type { Config } from '../config.ts';
+import { projectRequestOf } from '../http/project-request.ts';
+
+export interface ProjectEncryptionOptions {
+  source: ProjectExport;
+  host: { requireRunning(): Promise<Pick<GraphHost, 'loadEncryption' | 'encryptionContext' | 'crypt'>> };
+  variables: EncryptionVariables;
+  config: Pick<Config, 'DATABASE_URI'>;
+  context: Pick<ServiceContext, 'logger' | 'lifecycle'>;
+}
+
+/** Encrypts the data of a project under keys that its own handlers encrypt: one key for each context. */
+export class ProjectEncryption {
+  readonly cipher: ProjectCipher;
+  readonly #source: ProjectExport;
+  readonly #host: ProjectEncryptionOptions['host'];
+  #hasContext = false;
+
+  /** @throws EncryptionError for invalid variables */
+  constructor({ source, host, variables, config, context: { logger, lifecycle } }: ProjectEncryptionOptions) {
+    this.#source = source;
+    this.#host = host;
+    const { cipher, close } = openProjectCipher({
+      ...variables,
+      connectionString: config.DATABASE_URI,
+      applicationName: 'runyard-agent-api',
+      handlers: keyHandlersOf(() => host.requireRunning(), source),
+      onFailure: (error) => logger.warn('a data key is not to be had', { error }),
+    });
+    this.cipher = cipher;
+    lifecycle.onStop('data keys', close);
+  }
+
+  /**
+   * Loads the project's object and tries its handlers.
+   *
+   * @param loaded resolves when the project is loaded
+   * @throws GraphLoadError
+   */
+  async open(loaded: Promise<void>): Promise<void> {
+    await loaded;
+    const host = await this.#host.requireRunning();
+    this.#hasContext = (await host.loadEncryption(this.#source)).hasContext;
+    await this.cipher.open().catch((cause: unknown) => {
+      throw isOfHandler(cause) ? new GraphLoadError(`"encryption.path": ${cause.message}`, { cause }) : cause;
+    });
+  }
+
+  /** Middleware that encrypts what a request writes in the context that the project chooses for its caller. */
+  readonly encryptInContext = ({ operation, handler }: BoundOperation): BoundOperation => {
+    if (!this.#hasContext || operation.access === 'public') return { operation, handler };
+    return { operation, handler: async (request) => (await this.#scopeFor(request))(() => handler(request)) };
+  };
+
+  async #scopeFor({ caller, raw }: Pick<HandlerRequest, 'caller' | 'raw'>): Promise<EncryptionScope> {
+    const host = await this.#host.requireRunning();
+    try {
+      const request = { source: this.#source, user: userOf(caller) ?? null, ...projectRequestOf(raw) };
+      return await this.cipher.scopeFor(await host.encryptionContext(request));
+    } catch (cause) {
+      if (!isOfHandler(cause)) throw cause;
+      throw new UnavailableError('The project’s encryption is not available', {
+        code: 'encryption_unavailable',
+        cause,
+        retryAfterSeconds: 5,
+      });
+    }
+  }
+}
+
+function isOfHandler(error: unknown): error is EncryptionHandlerError | DataKeyError {
+  return error instanceof EncryptionHandlerError || error instanceof DataKeyError;
+}
