@@ -1,7 +1,7 @@
-import type { Deployment } from '@runyard/contracts';
+import type { Deployment, DeploymentAtUrl } from '@runyard/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
-import { type Answer, TestPlatform } from './support/platform.ts';
+import { type Answer, INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
 
 /** The platform has a domain for deployments, and its operator lets deployments claim names in others. */
 const settings = { DEPLOYMENTS_DOMAIN: 'run.example.net', CUSTOM_DOMAINS: 'acme.test,example.com,example.net' };
@@ -103,6 +103,24 @@ it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run
     expect(await createAt(url)).toMatchObject({ status: 400, body: { detail } });
   },
 );
+
+it('a deployment is found by each of its own addresses, and by no other', async () => {
+  const { body: made } = await createAt('https://tools.acme.test');
+  const slug = (await platform.routeOf(made.id))!.slug;
+  const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
+  const find = async (url: string) =>
+    (await platform.call<DeploymentAtUrl>('POST', '/internal/deployments/find-by-url', { headers, body: { url } })).body
+      .deployment;
+  const found = { deployment_id: made.id, name: made.name, has_custom_auth: false, mount_prefix: null };
+  expect(await find(`https://${slug}.run.example.net/mcp`)).toMatchObject({ ...found, path: '/mcp' });
+  expect(await find('https://tools.acme.test/')).toMatchObject({ ...found, path: '' });
+  expect(await find(`https://agents.example.com/deployments/${made.id.toUpperCase()}/x/y`)).toMatchObject({
+    ...found,
+    path: '/x/y',
+  });
+  expect(await find(`https://agents.example.com/deployments/${crypto.randomUUID()}`)).toBeNull();
+  expect(await find('https://elsewhere.example.org/mcp')).toBeNull();
+});
 
 it('a host is not routed any more when the operator removes its domain', async () => {
   const { body: made } = await createAt('https://kept.acme.test');

@@ -27,7 +27,7 @@ export const configSchema = Type.Object({
   CONTROL_PLANE_URL: Type.Optional(
     Type.String({
       description:
-        'Base URL of control-plane, which counts the deployments of a workspace. Without it they are not counted.',
+        'Base URL of control-plane, which counts deployments and finds those of MCP clients. Without it nothing of both.',
     }),
   ),
   SMTP_URL: Type.Optional(ConnectionUri('smtp', 'The mail server. Without it nothing is sent: invites are links.')),
@@ -73,7 +73,8 @@ export const configSchema = Type.Object({
     default: 604_800,
     minimum: 300,
     maximum: 7_776_000,
-    description: 'The session of a program, such as the LangSmith CLI, ends this long after a person allowed it.',
+    description:
+      'The session of a program, such as the LangSmith CLI or an MCP client, ends this long after a person allowed it.',
   }),
   // Below the time for which the keys of retired signers stay published.
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({

@@ -16,13 +16,17 @@ import { SecondFactors } from './accounts/second-factors.ts';
 import { SignInOutcomes } from './accounts/sign-in-outcomes.ts';
 import { SsoEmailVerification } from './accounts/sso-email-verification.ts';
 import { ssoEmailVerificationRoutes } from './accounts/sso-email-verification-routes.ts';
+import { controlPlaneOf } from './control-plane.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
+import { OAuthClients } from './oauth/clients.ts';
+import { McpServers } from './oauth/mcp-servers.ts';
 import { oauthRoutes } from './oauth/oauth-routes.ts';
 import { OAuthService } from './oauth/oauth-service.ts';
 import { RefreshTokens } from './oauth/refresh-tokens.ts';
 import type { Credentials } from './open-credentials.ts';
 import { accountPageRoutes } from './pages/account-pages.ts';
+import { authorizationPageRoutes } from './pages/authorization-pages.ts';
 import { basicLoginRoutes } from './pages/basic-login.ts';
 import { devicePageRoutes } from './pages/device-pages.ts';
 import { linkPageRoutes } from './pages/link-pages.ts';
@@ -69,8 +73,10 @@ export function openAccounts(
     logout,
     providers: new SsoLookupService({ database }),
   };
+  const clients = new OAuthClients({ cipher });
+  const servers = new McpServers({ prisma, controlPlane: controlPlaneOf(config) });
   const oauth = new OAuthService({
-    ...{ database, sessions, lastSeen, accessTokens, limit },
+    ...{ database, sessions, lastSeen, accessTokens, clients, limit },
     refreshTokens: new RefreshTokens({ cipher }),
     publicUrl: config.PUBLIC_URL,
     sessionSeconds: config.PROGRAM_SESSION_SECONDS,
@@ -88,6 +94,7 @@ export function openAccounts(
     ...memberAccountRoutes(new MemberAccounts({ database, factors, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
     ...devicePageRoutes({ database, visitors, limit }),
+    ...authorizationPageRoutes({ database, visitors, clients, servers, issuer: oauth.issuer }),
     ...oauthRoutes(oauth),
   ];
   return { routes, firstAdministrator };

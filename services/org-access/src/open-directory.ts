@@ -1,11 +1,11 @@
 import type { EventBus } from '@runyard/event-bus';
-import { type BoundOperation, InternalClient } from '@runyard/service-kit';
+import type { BoundOperation } from '@runyard/service-kit';
 import { accessRoutes } from './access/access-routes.ts';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { PersonalTokenService } from './api-keys/personal-token-service.ts';
 import { ServiceAccountService } from './api-keys/service-account-service.ts';
 import { ServiceKeyService } from './api-keys/service-key-service.ts';
-import type { Config } from './config.ts';
+import { controlPlaneOf } from './control-plane.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import type { Foundation } from './foundation.ts';
 import { InviteMaker } from './invites/create-invites.ts';
@@ -36,9 +36,6 @@ import { workspaceMemberRoutes } from './workspaces/workspace-member-routes.ts';
 import { WorkspaceMemberService } from './workspaces/workspace-member-service.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 import { WorkspaceService } from './workspaces/workspace-service.ts';
-
-/** control-plane answers within milliseconds or not at all. */
-const CONTROL_PLANE_TIMEOUT_MS = 2_000;
 
 /** Opens what administrators keep: organizations, workspaces, their members, keys, roles, policies, secrets and tags. */
 export function openDirectory(
@@ -115,9 +112,4 @@ function tagOperations({ context, database }: Foundation, bus: EventBus): BoundO
   const taggings = new TaggingService({ database });
   taggings.followDeletions(bus, context);
   return tagRoutes({ prisma: database.prisma, tags: new TagService({ database }), taggings });
-}
-
-function controlPlaneOf({ CONTROL_PLANE_URL: url, INTERNAL_TOKEN: internalToken }: Config): InternalClient | null {
-  if (!url) return null;
-  return new InternalClient({ service: 'control-plane', url, internalToken, timeoutMs: CONTROL_PLANE_TIMEOUT_MS });
 }

@@ -284,6 +284,8 @@ const WITHOUT_STORY: Record<string, string> = {
     ['postScimMe', 'putScimMe', 'patchScimMe', 'deleteScimMe', 'postScimBulk'].map((id) => [id, 'is always refused']),
   ),
   authorizeDevice: 'nobody has allowed the program anything yet',
+  registerOAuthClient: 'nobody has allowed the client anything yet',
+  answerAuthorization: 'mcp-clients.test.ts',
   ...Object.fromEntries(
     ['signInByPasskey', 'addPasskey', 'renamePasskey', 'removePasskey'].map((id) => [id, 'passkeys.test.ts']),
   ),

@@ -358,7 +358,7 @@ describe('a bad request of OAuth', () => {
       issuer: 'http://localhost:2024',
       token_endpoint: 'http://localhost:2024/oauth/token',
       device_authorization_endpoint: 'http://localhost:2024/oauth/device/code',
-      grant_types_supported: [DEVICE_GRANT, 'refresh_token'],
+      grant_types_supported: ['authorization_code', 'refresh_token', DEVICE_GRANT],
     });
   });
 });

@@ -7,6 +7,8 @@ export interface Page {
   style: string;
   /** The `nonce` of the only script element of the page. Default: it runs no script. */
   scriptNonce?: string;
+  /** The other origin to which the end of a form may lead. Default: none. */
+  formTarget?: string;
 }
 
 /**
@@ -14,12 +16,16 @@ export interface Page {
  * no frame, be kept in no cache, and be reached by no window that opened it: code of projects is served at the same
  * address. Its address, which may carry a token, goes to no other site.
  */
-export function page({ html, style, scriptNonce }: Page, { status = 200, headers = {} }: Partial<Reply> = {}): Reply {
+export function page(
+  { html, style, scriptNonce, formTarget }: Page,
+  { status = 200, headers = {} }: Partial<Reply> = {},
+): Reply {
   const policy = [
     "default-src 'none'",
     `style-src '${digestOf(style)}'`,
     ...(scriptNonce === undefined ? [] : [`script-src 'nonce-${scriptNonce}'`]),
-    "form-action 'self'",
+    // Browsers apply it to redirects after the form too.
+    formTarget === undefined ? "form-action 'self'" : `form-action 'self' ${formTarget}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

@@ -60,3 +60,39 @@ describe('the host that a custom_url claims', () => {
     },
   );
 });
+
+describe('the URL of a deployment', () => {
+  const names = new HostNames({
+    publicUrl: 'https://runyard.example.com:8443/base/',
+    domain: 'Agents.example.com',
+    customDomains: ['acme.test'],
+  });
+
+  it.each([
+    ['https://runyard.example.com:8443/base/deployments/support/mcp', { reference: 'support', path: '/mcp' }],
+    ['https://RUNYARD.example.com:8443/base/deployments/support', { reference: 'support', path: '' }],
+    ['https://support.agents.example.com:8443/mcp', { reference: 'support', path: '/mcp' }],
+    ['https://tools.acme.test:8443/', { customHost: 'tools.acme.test', path: '/' }],
+  ])('leads from %s to it', (url, address) => {
+    expect(names.locate(url)).toEqual(address);
+  });
+
+  it.each([
+    'https://elsewhere.example.com:8443/base/deployments/support/mcp',
+    'http://runyard.example.com:8443/base/deployments/support/mcp',
+    'https://runyard.example.com/base/deployments/support/mcp',
+    'https://runyard.example.com:8443/deployments/support/mcp',
+    'https://runyard.example.com:8443/base/deployments/',
+    'https://runyard.example.com:8443/base/v2/deployments',
+    'support',
+  ])('is none where it leads elsewhere: %s', (url) => {
+    expect(names.locate(url)).toBeNull();
+  });
+
+  it('may name this machine as localhost or by its address', () => {
+    const local = new HostNames({ publicUrl: 'http://127.0.0.1:2024', domain: 'localhost' });
+    const address = { reference: 'support', path: '/mcp' };
+    expect(local.locate('http://localhost:2024/deployments/support/mcp')).toEqual(address);
+    expect(local.locate('http://support.localhost:2024/mcp')).toEqual(address);
+  });
+});

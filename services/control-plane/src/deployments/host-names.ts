@@ -3,6 +3,9 @@ import { ConfigError } from '@runyard/service-kit';
 import type { Deployment } from '../generated/client.ts';
 import { invalidSource } from './source-fields.ts';
 
+/** The deployment to which a URL leads, as the URL names it. */
+export type DeploymentAddress = { path: string } & ({ /** Id or slug. */ reference: string } | { customHost: string });
+
 export interface HostNamesOptions {
   /** The base URL of the gateway for clients. */
   publicUrl: string;
@@ -83,6 +86,27 @@ export class HostNames {
     return this.#isCustomDomain(host) && !isPlatforms;
   }
 
+  /**
+   * Returns how the gateway finds the deployment of a URL, and the rest of the path; null for a URL that is none of a
+   * deployment. Names of deployments mean something only to callers of their workspace, so the reference is an id or a
+   * slug.
+   */
+  locate(text: string): DeploymentAddress | null {
+    const own = new URL(this.#publicUrl);
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (!url || url.protocol !== own.protocol || url.port !== own.port) return null;
+    const { pathname: path } = url;
+    const host = hostOf(url);
+    if (this.#domain !== undefined && host.endsWith(`.${this.#domain}`)) {
+      return { reference: host.slice(0, -this.#domain.length - 1), path };
+    }
+    if (this.isAllowedHost(host)) return { customHost: host, path };
+    const base = `${own.pathname.replace(/\/+$/, '')}/deployments/`;
+    if (!isSameHost(host, this.#publicHost) || !path.startsWith(base)) return null;
+    const [reference = '', ...rest] = path.slice(base.length).split('/');
+    return reference === '' ? null : { reference, path: rest.length === 0 ? '' : `/${rest.join('/')}` };
+  }
+
   #isCustomDomain(host: string): boolean {
     return this.#customDomains.some((domain) => isAtOrBelow(host, domain));
   }
@@ -100,4 +124,10 @@ function hostOf({ hostname }: URL): string {
 
 function isAtOrBelow(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** On one machine `localhost` and `127.0.0.1` are the same place. */
+function isSameHost(one: string, other: string): boolean {
+  const isLoopback = (host: string) => host === 'localhost' || host === '127.0.0.1';
+  return one === other || (isLoopback(one) && isLoopback(other));
 }

@@ -1,10 +1,10 @@
-import { getRoutes } from '@runyard/contracts';
+import { findDeploymentByUrl, getRoutes, isUuid, type LocatedDeployment } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { HostNames } from '../deployments/host-names.ts';
 import { routeOf } from '../events/deployment-events.ts';
 import type { Deployment, PrismaClient } from '../generated/client.ts';
 
-/** Serves the routes of all deployments, which the gateway loads before it follows the events. */
+/** Serves the routes of all deployments, which the gateway loads before it follows the events, and of one by its URL. */
 export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperation[] {
   // A custom host ceases to be routed when the operator removes its domain from the settings.
   const currentRouteOf = (row: Deployment) => {
@@ -19,5 +19,22 @@ export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperat
       });
       return ok({ routes: rows.map(currentRouteOf) });
     }),
+    bind(findDeploymentByUrl, async ({ body }) => ok({ deployment: await findByUrl(prisma, hosts, body.url) })),
   ];
+}
+
+async function findByUrl(prisma: PrismaClient, hosts: HostNames, url: string): Promise<LocatedDeployment | null> {
+  const address = hosts.locate(url);
+  if (!address) return null;
+  const row = await prisma.deployment.findFirst({ where: { ...identifiedBy(address), deleteRequestedAt: null } });
+  if (!row) return null;
+  const { deployment_id, name, workspace_id, organization_id, has_custom_auth, mount_prefix = null } = routeOf(row);
+  const path = address.path === '/' ? '' : address.path;
+  return { deployment_id, name, workspace_id, organization_id, has_custom_auth, mount_prefix, path };
+}
+
+function identifiedBy(address: NonNullable<ReturnType<HostNames['locate']>>) {
+  if ('customHost' in address) return { customHost: address.customHost };
+  const { reference } = address;
+  return isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference };
 }

@@ -31,6 +31,8 @@ const LIMITS = {
   status: { free: 100, maxSeconds: 60 },
   /** Codes of programs: asked for by an address, and entered by a person. */
   device: { free: 100, maxSeconds: 60 },
+  /** Registrations of MCP clients, which nothing is stored for. */
+  client: { free: 100, maxSeconds: 60 },
   userCode: { free: 10, maxSeconds: 300 },
 } as const satisfies Record<string, Limit>;
 
@@ -49,7 +51,7 @@ export class AttemptLimit {
   }
 
   /** Counts what an address asks for. @throws TooManyRequestsError during a pause */
-  async takeForAddress(kind: 'device' | 'challenge' | 'status', address: string | null): Promise<void> {
+  async takeForAddress(kind: 'device' | 'client' | 'challenge' | 'status', address: string | null): Promise<void> {
     await this.#count([kind, requesterAt(address)]);
   }
 

@@ -4,7 +4,13 @@ import { hashSecret } from '../database/hash-secret.ts';
 import type { OneTimeToken, Prisma } from '../generated/client.ts';
 
 /** The right that a token gives its holder, once. */
-export type TokenPurpose = 'first_administrator' | 'reset_password' | 'verify_email' | 'second_factor' | 'passkey';
+export type TokenPurpose =
+  | 'first_administrator'
+  | 'reset_password'
+  | 'verify_email'
+  | 'second_factor'
+  | 'passkey'
+  | 'authorization_code';
 
 const LIFE_SECONDS: Record<TokenPurpose, number> = {
   first_administrator: 86_400,
@@ -12,6 +18,7 @@ const LIFE_SECONDS: Record<TokenPurpose, number> = {
   verify_email: 259_200,
   second_factor: 600,
   passkey: 600,
+  authorization_code: 60,
 };
 
 /** Creates a token. @returns its text, which is stored nowhere, and its end */

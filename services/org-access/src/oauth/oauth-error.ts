@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { BadRequestError, type ErrorForm, UnauthorizedError } from '@runyard/service-kit';
 
-/** The request is not one of RFC 6749. */
-export function invalidRequest(
-  error: 'invalid_request' | 'unsupported_grant_type' | 'invalid_target',
-  description: string,
-): BadRequestError {
+type InvalidRequest =
+  | 'invalid_request'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'unauthorized_client'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata';
+
+/** The request is not one of RFC 6749, 7591 or 8707. */
+export function invalidRequest(error: InvalidRequest, description: string): BadRequestError {
   return new BadRequestError(description, { code: 'oauth_request_invalid', body: { error } });
 }
 

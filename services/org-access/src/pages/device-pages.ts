@@ -4,7 +4,7 @@ import type { AttemptLimit } from '../accounts/attempt-limit.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { DeviceAuthorization } from '../generated/client.ts';
-import { clientName } from '../oauth/clients.ts';
+import { programName } from '../oauth/clients.ts';
 import { answerDevice, findUnansweredDevice } from '../oauth/device-authorizations.ts';
 import { recordForSession } from '../sessions/record-for-session.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
@@ -57,7 +57,7 @@ ${field({ name: 'user_code', label: 'Code', autocomplete: 'off', value: userCode
 function showQuestion(visitor: Visitor, asked: DeviceAuthorization, userCode: string): Reply {
   const fields = html`${hidden('csrf', visitor.csrf)}${hidden('user_code', userCode)}`;
   return showPage({
-    title: `Let ${clientName(asked.clientId)} act for you?`,
+    title: `Let ${programName(asked.clientId)} act for you?`,
     body: html`<p>It will be able to do what you can do, except to change your account and your other sessions,
 until you end its session. Personal tokens that it makes end with the session; service keys stay.
 Refuse if you have not just begun this sign-in yourself.</p>
@@ -88,7 +88,7 @@ async function answerQuestion(
       return device;
     }),
   );
-  const name = clientName(answered.clientId);
+  const name = programName(answered.clientId);
   return showPage({
     title: isAllowed ? `${name} may act for you` : `${name} may not act for you`,
     body: html`<p>You can close this window${isAllowed && ' and go back to the program'}.

@@ -35,6 +35,8 @@ export interface PageContent {
   fault?: string | undefined;
   /** True for a page that asks for a passkey. Any other runs no script. */
   hasPasskeyScript?: boolean;
+  /** The other origin to which the end of a form leads. */
+  formTarget?: string;
 }
 
 /** Answers with a page of sign-in. */
@@ -59,7 +61,16 @@ ${body}
 </body>
 </html>
 `;
-  return page({ html: document.text, style: STYLE, ...(scriptNonce !== undefined && { scriptNonce }) }, reply);
+  const { formTarget } = content;
+  return page(
+    {
+      html: document.text,
+      style: STYLE,
+      ...(scriptNonce !== undefined && { scriptNonce }),
+      ...(formTarget !== undefined && { formTarget }),
+    },
+    reply,
+  );
 }
 
 interface FieldOptions {

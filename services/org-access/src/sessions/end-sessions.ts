@@ -11,7 +11,8 @@ export type SessionEndReason =
   | 'disabled'
   | 'removed'
   | 'credentials_changed'
-  | 'refresh_token_reused';
+  | 'refresh_token_reused'
+  | 'authorization_code_reused';
 
 /**
  * Ends sessions with the tokens that programs made in them, and publishes it to caches. Also those that one of them opened

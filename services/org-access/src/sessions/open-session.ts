@@ -12,6 +12,9 @@ export interface NewSession {
   userAgent: string | null;
   /** The program that the session is for; without it, a browser. */
   clientId?: string;
+  /** The deployment of which it uses the MCP server alone, and the address of that. */
+  deploymentId?: string;
+  resource?: string;
   /** The organization in which it acts first. */
   organizationId?: string | null;
   /** Set for sign-in by an organization's provider: the session may act in that organization alone. */

@@ -1,4 +1,5 @@
 import { isUuid, type PrincipalClaims, type VerifyKeyRequest, type VerifyKeyResponse } from '@runyard/contracts';
+import { UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { isKnownToBeDeleted } from '../access/known-deletion.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
@@ -52,11 +53,15 @@ export class SessionVerifier {
     return { ...(await this.#parts.tokens.sign(claims, endsAt)), ...(networks && { allowed_networks: networks }) };
   }
 
-  async #find({ key: credential, in_progress: isInProgress = false }: VerifyKeyRequest): Promise<LiveSession> {
+  async #find(request: VerifyKeyRequest): Promise<LiveSession> {
+    const { key: credential, audience, in_progress: isInProgress = false } = request;
     const { sessions, accessTokens } = this.#parts;
     if (!AccessTokens.isOne(credential)) return sessions.findByToken(credential, { isInProgress });
-    const { sessionId, expiresAt } = await accessTokens.verify(credential, { allowsExpired: isInProgress });
+    const token = await accessTokens.verify(credential, { allowsExpired: isInProgress });
+    const { sessionId, expiresAt, deploymentId } = token;
     const { session, endsAt } = await sessions.findById(sessionId);
+    if (session.deploymentId !== deploymentId || !isForAudience(deploymentId, audience))
+      throw new UnauthorizedError('Invalid access token', { code: 'session_invalid' });
     if (isInProgress) return { session, endsAt };
     return { session, endsAt: new Date(Math.min(expiresAt.getTime(), endsAt.getTime())) };
   }
@@ -89,4 +94,12 @@ export class SessionVerifier {
     const [first, second] = await listReachableWorkspaces(this.#parts.prisma, identity);
     return first && !second ? first.workspace.id : null;
   }
+}
+
+/**
+ * Returns whether a token may be exchanged for a principal token of this audience. One for an MCP server is good for its
+ * deployment alone, and to find out in which workspace it acts.
+ */
+function isForAudience(deploymentId: string | null, audience: string): boolean {
+  return deploymentId === null || audience === `deployment:${deploymentId}` || audience === 'gateway';
 }

@@ -9,7 +9,7 @@ export interface FetchedPage {
   headers: IncomingHttpHeaders;
 }
 
-/** Loads pages and sends their forms, with cookies, as a browser does. */
+/** Loads pages and sends their forms, with cookies, as a browser does that leaves the site of its pages for no other. */
 export class PageClient {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -51,7 +51,7 @@ export class PageClient {
       sent.once('error', reject).end(body);
     });
     for (const each of answered['set-cookie'] ?? []) this.#remember(each);
-    if (status === 303 && answered.location) return this.open(answered.location);
+    if (status === 303 && answered.location?.startsWith('/')) return this.open(answered.location);
     return { status, path, text, headers: answered };
   }
 
@@ -66,5 +66,9 @@ function hiddenFieldsOf({ text }: FetchedPage, path: string): Record<string, str
   const forms = [...text.matchAll(/<form method="post" action="([^"]+)">(.*?)<\/form>/gs)];
   const form = forms.find(([, action]) => action === path)?.[2] ?? '';
   const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
-  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(fields.map(([, name, value = '']) => [name, decode(value)]));
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 }

@@ -17,7 +17,7 @@ import {
   listGithubIntegrations,
   listGithubRepositories,
 } from './integrations.ts';
-import { countDeployments, getRoutes } from './internal.ts';
+import { countDeployments, findDeploymentByUrl, getRoutes } from './internal.ts';
 import { createListenerKey, deleteListenerKey, listListenerKeys } from './listener-keys.ts';
 import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
@@ -66,6 +66,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   ...oauthOperations,
   getRoutes,
   countDeployments,
+  findDeploymentByUrl,
 ];
 
 export * from './data-planes/index.ts';

@@ -48,3 +48,48 @@ export const countDeployments = defineOperation({
     },
   },
 });
+
+export const DeploymentUrlRequest = Type.Object(
+  { url: Type.String({ maxLength: 2048, description: 'As a client wrote it.' }) },
+  { $id: 'DeploymentUrlRequest' },
+);
+export type DeploymentUrlRequest = Static<typeof DeploymentUrlRequest>;
+
+export const LocatedDeployment = Type.Object(
+  {
+    deployment_id: Uuid,
+    name: Type.String(),
+    workspace_id: Uuid,
+    organization_id: Uuid,
+    has_custom_auth: Type.Boolean(),
+    mount_prefix: Type.Union([Type.String(), Type.Null()]),
+    /** The part of the URL's path behind the address of the deployment; empty or with a slash at its start. */
+    path: Type.String(),
+  },
+  { $id: 'LocatedDeployment' },
+);
+export type LocatedDeployment = Static<typeof LocatedDeployment>;
+
+export const DeploymentAtUrl = Type.Object(
+  {
+    /** Null: the URL is none of a deployment that the gateway routes to. */
+    deployment: Type.Union([LocatedDeployment, Type.Null()]),
+  },
+  { $id: 'DeploymentAtUrl' },
+);
+export type DeploymentAtUrl = Static<typeof DeploymentAtUrl>;
+
+export const findDeploymentByUrl = defineOperation({
+  operationId: 'findDeploymentByUrl',
+  method: 'post',
+  path: '/internal/deployments/find-by-url',
+  summary: 'The deployment that clients reach by a URL.',
+  tags: ['internal'],
+  access: 'internal',
+  body: DeploymentUrlRequest,
+  responses: {
+    200: { description: 'The deployment, or null.', schema: DeploymentAtUrl, example: { deployment: null } },
+    422: InvalidResponse,
+  },
+  examples: { body: { url: 'https://runyard.example.com/deployments/support/mcp' } },
+});

@@ -101,3 +101,10 @@ export type VerifyKeyResponse = Static<typeof VerifyKeyResponse>;
 export const ACCESS_TOKEN_TYPE = 'runyard-access+jwt';
 /** `aud` of access tokens: none of a principal token. */
 export const ACCESS_TOKEN_AUDIENCE = 'runyard-api';
+/**
+ * `typ` of access tokens that are for the MCP server of one deployment alone: the gateway takes them nowhere else, and
+ * org-access exchanges them for no other audience.
+ */
+export const MCP_TOKEN_TYPE = 'runyard-mcp+jwt';
+/** `aud` of such a token is this and the id of the deployment: none of a principal token. */
+export const MCP_TOKEN_AUDIENCE = 'mcp:';

@@ -4,10 +4,15 @@ import { defineOperation, type Operation, type OperationResponse } from '../../o
 const PATH = '/oauth';
 /** The page on which people allow a program to act for them. */
 export const DEVICE_PAGE_PATH = '/auth/device';
+/** The page on which people let an MCP client use a deployment: the `authorization_endpoint` of RFC 6749. */
+export const AUTHORIZATION_PAGE_PATH = '/auth/authorize';
+/** The only scope: to use the MCP server of one deployment, with the person's rights on it. */
+export const MCP_SCOPE = 'mcp';
 export const OAUTH_PATHS = {
   metadata: '/.well-known/oauth-authorization-server',
   deviceCode: `${PATH}/device/code`,
   token: `${PATH}/token`,
+  register: `${PATH}/register`,
   revoke: `${PATH}/revoke`,
 } as const;
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -40,6 +45,7 @@ export const OAuthTokenAnswer = Type.Object(
     token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({ description: 'Seconds.' }),
     refresh_token: Type.String({ description: 'Works once, for the next tokens.' }),
+    scope: Type.Optional(Type.String({ description: '`mcp`: the tokens are for one MCP server. Absent for others.' })),
   },
   { $id: 'OAuthTokenAnswer' },
 );
@@ -48,11 +54,18 @@ export type OAuthTokenAnswer = Static<typeof OAuthTokenAnswer>;
 export const OAuthMetadata = Type.Object(
   {
     issuer: Type.String(),
+    authorization_endpoint: Type.String(),
     token_endpoint: Type.String(),
+    registration_endpoint: Type.String(),
     device_authorization_endpoint: Type.String(),
     revocation_endpoint: Type.String(),
     grant_types_supported: Type.Array(Type.String()),
     response_types_supported: Type.Array(Type.String()),
+    response_modes_supported: Type.Array(Type.String()),
+    code_challenge_methods_supported: Type.Array(Type.String()),
+    scopes_supported: Type.Array(Type.String()),
+    authorization_response_iss_parameter_supported: Type.Boolean(),
+    client_id_metadata_document_supported: Type.Boolean(),
     token_endpoint_auth_methods_supported: Type.Array(Type.String()),
     revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
   },
@@ -60,10 +73,49 @@ export const OAuthMetadata = Type.Object(
 );
 export type OAuthMetadata = Static<typeof OAuthMetadata>;
 
+const Texts = Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 20 });
+
+/** Metadata of a client (RFC 7591). What is not here is ignored. */
+export const ClientRegistrationRequest = Type.Object(
+  {
+    redirect_uris: Type.Optional(Texts),
+    client_name: Type.Optional(Type.String({ maxLength: 2000 })),
+    grant_types: Type.Optional(Texts),
+    response_types: Type.Optional(Texts),
+    token_endpoint_auth_method: Type.Optional(
+      Type.String({ maxLength: 200, description: 'Whatever it is, the client gets no secret: see the answer.' }),
+    ),
+  },
+  { $id: 'ClientRegistrationRequest' },
+);
+export type ClientRegistrationRequest = Static<typeof ClientRegistrationRequest>;
+
+export const RegisteredClient = Type.Object(
+  {
+    client_id: Type.String({ description: 'Says what was registered, so that nothing is stored here.' }),
+    client_id_issued_at: Type.Integer({ description: 'Seconds since 1970.' }),
+    client_name: Type.String(),
+    redirect_uris: Type.Array(Type.String()),
+    grant_types: Type.Array(Type.String()),
+    response_types: Type.Array(Type.String()),
+    token_endpoint_auth_method: Type.Literal('none'),
+    scope: Type.String(),
+  },
+  { $id: 'RegisteredClient' },
+);
+export type RegisteredClient = Static<typeof RegisteredClient>;
+
 /** A missing field is an error in the form of OAuth, so none is required here. */
 const Field = Type.Optional(Type.String({ maxLength: 10_000 }));
-const client_id = Type.Optional(Type.String({ maxLength: 10_000, description: '`langsmith-cli`.' }));
-const resource = Type.Optional(Type.String({ maxLength: 10_000, description: 'Absent, or the `issuer`.' }));
+const client_id = Type.Optional(
+  Type.String({ maxLength: 10_000, description: '`langsmith-cli`, or that of a registered client.' }),
+);
+const resource = Type.Optional(
+  Type.String({
+    maxLength: 10_000,
+    description: 'Absent, or the `issuer`; for a registered client the MCP server that it was allowed to use.',
+  }),
+);
 const tags = ['oauth'];
 const shared = {
   access: 'public',
@@ -106,6 +158,23 @@ export const authorizeDevice = defineOperation({
   examples: { body: { client_id: 'langsmith-cli' } },
 });
 
+export const registerOAuthClient = defineOperation({
+  tags,
+  access: 'public',
+  bodyLimitBytes: 65_536,
+  operationId: 'registerOAuthClient',
+  method: 'post',
+  path: OAUTH_PATHS.register,
+  summary: 'Register an MCP client, which people may then let use a deployment (RFC 7591).',
+  body: ClientRegistrationRequest,
+  responses: {
+    201: { description: 'The client. It has no secret.', schema: RegisteredClient },
+    400: refused('The metadata cannot be registered.', 'invalid_client_metadata'),
+    429: refusals[429],
+  },
+  examples: { body: { client_name: 'An editor', redirect_uris: ['http://127.0.0.1:33418/callback'] } },
+});
+
 export const issueOAuthTokens = defineOperation({
   ...shared,
   tags,
@@ -116,10 +185,16 @@ export const issueOAuthTokens = defineOperation({
   body: Type.Object(
     {
       grant_type: Type.Optional(
-        Type.String({ maxLength: 10_000, description: `\`${DEVICE_GRANT}\` or \`refresh_token\`.` }),
+        Type.String({
+          maxLength: 10_000,
+          description: `\`${DEVICE_GRANT}\`, \`authorization_code\` or \`refresh_token\`.`,
+        }),
       ),
       client_id,
       device_code: Field,
+      code: Field,
+      redirect_uri: Field,
+      code_verifier: Field,
       refresh_token: Field,
       resource,
     },
@@ -146,6 +221,7 @@ export const revokeOAuthToken = defineOperation({
 export const programOperations: readonly Operation[] = [
   getOAuthMetadata,
   authorizeDevice,
+  registerOAuthClient,
   issueOAuthTokens,
   revokeOAuthToken,
 ];

@@ -7,7 +7,10 @@ const htmlPage = (description: string): OperationResponse => ({ description, con
 
 const RESPONSES: Record<number, OperationResponse> = {
   200: htmlPage('The page.'),
-  303: { description: 'The browser goes on elsewhere.', headers: { Location: 'A path of this host.' } },
+  303: {
+    description: 'The browser goes on elsewhere.',
+    headers: { Location: 'A path of this host, or the address of a client that asked.' },
+  },
   400: htmlPage('The link does not work any more.'),
   401: htmlPage('The page again, with what was wrong.'),
   403: htmlPage('The person may not do this, or the form is not from this page.'),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineOperation, type Operation } from '../../operation.ts';
 import { ErrorResponse } from '../common.ts';
-import { DEVICE_PAGE_PATH } from './oauth.ts';
+import { AUTHORIZATION_PAGE_PATH, DEVICE_PAGE_PATH } from './oauth.ts';
 import {
   Code,
   Credential,
@@ -220,6 +220,34 @@ export const devicePages = {
   }),
 } as const;
 
+/** Parameters of an authorization request (RFC 6749, 7636 and 8707). What is missing is said on the page. */
+const AuthorizationQuery = Type.Object({
+  response_type: Text(100),
+  client_id: Text(2000),
+  redirect_uri: Text(2000),
+  state: Text(2000),
+  scope: Text(2000),
+  code_challenge: Text(200),
+  code_challenge_method: Text(100),
+  resource: Text(2000),
+});
+
+/** Pages on which people let MCP clients use a deployment. */
+export const authorizationPages = {
+  show: pageOf({
+    operationId: 'showAuthorization',
+    path: AUTHORIZATION_PAGE_PATH,
+    summary: 'Ask whether an MCP client may use a deployment for the person.',
+    query: AuthorizationQuery,
+  }),
+  answer: formOf({
+    operationId: 'answerAuthorization',
+    path: AUTHORIZATION_PAGE_PATH,
+    summary: 'Let the client use the deployment, or refuse it, and go back to it.',
+    body: Type.Object({ csrf: Csrf, request: Text(4000), answer: Text(20) }),
+  }),
+} as const;
+
 export const BasicLoginAnswer = Type.Object({ access_token: Type.String() }, { $id: 'BasicLoginAnswer' });
 
 /** Signs a program in as a person. */
@@ -247,7 +275,7 @@ export const signInByBasicAuth = defineOperation({
 });
 
 export const pageOperations: readonly Operation[] = [
-  ...[signInPages, linkPages, accountPages, devicePages, passkeyPages].flatMap(
+  ...[signInPages, linkPages, accountPages, devicePages, authorizationPages, passkeyPages].flatMap(
     (group) => Object.values(group) as unknown as Operation[],
   ),
   signInByBasicAuth,
