@@ -58,6 +58,22 @@ export const DEPLOYMENTS_PREFIX = '/deployments';
 export const HOST_NAME_PATTERN =
   '^(?=.{1,253}$)[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$';
 
+/** The path of a deployment's MCP server, below its mount prefix. */
+export const MCP_PATH = '/mcp';
+
+/**
+ * Returns whether a path of a deployment is the address of its MCP server, or that of all it serves.
+ *
+ * @param path without a slash at its end
+ */
+export function isMcpResource(path: string, mountPrefix: string | null | undefined): boolean {
+  const base = mountPrefix ?? '';
+  return path === base || path === base + MCP_PATH;
+}
+
+/** Says where clients of a deployment get tokens (RFC 9728); the path of the resource follows. */
+export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource';
+
 /** Paths of a deployment that need no key (`{name}` stands for one segment). */
 export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/',
@@ -66,6 +82,8 @@ export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/openapi.json',
   '/.well-known/agent-card.json',
   '/.well-known/agent-card-keys.json',
+  PROTECTED_RESOURCE_PATH,
+  `${PROTECTED_RESOURCE_PATH}${MCP_PATH}`,
   '/a2a/{assistant_id}/.well-known/agent-card.json',
   '/a2a/{assistant_id}/1.0/.well-known/agent-card.json',
   '/feedback/tokens/{token}',

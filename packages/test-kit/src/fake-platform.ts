@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import {
   ACCESS_TOKEN_TYPE,
   type DeploymentRoute,
+  MCP_TOKEN_TYPE,
   type PrincipalClaims,
   SESSION_TOKEN_PREFIX,
   type VerifyKeyRequest,
@@ -59,6 +60,8 @@ export interface FakeSession {
   sessionId: string;
   token: string;
   accessToken: string;
+  /** An access token that is for MCP servers alone. */
+  mcpToken: string;
   identityId: string;
   organizationId: string;
 }
@@ -97,16 +100,18 @@ export class FakeOrgAccess {
   /** Opens the session of a person, with the token of its cookie and an access token. */
   signIn(workspaceId: string, organizationId: string = randomUUID()): FakeSession {
     const [sessionId, personId] = [randomUUID(), randomUUID()];
-    const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: ACCESS_TOKEN_TYPE })).toString('base64url');
+    const makeToken = (typ: string) =>
+      `${Buffer.from(JSON.stringify({ alg: 'EdDSA', typ })).toString('base64url')}.${randomUUID()}.signature`;
     const session = {
       sessionId,
       token: `${SESSION_TOKEN_PREFIX}${randomUUID()}`,
-      accessToken: `${header}.${randomUUID()}.signature`,
+      accessToken: makeToken(ACCESS_TOKEN_TYPE),
+      mcpToken: makeToken(MCP_TOKEN_TYPE),
       identityId: randomUUID(),
       organizationId,
     };
     const claims = { sub: session.identityId, kind: 'session' as const, person_id: personId, session_id: sessionId };
-    for (const key of [session.token, session.accessToken])
+    for (const key of [session.token, session.accessToken, session.mcpToken])
       this.keys.set(key, { key, keyId: sessionId, organizationId, workspaceIds: [workspaceId], claims });
     return session;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { PrincipalClaims } from '@runyard/contracts';
 import {
   AppError,
   allowAnyOrigin,
@@ -16,6 +17,7 @@ import {
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
+import { UNAUTHENTICATED } from './authentication/admission.ts';
 import type { GuessGuard } from './authentication/guess-guard.ts';
 import { subjectsOfClaims } from './authentication/key-cache.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
@@ -34,6 +36,7 @@ import { RequestRecords } from './request-records.ts';
 import type { ClientAddresses } from './requests/client-address.ts';
 import { hostNameOf, requestedHost, splitAbsoluteTarget } from './requests/request-host.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
+import type { ProtectedResources } from './routing/protected-resources.ts';
 import { type Destination, resolveAtHost, resolvePath } from './routing/resolve-path.ts';
 import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 
@@ -43,6 +46,7 @@ export interface GatewayParts {
   own: RequestListener;
   hosts: DeploymentHosts;
   planner: RoutePlanner;
+  resources: ProtectedResources;
   guard: GuessGuard;
   rateLimits: RateLimits;
   openRuns: OpenRuns;
@@ -124,6 +128,13 @@ export class Gateway {
     try {
       this.#refuseDelayed();
       this.#admission.enter(res);
+      const address = this.#parts.addresses.publicAddressOf(req);
+      const resource = this.#parts.resources.describe(req, destination, address);
+      if (resource) {
+        ownHeaders.push(...this.#limit(req, destination, { caller: UNAUTHENTICATED }));
+        sendPublicly(res, resource, ownHeaders);
+        return;
+      }
       const routePlan = await this.#parts.planner.plan(req, destination);
       ownHeaders.push(...this.#limit(req, destination, routePlan));
       if (res.closed) return;
@@ -141,9 +152,10 @@ export class Gateway {
       });
     } catch (error) {
       if (!res.headersSent) {
-        for (let index = 0; index < ownHeaders.length; index += 2)
-          res.setHeader(ownHeaders[index]!, ownHeaders[index + 1]!);
+        setHeaders(res, ownHeaders);
         if (destination.kind === 'deployment') allowAnyOrigin(res);
+        const challenge = error instanceof AppError && this.#challenge(req, destination, error.status, undefined);
+        if (challenge) res.setHeader('www-authenticate', challenge);
       }
       const log = context.logger.child({ requestId });
       record.errorCode = answerError(req, res, error, { log, errors: this.#errors });
@@ -164,7 +176,7 @@ export class Gateway {
     const { routePlan, destination, body, requestId, ownHeaders } = parts;
     const isToDeployment = destination.kind === 'deployment';
     const continuation = await forward(req, res, {
-      ...this.#forwardOptions(ownHeaders, routePlan),
+      ...this.#forwardOptions(req, destination, ownHeaders, routePlan),
       target: routePlan.target,
       headers: this.#headers(req, routePlan, requestId, isToDeployment ? { handoff: 'accepted' } : {}),
       body,
@@ -193,21 +205,37 @@ export class Gateway {
   ): Promise<ContinuationRequest> {
     const routePlan = await this.#parts.planner.plan(req, { ...destination, target: path });
     const headers = this.#headers(req, routePlan, requestId, { handoff: { afterId } });
-    return { ...this.#forwardOptions(ownHeaders, routePlan), headers };
+    return { ...this.#forwardOptions(req, destination, ownHeaders, routePlan), headers };
   }
 
   #forwardOptions(
+    req: IncomingMessage,
+    destination: Destination,
     ownHeaders: readonly string[],
-    { upstreams, load, source }: RoutePlan,
+    { upstreams, load, source, caller }: RoutePlan,
   ): Omit<ContinuationRequest, 'headers'> {
     const { context, dispatcher, unresponsiveUpstreams, planner } = this.#parts;
     const isLast = () => context.lifecycle.isDraining;
-    return { dispatcher, unresponsiveUpstreams, upstreams, load, source, ownHeaders, isLast, avoid: planner.avoid };
+    const challengeFor = (status: number) => this.#challenge(req, destination, status, caller.principal?.claims);
+    const { avoid } = planner;
+    return { dispatcher, unresponsiveUpstreams, upstreams, load, source, ownHeaders, challengeFor, isLast, avoid };
+  }
+
+  #challenge(
+    req: IncomingMessage,
+    destination: Destination,
+    status: number,
+    claims: PrincipalClaims | undefined,
+  ): string | undefined {
+    if (status !== 401 && status !== 403) return undefined;
+    const { resources, addresses } = this.#parts;
+    return resources.challenge(destination, addresses.publicAddressOf(req), { status, claims });
   }
 
   async #serveUpgrade(req: IncomingMessage, destination: Destination, socket: Duplex, head: Buffer): Promise<void> {
     const { context, planner } = this.#parts;
     const requestId = requestIdOf(req);
+    const record = this.#records.beginUpgrade(req, socket, destination);
     try {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
@@ -228,6 +256,8 @@ export class Gateway {
       const refusal =
         error instanceof AppError ? error : new BadGatewayError('The upgrade failed', { code: 'upgrade_failed' });
       this.#errors.count(refusal.code);
+      record.status = refusal.status;
+      record.errorCode = refusal.code;
       refuseUpgrade(socket, refusal);
     }
   }
@@ -254,7 +284,7 @@ export class Gateway {
   /**
    * Counts the request against the rate limits. Returns rate-limit headers for the answer. @throws TooManyRequestsError
    */
-  #limit(req: IncomingMessage, destination: Destination, { caller }: RoutePlan): string[] {
+  #limit(req: IncomingMessage, destination: Destination, { caller }: Pick<RoutePlan, 'caller'>): string[] {
     const { rateLimits, addresses, guard } = this.#parts;
     const claims = caller.principal?.claims;
     // Such a request may be a sign-in: the service judges its credentials, and they are guessed as keys are.
@@ -277,4 +307,19 @@ export class Gateway {
     const subjects = subjectsOfClaims(claims);
     return this.#parts.exchanges.add({ credentialId, subjects, permissions, recheck: caller.recheck, cut });
   }
+}
+
+/** Answers with what every page may read. */
+function sendPublicly(res: ServerResponse, body: object, ownHeaders: readonly string[]): void {
+  setHeaders(res, ownHeaders);
+  allowAnyOrigin(res);
+  const text = JSON.stringify(body);
+  const length = Buffer.byteLength(text);
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': length, 'cache-control': 'no-store' });
+  res.end(text);
+}
+
+/** @param headers names and values */
+function setHeaders(res: ServerResponse, headers: readonly string[]): void {
+  for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index]!, headers[index + 1]!);
 }

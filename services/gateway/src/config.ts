@@ -15,6 +15,11 @@ export const configSchema = Type.Object({
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access.' }),
   CONTROL_PLANE_URL: Type.String({ minLength: 1, description: 'Base URL of control-plane.' }),
   INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
+  PUBLIC_URL: Type.String({
+    default: 'http://localhost:2024',
+    pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',
+    description: 'Base URL of this gateway as clients know it: there MCP clients get tokens. That of org-access.',
+  }),
   DEPLOYMENTS_DOMAIN: Type.Optional(
     Type.String({
       pattern: HOST_NAME_PATTERN,

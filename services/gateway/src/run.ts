@@ -21,6 +21,7 @@ import { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { ClientAddresses } from './requests/client-address.ts';
 import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
+import { ProtectedResources } from './routing/protected-resources.ts';
 import { RouteFeed } from './routing/route-feed.ts';
 import { RoutePlanner } from './routing/route-plan.ts';
 
@@ -150,6 +151,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       onDeadRoute: () => feed.reportDeadRoute(),
       newRoutes: () => feed.awaitSnapshot(),
     }),
+    resources: new ProtectedResources({ table, hosts, publicUrl: config.PUBLIC_URL }),
     exchanges,
     dispatcher,
     unresponsiveUpstreams,

@@ -2,6 +2,7 @@ import type { EventBusConfig } from '@runyard/event-bus';
 import { createContext, kafkaLoginVariables, readConfig } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
+import type { Tracing } from '@runyard/tracing';
 import { configSchema } from '../src/config.ts';
 import { run } from '../src/run.ts';
 
@@ -30,6 +31,7 @@ export async function startGateway(
     controlPlane?: FakeControlPlane;
     bus?: EventBusConfig;
     env?: Record<string, string>;
+    tracing?: Tracing;
   } = {},
 ): Promise<TestGateway> {
   const orgAccess = options.orgAccess ?? (await FakeOrgAccess.start());
@@ -45,7 +47,13 @@ export async function startGateway(
     },
   });
   const { HTTP_MAX_REQUESTS_IN_FLIGHT } = config;
-  const context = createContext('gateway', { LOG_LEVEL: 'silent', processMetrics: false, HTTP_MAX_REQUESTS_IN_FLIGHT });
+  const { tracing } = options;
+  const context = createContext('gateway', {
+    LOG_LEVEL: 'silent',
+    processMetrics: false,
+    HTTP_MAX_REQUESTS_IN_FLIGHT,
+    ...(tracing && { tracing }),
+  });
   const { url, feed, subscribed } = await run(config, context);
   const stop = () => context.lifecycle.stop('the test is over');
   return {

@@ -57,8 +57,15 @@ export class RequestAdmission {
       if (held.isCounted) this.#requests -= 1;
       held.isCounted = false;
     };
+    const release = () => {
+      this.#bodyBytes -= held.bytes;
+      this.#unauthenticatedBytes -= held.ofUnauthenticated;
+      held.bytes = 0;
+      held.ofUnauthenticated = 0;
+    };
     entered.set(res, {
       leave,
+      release,
       hold: (bytes, isUnauthenticated) => {
         // Nothing would release the bytes.
         if (held.isClosed) throw new ClientDisconnectedError();
@@ -79,8 +86,7 @@ export class RequestAdmission {
     res.once('close', () => {
       held.isClosed = true;
       leave();
-      this.#bodyBytes -= held.bytes;
-      this.#unauthenticatedBytes -= held.ofUnauthenticated;
+      release();
     });
   }
 }
@@ -100,7 +106,7 @@ interface Held {
 
 const entered = new WeakMap<
   ClosableResponse,
-  { leave(): void; hold(bytes: number, isUnauthenticated: boolean): void }
+  { leave(): void; release(): void; hold(bytes: number, isUnauthenticated: boolean): void }
 >();
 
 /** Stops counting the request among those in flight: its answer takes long, and is counted elsewhere. */
@@ -108,8 +114,13 @@ export function excludeFromInFlight(res: ClosableResponse): void {
   entered.get(res)?.leave();
 }
 
+/** Stops counting the bytes of the request's body: nothing holds them any more, though its answer takes long. */
+export function releaseBodyBytes(res: ClosableResponse): void {
+  entered.get(res)?.release();
+}
+
 /**
- * Counts bytes of the request's body until its answer is closed.
+ * Counts bytes of the request's body until its answer is closed, or they are released.
  *
  * @param options.isUnauthenticated whether the sender is not authenticated: such bytes have their own share
  * @throws UnavailableError; ClientDisconnectedError when it is closed

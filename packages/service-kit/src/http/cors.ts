@@ -38,6 +38,7 @@ const EXPOSED = [
   'location',
   'x-request-id',
   'retry-after',
+  'www-authenticate',
   'ratelimit',
   'ratelimit-policy',
   REPLAYED_HEADER,

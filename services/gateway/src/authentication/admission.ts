@@ -10,6 +10,7 @@ import type { PublicAddress } from '../requests/same-origin.ts';
 import {
   credentialsOf,
   looksLikeAccessToken,
+  looksLikeMcpToken,
   looksLikePlatformCredential,
   requireOwnPage,
   sessionTokenIn,
@@ -32,6 +33,8 @@ export interface Visit {
   /** The address that the client asked. */
   address: PublicAddress;
   check: KeyChecker;
+  /** True for a request to an MCP server, where alone the tokens for one are good. */
+  isForMcp: boolean;
 }
 
 /** Admits a request unchanged, for others to judge. */
@@ -58,6 +61,7 @@ export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefi
     throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
   if (apiKey === undefined && bearer === undefined) requireOwnPage(req, visit.address);
   else requireNoSessionToken(credential);
+  requireUseOfToken(credential, visit);
   const request = keyCheckFor(credential, route);
   const answer = await check(request);
   if (answer.kind === 'refused') throw refusalOf(credential);
@@ -135,8 +139,10 @@ export async function admitToSignIn(visit: Visit, service: PublicService): Promi
   }
 }
 
-async function admitToCustomAuth({ req, check }: Visit, route: DeploymentRoute): Promise<AdmittedCaller> {
+async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<AdmittedCaller> {
+  const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
+  for (const credential of [apiKey, bearer]) if (credential !== undefined) requireUseOfToken(credential, visit);
   if (looksLikePlatformCredential(apiKey)) {
     const request = keyCheckFor(apiKey, route);
     const answer = await check(request);
@@ -182,6 +188,11 @@ function requireReach(answer: Exclude<KeyCheckResult, { kind: 'refused' }>): Key
 /** Refuses the token of a session outside of its cookie: programs have access tokens. @throws UnauthorizedError */
 function requireNoSessionToken(credential: string): void {
   if (credential.startsWith(SESSION_TOKEN_PREFIX)) throw refusalOf(credential);
+}
+
+/** Refuses a token for an MCP server everywhere else. @throws UnauthorizedError */
+function requireUseOfToken(credential: string, { isForMcp }: Visit): void {
+  if (!isForMcp && looksLikeMcpToken(credential)) throw refusalOf(credential);
 }
 
 function refusalOf(credential: string): AppError {

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { ACCESS_TOKEN_TYPE, readCookie, SESSION_TOKEN_PREFIX, sessionCookieName } from '@runyard/contracts';
+import {
+  ACCESS_TOKEN_TYPE,
+  MCP_TOKEN_TYPE,
+  readCookie,
+  SESSION_TOKEN_PREFIX,
+  sessionCookieName,
+} from '@runyard/contracts';
 import { ForbiddenError } from '@runyard/service-kit';
 import { isFromOwnPages, type PublicAddress } from '../requests/same-origin.ts';
 
@@ -26,15 +32,24 @@ export function looksLikePlatformCredential(text: string | undefined): text is s
   return text !== undefined && (PLATFORM_KEY.test(text) || looksLikeAccessToken(text));
 }
 
-/** Returns whether the header of a JWT names the type of access tokens. */
+/** Returns whether the header of a JWT names a type of access tokens: of the whole platform, or of one MCP server. */
 export function looksLikeAccessToken(text: string): boolean {
+  const type = typeOfToken(text);
+  return type === ACCESS_TOKEN_TYPE || type === MCP_TOKEN_TYPE;
+}
+
+/** Returns whether the header of a JWT names the type of access tokens that are for one MCP server alone. */
+export function looksLikeMcpToken(text: string): boolean {
+  return typeOfToken(text) === MCP_TOKEN_TYPE;
+}
+
+function typeOfToken(text: string): unknown {
   const end = text.indexOf('.');
-  if (end <= 0 || end > JWT_HEADER_LENGTH_MAX) return false;
+  if (end <= 0 || end > JWT_HEADER_LENGTH_MAX) return undefined;
   try {
-    const header = JSON.parse(Buffer.from(text.slice(0, end), 'base64url').toString()) as { typ?: unknown } | null;
-    return header?.typ === ACCESS_TOKEN_TYPE;
+    return (JSON.parse(Buffer.from(text.slice(0, end), 'base64url').toString()) as { typ?: unknown } | null)?.typ;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -9,6 +9,8 @@ const KEYLESS = [
   '/a2a/A/.well-known/agent-card.json',
   '/a2a/A/1.0/.well-known/agent-card.json',
   '/.well-known/agent-card-keys.json',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/mcp',
   '/feedback/tokens/T',
   '/ui/agent/entrypoint.js',
 ];
@@ -23,6 +25,8 @@ const NEEDING_A_KEY = [
   '/ok%2fthreads',
   '/a2a//.well-known/agent-card.json',
   '/a2a/A/x',
+  '/mcp',
+  '/.well-known/oauth-protected-resource/threads',
   '/ui/agent',
   '/ui/agent/a/b',
   '/info',

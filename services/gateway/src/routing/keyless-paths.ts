@@ -1,4 +1,4 @@
-import { isMountPrefix, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
+import { isMountPrefix, MCP_PATH, PUBLIC_DEPLOYMENT_PATHS } from '@runyard/contracts';
 
 const METRICS = '/metrics';
 
@@ -17,6 +17,12 @@ export function isKeyless(path: string, mountPrefix: string | null | undefined):
 /** Returns whether a path of a deployment is that of its metrics, which are served at its root and below its prefix. */
 export function isMetrics(path: string, mountPrefix: string | null | undefined): boolean {
   return path === METRICS || pathBelow(mountPrefix, path) === METRICS;
+}
+
+/** Returns whether a path of a deployment is that of its MCP server, also with a slash at its end. */
+export function isMcp(path: string, mountPrefix: string | null | undefined): boolean {
+  const below = pathBelow(mountPrefix, path) ?? path;
+  return below === MCP_PATH || below === `${MCP_PATH}/`;
 }
 
 /** Returns the path without the mount prefix; undefined where it is not below it. */

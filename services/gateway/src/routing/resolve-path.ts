@@ -1,4 +1,4 @@
-import { DEPLOYMENTS_PREFIX, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
+import { DEPLOYMENTS_PREFIX, PROTECTED_RESOURCE_PATH, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
 
 /** The destination of a request, before anything is known about the caller. */
 export type Destination =
@@ -34,6 +34,7 @@ export function resolvePath(url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
+  if (path.startsWith(RESOURCES_OF_DEPLOYMENTS)) return toMetadata(path, url.slice(path.length));
   const route = byLength.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   if (!route) return { kind: 'none' };
   const { prefix, service, stripPrefix = '' } = route;
@@ -75,6 +76,16 @@ function toDeployment(path: string, query: string): Destination {
   if (reference === '') return { kind: 'none' };
   const inner = end < 0 ? '/' : path.slice(end);
   return { kind: 'deployment', by: 'path', reference, target: inner + query, path: inner };
+}
+
+/** RFC 9728 has the metadata of a deployment below the platform's host here: before its path, instead of behind it. */
+const RESOURCES_OF_DEPLOYMENTS = `${PROTECTED_RESOURCE_PATH}${DEPLOYMENTS_PREFIX}/`;
+
+function toMetadata(path: string, query: string): Destination {
+  const deployment = toDeployment(path.slice(PROTECTED_RESOURCE_PATH.length), query);
+  if (deployment.kind !== 'deployment') return deployment;
+  const inner = PROTECTED_RESOURCE_PATH + (deployment.path === '/' ? '' : deployment.path);
+  return { ...deployment, target: inner + query, path: inner };
 }
 
 /**

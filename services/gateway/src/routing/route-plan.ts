@@ -22,7 +22,7 @@ import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { ClientAddresses } from '../requests/client-address.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
-import { isKeyless, isMetrics } from './keyless-paths.ts';
+import { isKeyless, isMcp, isMetrics } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
 import { isRunRequest } from './run-requests.ts';
 
@@ -123,7 +123,8 @@ export class RoutePlanner {
     const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
     // Metrics of a deployment are not for its users.
     const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
-    const caller = open ? admitWithoutKey(req, known) : await admit(this.#visit(req), known);
+    const visit = this.#visit(req, isMcp(destination.path, known?.mount_prefix));
+    const caller = open ? admitWithoutKey(req, known) : await admit(visit, known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
       upstreams: this.#upstreams.of(route),
@@ -140,10 +141,10 @@ export class RoutePlanner {
     };
   }
 
-  #visit(req: IncomingMessage): Visit {
+  #visit(req: IncomingMessage, isForMcp = false): Visit {
     const { guard, addresses } = this.#parts;
     const check = limitToNetworks(guard.checkerFor(req), addresses.clientOf(req));
-    return { req, address: addresses.publicAddressOf(req), check };
+    return { req, address: addresses.publicAddressOf(req), check, isForMcp };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
