@@ -34,11 +34,14 @@ function connect(assistant: string, binding: 'JSONRPC' | 'HTTP+JSON'): Promise<C
 }
 
 /** Creates a client of 0.3 for an assistant. */
-async function connectOld(assistant: string): Promise<Client> {
+async function connectOld(assistant: string, binding: 'JSONRPC' | 'HTTP+JSON'): Promise<Client> {
   const card = await new DefaultAgentCardResolver().resolve(`${deploymentUrl}/a2a/${assistant}/`);
-  const supportedInterfaces = card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === '0.3');
+  const supportedInterfaces = card.supportedInterfaces.filter(
+    ({ protocolVersion, protocolBinding }) => protocolVersion === '0.3' && protocolBinding === binding,
+  );
   expect(supportedInterfaces).toHaveLength(1);
-  const transports = [new JsonRpcTransportFactory({ fetchImpl, legacyCompat: { enabled: true } })];
+  const options = { fetchImpl, legacyCompat: { enabled: true } };
+  const transports = [new JsonRpcTransportFactory(options), new RestTransportFactory(options)];
   return new ClientFactory({ transports }).createFromAgentCard({ ...card, supportedInterfaces });
 }
 
@@ -59,7 +62,8 @@ async function send(client: Client, request: SendMessageRequest): Promise<TaskJs
 const clients: [string, (assistant: string) => Promise<Client>][] = [
   ['1.0 by JSON-RPC', (assistant) => connect(assistant, 'JSONRPC')],
   ['1.0 by HTTP+JSON', (assistant) => connect(assistant, 'HTTP+JSON')],
-  ['0.3', connectOld],
+  ['0.3 by JSON-RPC', (assistant) => connectOld(assistant, 'JSONRPC')],
+  ['0.3 by HTTP+JSON', (assistant) => connectOld(assistant, 'HTTP+JSON')],
 ];
 
 describe.each(clients)('the official client of A2A %s, through the gateway', (name, connectTo) => {
@@ -72,7 +76,7 @@ describe.each(clients)('the official client of A2A %s, through the gateway', (na
     const again = Task.toJSON(await client.getTask(GetTaskRequest.fromJSON({ id: task.id }))) as TaskJson;
     expect(again.artifacts).toEqual(task.artifacts);
     await expect(client.getTask(GetTaskRequest.fromJSON({ id: randomUUID() }))).rejects.toThrow(/not found/i);
-    if (name === '0.3') return;
+    if (name.startsWith('0.3')) return;
     const { tasks } = await client.listTasks(ListTasksRequest.fromJSON({ contextId: task.contextId }));
     expect(tasks.map(({ id }) => id)).toEqual([task.id]);
   });

@@ -3,11 +3,16 @@ import { expect } from 'vitest';
 import { answerCase, type ParityContext, shownElsewhere, statusCase } from '../framework/index.ts';
 
 const TEST = 'services/agent-api/test/a2a.test.ts';
+const V03_TEST = 'services/agent-api/test/a2a-v03-http.test.ts';
 const VERSION = { 'a2a-version': '1.0' };
 const assistant = { assistant_id: 'echo' };
 
 const says = (text: string) => ({ message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] } });
 const call = (method: string, params: object) => ({ jsonrpc: '2.0', id: '1', method, params });
+
+const saysInV03 = (text: string) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', content: [{ text }] },
+});
 
 /** Makes a task that has ended, and returns its path parameters. */
 async function makeTask({ direct }: ParityContext) {
@@ -60,10 +65,31 @@ const FIELDS: Record<string, [promise: string, fields: string[]]> = {
   createA2aPushConfig: [CONFIGURED, ['body.url', 'body.token', 'body.authentication']],
 };
 
+/** Fields of 0.3 over HTTP. */
+const V03_FIELDS: Record<string, [promise: string, fields: string[]]> = {
+  sendA2aMessageV03: ['waits for the end only where a configuration says so', ['body.message', 'body.configuration']],
+  streamA2aMessageV03: [
+    'streams a task, and lets other readers join it by GET and by POST',
+    ['body.message', 'body.configuration'],
+  ],
+  getA2aTaskV03: [
+    'has a message answered in the form of its protocol buffers, with files and data in both directions',
+    ['query.historyLength'],
+  ],
+  createA2aPushConfigV03: [
+    'keeps push notification configurations, which carry the task in the form of JSON-RPC',
+    ['body.pushNotificationConfig', 'body.config'],
+  ],
+};
+
+const shown = (fields: Record<string, [promise: string, fields: string[]]>, test: string) =>
+  Object.entries(fields).flatMap(([operation, [promise, names]]) =>
+    names.map((field) => shownElsewhere({ operation, field, promise, test })),
+  );
+
 export const cases = [
-  ...Object.entries(FIELDS).flatMap(([operation, [promise, fields]]) =>
-    fields.map((field) => shownElsewhere({ operation, field, promise, test: TEST })),
-  ),
+  ...shown(FIELDS, TEST),
+  ...shown(V03_FIELDS, V03_TEST),
   answerCase('getAgentCard', 200, 'the card of the assistant that is named', { query: assistant }),
   answerCase('getAgentCard', 400, 'one of several graphs has to be named', {}),
   answerCase('getAgentCard', 404, 'no such assistant', { query: { assistant_id: randomUUID() } }),
@@ -116,4 +142,28 @@ export const cases = [
   answerCase('getA2aPushConfig', 200, 'a configuration', async (context) => ({ params: await makeConfig(context) })),
   answerCase('deleteA2aPushConfig', 204, 'nothing', async (context) => ({ params: await makeConfig(context) })),
   answerCase('getExtendedAgentCard', 200, 'the card with the schema of the input', { params: assistant }),
+  answerCase('sendA2aMessageV03', 200, 'the task, when it has ended', { params: assistant, body: saysInV03('hi') }),
+  answerCase('streamA2aMessageV03', 200, 'the task and what happens to it', {
+    params: assistant,
+    body: saysInV03('hi'),
+  }),
+  answerCase('getA2aTaskV03', 200, 'the task', async (context) => ({ params: await makeTask(context) })),
+  answerCase('cancelA2aTaskV03', 200, 'the canceled task', async (context) => ({
+    params: await makeWaitingTask(context),
+  })),
+  ...['subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias'].map((operation) =>
+    answerCase(operation, 200, 'the task and what it asks', async (context) => ({
+      params: await makeWaitingTask(context),
+    })),
+  ),
+  answerCase('createA2aPushConfigV03', 200, 'the configuration', async (context) => ({
+    params: await makeTask(context),
+    body: { pushNotificationConfig: { url: 'https://client.example.com/a2a' } },
+  })),
+  answerCase('listA2aPushConfigsV03', 200, 'all configurations of a task', async (context) => ({
+    params: await makeTask(context),
+  })),
+  answerCase('getA2aPushConfigV03', 200, 'a configuration', async (context) => ({ params: await makeConfig(context) })),
+  answerCase('deleteA2aPushConfigV03', 204, 'nothing', async (context) => ({ params: await makeConfig(context) })),
+  answerCase('getExtendedAgentCardV03', 200, 'the card with the fields of both versions', { params: assistant }),
 ];

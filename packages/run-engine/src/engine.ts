@@ -28,6 +28,8 @@ import type {
   RunRecord,
   RunRelease,
 } from './runs/types.ts';
+import { cancelWaitingTask } from './tasks/cancel-waiting-task.ts';
+import { asksForAuth } from './tasks/needs-auth.ts';
 import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread, type ThreadDeletion } from './threads/delete-thread.ts';
@@ -47,6 +49,8 @@ import type { TakeBackOptions } from './workers/take-back-runs.ts';
 import type { LeaseRenewal, QueueStatistics, SweepResult, TakenBackRuns, WorkerRegistration } from './workers/types.ts';
 
 const LOCK_WAIT_MS_MAX = 5_000;
+/** Milliseconds until a run whose key is not to be had is claimed again; longer than a failed key is not asked for. */
+const KEY_RETRY_MS = 10_000;
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -102,7 +106,7 @@ export class RunEngine {
     const { removals } = this;
     this.drafts = new ThreadDrafts({ write, removals, threadTtl, cipher });
     this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
-    this.rescue = new Rescue({ pool, ...this.#lapsed });
+    this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
     this.#commits = new RunCommits({ write, events, threadTtl, removals, lockWaitMs });
   }
 
@@ -179,9 +183,12 @@ export class RunEngine {
       this.#cipher,
     );
     if (claimed.length + undecryptable.length > 0) this.#writes.notifyListeners({ hasWebhooks: false });
+    // The handlers of a project may decrypt the key a moment later.
+    const delayMs = this.#cipher.needsKeys ? KEY_RETRY_MS : 0;
     for (const { fence, error } of undecryptable) {
+      const failure = { error: error.name, message: error.message };
       // A run that cannot be released now returns when the lease expires: no worker executes it.
-      await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
+      await this.releaseRun(fence, { failure, delayMs }).catch(() => undefined);
     }
     return claimed;
   }
@@ -196,7 +203,8 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when the caller has lost it. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#writes.reportStaleWrites(this.#commits.finish(encryptThreadState(this.#cipher, finish)));
+    const encoded = { ...encryptThreadState(this.#cipher, finish), needsAuth: asksForAuth(finish.interrupts) };
+    return this.#writes.reportStaleWrites(this.#commits.finish(encoded));
   }
 
   /**
@@ -207,6 +215,14 @@ export class RunEngine {
     return this.#writes.reportStaleWrites(
       this.#writes.write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)),
     );
+  }
+
+  /**
+   * Ends a task that waits for input: `runId` is its newest run. Returns false when it does not wait any more. Callers
+   * have found the task within their scope.
+   */
+  cancelWaitingTask(run: { threadId: string; runId: string }): Promise<boolean> {
+    return this.#writes.write((client) => cancelWaitingTask(client, run, this.#events));
   }
 
   registerWorker(registration: WorkerRegistration): Promise<void> {

@@ -2,6 +2,7 @@ import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type Top
 import { insertIntoOutbox, makeEvent } from '@runyard/event-bus';
 import type pg from 'pg';
 import type { CancelAction } from './types.ts';
+import { queuePushes } from './webhooks/queue-pushes.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
 
 interface EventRun {
@@ -94,6 +95,12 @@ export class RunEvents {
       client,
       withWebhooks.map((run) => run.runId),
     );
+    this.#queuing.add(client);
+  }
+
+  /** Queues the push notifications of a task that was canceled while it waited. */
+  async queuePushesOfCanceled(client: pg.ClientBase, runId: string): Promise<void> {
+    await queuePushes(client, [runId], { isCanceled: true });
     this.#queuing.add(client);
   }
 

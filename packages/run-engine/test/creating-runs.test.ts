@@ -56,6 +56,20 @@ describe('an accepted run', () => {
     expect(fences).toHaveLength(2);
   });
 
+  it('without a thread has the id that its caller chose, which nothing else has as long as it is in flight', async () => {
+    const statelessThreadId = randomUUID();
+    const chosen = () => fixture.engine.createRun(aRun({ statelessThreadId, keepsThread: false }));
+    const many = await Promise.allSettled([chosen(), chosen(), chosen()]);
+    const made = many.filter((each) => each.status === 'fulfilled').map(({ value }) => value.run);
+    expect(made).toMatchObject([{ threadId: statelessThreadId, keepsThread: false }]);
+    const refused = { status: 409, code: 'thread_exists' };
+    for (const each of many) if (each.status === 'rejected') expect(each.reason).toMatchObject(refused);
+    expect(await fixture.rows('SELECT 1 FROM thread WHERE thread_id = $1', [statelessThreadId])).toEqual([]);
+    const kept = await fixture.thread();
+    const onThread = fixture.engine.createRun(aRun({ statelessThreadId: kept, keepsThread: false }));
+    await expect(onThread).rejects.toMatchObject(refused);
+  });
+
   it('that many processes create for the same new thread creates it once, and keeps the order of acceptance', async () => {
     const threadId = randomUUID();
     const inputs = Array.from({ length: 50 }, () => aRun({ threadId, ifThreadMissing: 'create' }));

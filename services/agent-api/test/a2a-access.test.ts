@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { A2aAccess, Call, Question } from '../src/a2a/methods/access.ts';
+import type { A2aAccess, Call, CallQuestion } from '../src/a2a/methods/access.ts';
 import { TaskMethods, type TaskMethodsOptions } from '../src/a2a/methods/task-methods.ts';
 import type { Scope } from '../src/access/scope.ts';
+import type { Json } from './a2a-client.ts';
 import { openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
@@ -14,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => services?.close());
 
-const asked: Question[] = [];
+const asked: CallQuestion[] = [];
 beforeEach(() => asked.splice(0));
 
 /** Returns the methods as somebody calls them whose rows are these. */
 function methodsFor(scope: Scope): TaskMethods {
-  const { assistants, tasks, taskReader: reader, messages: sender, runs } = services;
+  const { assistants, tasks, taskReader: reader, messages: sender, runs, engine } = services;
   const access: A2aAccess = {
     ask: async (_call, question) => {
       asked.push(question);
@@ -28,7 +29,7 @@ function methodsFor(scope: Scope): TaskMethods {
     creatorOf: () => ({ userId: '', requestId: '' }),
   };
   const events = {} as TaskMethodsOptions['events'];
-  return new TaskMethods({ access, assistants, tasks, reader, sender, runs, events });
+  return new TaskMethods({ access, assistants, tasks, reader, sender, runs, engine, events });
 }
 const call = {
   assistant: 'echo',
@@ -39,13 +40,13 @@ const says = (more: object = {}) => ({
   message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }], ...more },
   configuration: { returnImmediately: true },
 });
-async function resultOf(outcome: Promise<{ kind: string }>): Promise<Record<string, never>> {
-  return ((await outcome) as unknown as { value: Record<string, never> }).value;
+async function resultOf(outcome: Promise<{ kind: string }>): Promise<Json> {
+  return ((await outcome) as Json).value;
 }
 
 it('a task belongs to whoever sent its first message, and is missing for everybody else', async () => {
-  const { id, contextId } = await resultOf(methodsFor(ADA).send(call, says()));
-  const { metadata } = await services.threads.get(ADA, contextId!);
+  const { id, contextId } = (await resultOf(methodsFor(ADA).send(call, says()))).task;
+  const { metadata } = await services.threads.get(ADA, contextId);
   expect(metadata).toMatchObject({ owner: 'ada', marked: true });
   expect(await resultOf(methodsFor(ADA).get(call, { id }))).toMatchObject({ id });
   const stranger = methodsFor(BOB);
@@ -62,7 +63,7 @@ it('a task belongs to whoever sent its first message, and is missing for everybo
 
 it("the project's handlers are asked what the operations of the HTTP API with the same effect ask", async () => {
   const methods = methodsFor(ADA);
-  const { id, contextId } = await resultOf(methods.send(call, says()));
+  const { id, contextId } = (await resultOf(methods.send(call, says()))).task;
   await methods.get(call, { id });
   await methods.cancel(call, { id });
   await methods.list(call, {});

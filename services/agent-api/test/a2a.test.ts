@@ -3,56 +3,28 @@ import { WebhookReceiver } from '@runyard/test-kit';
 import canonicalize from 'canonicalize';
 import { flattenedVerify, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { A2aClient, answered, brief, dataIn, type Json, says, V1 } from './a2a-client.ts';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask, open } from './raw-http.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the protocol are looked into at many places.
-type Json = any;
-
 let deployment: TestDeployment;
 let receiver: WebhookReceiver;
+let a2a: A2aClient;
 beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   deployment = await startDeployment({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+  a2a = new A2aClient(deployment);
 });
 afterAll(async () => {
   await deployment?.close();
   await receiver?.close();
 });
 
-const V1 = { 'a2a-version': '1.0' };
-const base = () => `${deployment.url}/a2a/echo`;
-
-async function rpc(method: string, params: object, headers: Record<string, string> = V1): Promise<Json> {
-  const { json } = await ask(base(), { body: { jsonrpc: '2.0', id: 7, method, params }, headers });
-  expect(json).toMatchObject({ jsonrpc: '2.0', id: 7 });
-  return json;
-}
-const says = (text: string, more: object = {}) => ({
-  message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
-});
+const base = () => a2a.base;
+const rpc: A2aClient['rpc'] = (...call) => a2a.rpc(...call);
+const complete: A2aClient['complete'] = (...message) => a2a.complete(...message);
+const askBack: A2aClient['askBack'] = (...question) => a2a.askBack(...question);
 const human = (task: Json) => task.history.find(({ role }: Json) => role === 'ROLE_USER');
-/** Returns the values of a graph that has answered the message of its run. */
-const answered = (claimed: { kwargs: Record<string, unknown> }, content: unknown) => {
-  const { messages } = claimed.kwargs.input as { messages: object[] };
-  return { messages: [...messages, { type: 'ai', id: randomUUID(), content }] };
-};
-
-/** Sends a message whose run the fake worker answers. */
-async function complete(text: string, answer: unknown = `echo: ${text}`, more: object = {}): Promise<Json> {
-  const sent = rpc('SendMessage', says(text, more));
-  const run = await deployment.worker.take();
-  await run.succeed(answered(run.claimed, answer));
-  return (await sent).result.task;
-}
-
-/** Sends a message at whose end the graph asks. */
-async function askBack(): Promise<Json> {
-  const sent = rpc('SendMessage', says('may I?'));
-  const run = await deployment.worker.take();
-  await run.ask({ messages: [] }, [{ id: 'i1', value: 'Really?' }]);
-  return (await sent).result.task;
-}
 
 describe('cards', () => {
   it('a card names addresses by which the client reached the server, and is signed for clients of both versions', async () => {
@@ -60,12 +32,17 @@ describe('cards', () => {
     const path = `${base()}/.well-known/agent-card.json`;
     const pure = (await ask(path, { headers: { ...V1, ...forwarded } })).json as Json;
     expect(pure.supportedInterfaces.map(({ url }: Json) => url)).toEqual(
-      Array(3).fill(expect.stringMatching(/^https:\/\/agents\.example\.com\/a2a\/[0-9a-f-]{36}$/)),
+      Array(4).fill(expect.stringMatching(/^https:\/\/agents\.example\.com\/a2a\/[0-9a-f-]{36}$/)),
     );
     expect(pure).not.toHaveProperty('url');
     const { headers, json } = await ask(path);
     const hybrid = json as Json;
-    expect(hybrid).toMatchObject({ protocolVersion: '0.3.0', preferredTransport: 'JSONRPC', url: expect.any(String) });
+    expect(hybrid).toMatchObject({
+      protocolVersion: '0.3.0',
+      preferredTransport: 'JSONRPC',
+      url: expect.any(String),
+      additionalInterfaces: ['JSONRPC', 'HTTP+JSON'].map((transport) => ({ url: hybrid.url, transport })),
+    });
     expect(headers).toMatchObject({
       'cache-control': 'public, max-age=300',
       vary: expect.stringContaining('A2A-Version'),
@@ -450,16 +427,15 @@ describe('push notifications', () => {
       task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'done' }] }] },
     });
   });
+
+  it('tell of the cancel of a task that waits, after its question', async () => {
+    const path = `/${randomUUID()}`;
+    const { id } = await askBack('Sure?', { taskPushNotificationConfig: { url: receiver.url(path) } });
+    await rpc('CancelTask', { id });
+    const received = await receiver.received(path, 2);
+    expect(received.map(({ body }) => (body as Json).task.status.state).sort()).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_INPUT_REQUIRED',
+    ]);
+  });
 });
-
-function dataIn(stream: string): Json[] {
-  return stream
-    .split('\n')
-    .filter((line) => line.startsWith('data: '))
-    .map((line) => JSON.parse(line.slice('data: '.length)));
-}
-
-function brief({ statusUpdate, artifactUpdate }: Json): string {
-  if (statusUpdate) return statusUpdate.status.state;
-  return `${artifactUpdate.artifact.parts[0].text} ${artifactUpdate.append} ${artifactUpdate.lastChunk}`;
-}

@@ -138,6 +138,7 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: toFence(row),
     isQuarantined: row.is_suspect,
+    inScope: cipher.scopeOf(row.kwargs),
     lostForMs: row.lost_for_ms,
     createdAt: row.created_at,
   };

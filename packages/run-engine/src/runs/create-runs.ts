@@ -9,7 +9,7 @@ import type { RunEvents } from '../run-events.ts';
 import { insertPushConfigs } from '../tasks/store-push-configs.ts';
 import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { FENCES_OF_NEW_THREADS, removeLeftovers } from '../threads/leftovers.ts';
-import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
+import { expiryIn } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
@@ -18,7 +18,7 @@ import type { AcceptedRun, CancelledRun, CreatedRun } from './types.ts';
 /** A run to be created, with its final thread id. */
 export interface EncodedRun extends AcceptedRun {
   threadId: string;
-  /** True when the caller named no thread: the id is new and nobody else can know it. */
+  /** True when the caller named no thread: the id is new. */
   isStateless: boolean;
   /** The JSON text of `kwargs`, as it is stored. */
   storedKwargs: Buffer;
@@ -34,7 +34,7 @@ export interface EncodedRun extends AcceptedRun {
 /** @throws when the arguments have no JSON form */
 export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
   const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
-  const threadId = run.threadId ?? uuidv7();
+  const threadId = run.threadId ?? run.statelessThreadId ?? uuidv7();
   return {
     ...run,
     isStateless: run.threadId === undefined,
@@ -52,6 +52,7 @@ export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
   };
 }
 
+const IN_USE = 'The thread id is in use. A stateless run needs one that nothing else has.';
 const BUSY = 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
 
 /**
@@ -66,8 +67,9 @@ export async function createRuns(
   threadTtl?: ThreadTtl,
 ): Promise<(CreatedRun | Error)[]> {
   const threads = await lockOrCreateThreads(client, batch, threadTtl);
+  const taken = await takeStatelessThreads(client, batch);
   const busy = await findBusyThreads(client, batch);
-  const refusals = batch.map((item) => findRefusal(item, threads, busy));
+  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken }, busy));
   const accepted = batch.filter((_, index) => !refusals[index]);
   if (accepted.length === 0) return refusals as Error[];
 
@@ -82,7 +84,14 @@ export async function createRuns(
   );
 }
 
-function findRefusal(item: EncodedRun, { existing, held }: NamedThreads, busy: Set<string>): Error | undefined {
+function findRefusal(
+  item: EncodedRun,
+  { existing, held, taken }: NamedThreads & { taken: Set<string> },
+  busy: Set<string>,
+): Error | undefined {
+  if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
+    return new ConflictError(IN_USE, { code: 'thread_exists', internal: { threadId: item.threadId } });
+  }
   if (held.has(item.threadId)) return new ThreadHeldError(item.threadId);
   if (!item.isStateless && !existing.has(item.threadId))
     return new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
@@ -106,8 +115,8 @@ async function createThreads(
     name: 'engine_make_threads',
     text: `WITH made AS (
              INSERT INTO thread (thread_id, status, metadata, ttl_strategy, ttl_minutes, expires_at)
-             SELECT i.thread_id, 'busy', i.metadata, $3, $4, ${expiryIn('$4::float8')}
-             FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
+             SELECT i.thread_id, 'busy', i.metadata, i.strategy, i.minutes, ${expiryIn('i.minutes')}
+             FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::float8[]) AS i (thread_id, metadata, strategy, minutes)
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
            ), ${FENCES_OF_NEW_THREADS}
@@ -115,7 +124,8 @@ async function createThreads(
     values: [
       items.map((item) => item.threadId),
       items.map((item) => toSqlJson(item.storedThreadMetadata)),
-      ...ttlParameters(threadTtl),
+      items.map((item) => (item.threadTtl ?? threadTtl)?.strategy ?? null),
+      items.map((item) => (item.threadTtl ?? threadTtl)?.minutes ?? null),
     ],
   });
   await removeLeftovers(
@@ -149,6 +159,20 @@ async function lockOrCreateThreads(
   for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
   for (const threadId of await findThreadsOutOfScope(client, named)) existing.delete(threadId);
   return { existing, held };
+}
+
+/** Takes the ids that callers chose for stateless runs. Returns those that nothing else has. */
+async function takeStatelessThreads(client: pg.ClientBase, batch: EncodedRun[]): Promise<Set<string>> {
+  const chosen = batch.filter((item) => item.isStateless && item.statelessThreadId !== undefined);
+  if (chosen.length === 0) return new Set();
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_take_stateless_threads',
+    text: `INSERT INTO thread_fence (thread_id)
+           SELECT i FROM unnest($1::uuid[]) i WHERE NOT EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = i) ORDER BY i
+           ON CONFLICT DO NOTHING RETURNING thread_id`,
+    values: [chosen.map((item) => item.threadId)],
+  });
+  return new Set(rows.map((row) => row.thread_id));
 }
 
 function lockNamedThreads(client: pg.ClientBase, named: EncodedRun[]): ReturnType<typeof lockUnheldThreads> {
@@ -223,6 +247,8 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
                                      graph_id, webhooks, position)
            ), fences AS (
              INSERT INTO thread_fence (thread_id) SELECT thread_id FROM input WHERE NOT keeps_thread
+             -- Ids that callers chose were taken before.
+             ON CONFLICT DO NOTHING
            ), threads AS (
              UPDATE thread t
              SET status = 'busy', updated_at = now(),

@@ -2,6 +2,7 @@ import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import { NEEDS_AUTH } from '../tasks/needs-auth.ts';
 import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
 import type { ErrorInfo } from '../types.ts';
 import type { FinishRun } from './types.ts';
@@ -15,6 +16,8 @@ export interface RunEnding
   /** The error on the thread. */
   threadError: ErrorInfo | null;
   firstEventId?: string;
+  /** As in `EncodedFinish`. */
+  needsAuth?: boolean;
 }
 
 /** True when the thread of each ended run has another run that may start now; by thread id. */
@@ -32,15 +35,17 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              -- The id of a thread that is not kept may have been given to one that is, while the run was under way.
              SELECT e.*, p.is_ready, e.keeps_thread OR EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = e.thread_id) AS keeps_fence
              FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[],
-                         $8::jsonb[], $9::jsonb[], $10::boolean[], $11::text[])
+                         $8::jsonb[], $9::jsonb[], $10::boolean[], $11::text[], $12::boolean[])
                AS e (run_id, thread_id, status, thread_status, result, interrupts, checkpoint_id, error, thread_error,
-                     keeps_thread, first_event_id)
+                     keeps_thread, first_event_id, needs_auth)
              LEFT JOIN LATERAL (SELECT bool_or(p.ready_at <= now()) AS is_ready FROM run p
                                 WHERE p.thread_id = e.thread_id AND p.status = 'pending' AND p.run_id <> e.run_id) p ON true
            ), ended AS (
              UPDATE run r
              SET status = e.status, result = e.result, error = e.error, worker_id = NULL, updated_at = now(),
-                 ended_at = now(), first_event_id = coalesce(e.first_event_id, r.first_event_id)
+                 ended_at = now(), first_event_id = coalesce(e.first_event_id, r.first_event_id),
+                 metadata = CASE WHEN e.needs_auth AND r.metadata ? 'task_id'
+                                 THEN r.metadata || '{"${NEEDS_AUTH}": true}' ELSE r.metadata END
              FROM e WHERE r.run_id = e.run_id
            ), states AS (
              INSERT INTO thread_state AS s (thread_id, "values", interrupts, checkpoint_id)
@@ -84,6 +89,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
       endings.map((ending) => ending.threadError && toSqlJson(ending.threadError)),
       endings.map((ending) => ending.run.keepsThread),
       endings.map((ending) => ending.firstEventId ?? null),
+      endings.map((ending) => ending.needsAuth ?? false),
     ],
   });
   await events.writeFinished(

@@ -4,7 +4,7 @@ import { lockOwnedRuns, lockUnheldThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { endRuns, interruptedEnding, type RunEnding } from './end-runs.ts';
 import { rollBackRuns } from './roll-back-runs.ts';
-import type { FinishedRun, FinishRun } from './types.ts';
+import type { EncodedFinish, FinishedRun } from './types.ts';
 
 /**
  * Finishes runs, at most one per thread, in the caller's transaction. An item with a stale fence gets a `FencedError`,
@@ -13,7 +13,7 @@ import type { FinishedRun, FinishRun } from './types.ts';
  */
 export async function finishRuns(
   client: pg.ClientBase,
-  batch: FinishRun[],
+  batch: EncodedFinish[],
   events: RunEvents,
 ): Promise<(FinishedRun | Error)[]> {
   const threadIds = batch.map((item) => item.fence.threadId);
@@ -23,8 +23,8 @@ export async function finishRuns(
     threadIds.filter((threadId) => !held.has(threadId)),
   );
 
-  const endings = new Map<FinishRun, RunEnding>();
-  const rollbacks = new Map<FinishRun, OwnedRun>();
+  const endings = new Map<EncodedFinish, RunEnding>();
+  const rollbacks = new Map<EncodedFinish, OwnedRun>();
   for (const item of batch) {
     const run = owned.get(item.fence.threadId);
     if (!run || run.epoch !== item.fence.epoch || run.runId !== item.runId) continue;
@@ -54,11 +54,12 @@ export async function finishRuns(
   });
 }
 
-function toRunEnding(run: OwnedRun, item: FinishRun): RunEnding {
+function toRunEnding(run: OwnedRun, item: EncodedFinish): RunEnding {
   const { values, interrupts, checkpointId, firstEventId } = item;
   if (run.cancelAction === 'interrupt') {
     return { ...interruptedEnding(run, { values, interrupts, checkpointId }), firstEventId };
   }
-  const { status, threadStatus, error } = item;
-  return { run, status, threadStatus, values, interrupts, checkpointId, error, threadError: error, firstEventId };
+  const { status, threadStatus, error, needsAuth } = item;
+  const state = { values, interrupts, checkpointId, needsAuth };
+  return { run, status, threadStatus, ...state, error, threadError: error, firstEventId };
 }

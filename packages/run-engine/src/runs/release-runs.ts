@@ -134,13 +134,15 @@ async function requeueRuns(
   await client.query({
     name: 'engine_requeue_runs',
     text: `WITH i AS (
-             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[])
-               AS i (run_id, thread_id, failures, is_suspect, is_lost)
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[], $7::float8[])
+               AS i (run_id, thread_id, failures, is_suspect, is_lost, delay_ms)
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL FROM i WHERE f.thread_id = i.thread_id
            )
            UPDATE run r
            SET status = 'pending', worker_id = NULL, epoch = NULL, failures = i.failures,
+               ready_at = CASE WHEN i.delay_ms > 0 THEN now() + make_interval(secs => i.delay_ms / 1000)
+                               ELSE r.ready_at END,
                is_suspect = r.is_suspect OR i.is_suspect, updated_at = now(),
                lost_at = (SELECT w.lease_until - make_interval(secs => $6::float8 / 1000) FROM worker w
                           WHERE i.is_lost AND w.worker_id = r.worker_id)
@@ -152,6 +154,7 @@ async function requeueRuns(
       releases.map(({ isQuarantined }) => isQuarantined ?? false),
       releases.map(({ isLost }) => isLost ?? false),
       leaseMs,
+      releases.map(({ delayMs }) => delayMs ?? 0),
     ],
   });
 }

@@ -8,7 +8,7 @@ import type { ThreadTtl } from '../threads/types.ts';
 import type { EncodedRun } from './create-runs.ts';
 import { createRunsOnce } from './create-runs-once.ts';
 import { finishRuns } from './finish-runs.ts';
-import type { CreatedRun, FinishedRun, FinishRun } from './types.ts';
+import type { CreatedRun, EncodedFinish, FinishedRun } from './types.ts';
 import { WaitingWrites } from './waiting-writes.ts';
 
 /** Milliseconds that a common transaction waits for a lock; items that need longer leave it. */
@@ -30,8 +30,8 @@ export interface RunCommitsOptions {
 export class RunCommits {
   readonly #creations: GroupCommitter<EncodedRun, CreatedRun>;
   readonly #waitingCreations: WaitingWrites<EncodedRun, CreatedRun>;
-  readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
-  readonly #waitingFinishes: WaitingWrites<FinishRun, FinishedRun>;
+  readonly #finishes: GroupCommitter<EncodedFinish, FinishedRun>;
+  readonly #waitingFinishes: WaitingWrites<EncodedFinish, FinishedRun>;
 
   constructor({ write, events, threadTtl, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
     this.#creations = new GroupCommitter({
@@ -83,7 +83,7 @@ export class RunCommits {
     return submitOrWait(creation, creation.threadId, this.#creations, this.#waitingCreations);
   }
 
-  finish(finish: FinishRun): Promise<FinishedRun> {
+  finish(finish: EncodedFinish): Promise<FinishedRun> {
     return submitOrWait(finish, finish.fence.threadId, this.#finishes, this.#waitingFinishes);
   }
 

@@ -1,4 +1,4 @@
-import { sqlState } from '@runyard/database';
+import { isForeignKeyViolation } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -6,8 +6,6 @@ import { decodeSecrets } from './push-secrets.ts';
 import { storePushConfigs } from './store-push-configs.ts';
 import { encodePushConfig } from './stored-push-config.ts';
 import type { PushConfig, PushVersion } from './types.ts';
-
-const FOREIGN_KEY_VIOLATION = '23503';
 
 interface Row {
   task_id: string;
@@ -34,7 +32,7 @@ export class PushConfigs {
     try {
       await storePushConfigs(this.#pool, [encodePushConfig(config, this.#cipher)]);
     } catch (error) {
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new NotFoundError('Task not found', { cause: error });
+      if (isForeignKeyViolation(error)) throw new NotFoundError('Task not found', { cause: error });
       throw error;
     }
   }

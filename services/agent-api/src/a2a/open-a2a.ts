@@ -2,20 +2,22 @@ import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
 import { PushConfigs, type RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
+import type { ByteBudget } from '@runyard/service-kit';
 import type pg from 'pg';
 import { UNRESTRICTED } from '../access/scope.ts';
 import type { Assistants } from '../assistants/open-assistants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
-import { creatorOf } from '../auth/user-caller.ts';
 import type { Config } from '../config.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
+import { requestOrigin } from '../runs/request-origin.ts';
 import type { RunService } from '../runs/run-service.ts';
 import type { Readers } from '../streams/open-readers.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { httpJsonRoutes } from './bindings/http-json.ts';
 import { jsonRpcRoute } from './bindings/json-rpc.ts';
+import { v03HttpRoutes } from './bindings/v03-http.ts';
 import { AgentCards } from './cards/agent-cards.ts';
 import { cardRoutes } from './cards/card-routes.ts';
 import { CardSigner } from './cards/card-signer.ts';
@@ -24,6 +26,7 @@ import { methodTable } from './methods/method-table.ts';
 import { PushMethods } from './methods/push-methods.ts';
 import { TaskMethods } from './methods/task-methods.ts';
 import { PushRequests } from './push/push-requests.ts';
+import { ContentRoom } from './tasks/content-room.ts';
 import { MessageSender } from './tasks/message-sender.ts';
 import { MessageSupport } from './tasks/message-support.ts';
 import { TaskReader } from './tasks/task-reader.ts';
@@ -40,6 +43,8 @@ export interface A2aParts {
   runs: RunService;
   streams: RunStreams;
   readers: Readers;
+  /** Bytes of the large results that answers hold. */
+  resultBudget: ByteBudget;
   webhooks: { targets: WebhookTargets; isEnabled: boolean };
   configurableHeaders: PickHeaders;
   guard: RouteGuard;
@@ -78,11 +83,18 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
   });
   const access = openAccess(parts);
   const { watch, ends, open } = readers;
-  const events = { streams, watch, ends, reader };
-  const taskMethods = new TaskMethods({ access, assistants: assistants.service, tasks, reader, sender, runs, events });
+  const room = new ContentRoom({ engine, budget: parts.resultBudget });
+  const events = { streams, watch, ends, reader, room };
+  const { service } = assistants;
+  const taskMethods = new TaskMethods({ access, assistants: service, tasks, reader, sender, runs, engine, events });
   const methods = methodTable(taskMethods, new PushMethods(taskMethods, push), cards);
   return {
-    routes: [...cardRoutes(cards, guard), jsonRpcRoute(methods, open, guard), ...httpJsonRoutes(methods, open, guard)],
+    routes: [
+      ...cardRoutes(cards, guard),
+      jsonRpcRoute(methods, open, guard),
+      ...httpJsonRoutes(methods, taskMethods, open, guard),
+      ...v03HttpRoutes(methods, open, guard),
+    ],
   };
 }
 
@@ -90,10 +102,6 @@ function openAccess({ authorizer, configurableHeaders }: A2aParts): A2aAccess {
   return {
     ask: async ({ request: { caller } }, { event, value }) =>
       authorizer ? authorizer.authorize(caller, event, value) : { scope: UNRESTRICTED, value },
-    creatorOf: ({ request: { caller, res, headers } }) => ({
-      ...creatorOf(caller),
-      requestId: String(res.getHeader('x-request-id') ?? ''),
-      headers: configurableHeaders(headers),
-    }),
+    creatorOf: ({ request }) => requestOrigin(request, configurableHeaders),
   };
 }

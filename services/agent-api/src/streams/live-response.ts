@@ -39,11 +39,14 @@ export interface LiveResponseOptions {
 export class LiveResponse {
   /** Aborts when the client has disconnected or the answer is complete. */
   readonly closed: AbortSignal;
+  /** Resolves when the headers are out. */
+  readonly begun: Promise<void>;
   readonly #res: ServerResponse;
   readonly #closing = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #headers: Record<string, string>;
   readonly #headersDue: NodeJS.Timeout | undefined;
+  #begin!: () => void;
   #finished = false;
   #stalled = false;
   #corked = false;
@@ -53,6 +56,9 @@ export class LiveResponse {
     excludeFromInFlight(res);
     this.#res = res;
     this.closed = this.#closing.signal;
+    this.begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
     this.#headers = headers;
     if (headersWithinMs === 0) this.#sendHeaders();
     else this.#headersDue = setTimeout(() => this.#sendHeaders(), headersWithinMs);
@@ -113,6 +119,7 @@ export class LiveResponse {
     if (!this.#res.headersSent) {
       const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
       this.#res.writeHead(200, { ...this.#headers, 'content-length': length });
+      this.#begin();
     }
     const chunks = pieces.flatMap(toChunks);
     const last = chunks.pop();
@@ -181,6 +188,7 @@ export class LiveResponse {
   #sendHeaders(): void {
     this.#res.writeHead(200, this.#headers);
     this.#res.flushHeaders();
+    this.#begin();
   }
 
   #release(): void {

@@ -19,6 +19,8 @@ export class OpenResponses {
 
   /** Returns a function that says whether the service itself has ended the answer. */
   add(response: LiveResponse, behavior: StopBehavior = {}): () => boolean {
+    // The client may have left while its request was prepared: nothing would ever remove its answer.
+    if (response.closed.aborted) return () => false;
     this.#open.set(response, behavior);
     response.closed.addEventListener(
       'abort',

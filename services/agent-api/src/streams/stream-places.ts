@@ -23,12 +23,21 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
   'streamA2aMessage',
   'subscribeToA2aTask',
   'subscribeToA2aTaskAlias',
+  'runAgUi',
+  'joinAgUi',
+  'sendA2aMessageV03',
+  'streamA2aMessageV03',
+  'subscribeToA2aTaskV03',
+  'subscribeToA2aTaskV03Alias',
 ]);
-/** Methods of JSON-RPC of which that is true. */
-const LONG_LIVED_METHODS: ReadonlySet<unknown> = new Set([
-  ...['SendMessage', 'SendStreamingMessage', 'SubscribeToTask'],
-  ...['message/send', 'message/stream', 'tasks/resubscribe'],
-]);
+/** Operations of JSON-RPC, with the methods of which that is true. */
+const LONG_LIVED_METHODS: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  callA2a: new Set([
+    ...['SendMessage', 'SendStreamingMessage', 'SubscribeToTask'],
+    ...['message/send', 'message/stream', 'tasks/resubscribe'],
+  ]),
+  callMcp: new Set(['tools/call', 'tasks/result']),
+};
 
 /**
  * Limits the clients that follow a run or wait for it. A place is taken before anything is done for the client: a
@@ -70,7 +79,8 @@ export class StreamPlaces {
 }
 
 function isLongLived(operationId: string, { query, body }: HandlerRequest): boolean {
-  if (operationId === 'callA2a') return LONG_LIVED_METHODS.has((body as { method?: unknown } | null)?.method);
+  const methods = LONG_LIVED_METHODS[operationId];
+  if (methods) return methods.has((body as { method?: unknown } | null)?.method);
   if (operationId === 'cancelRun') return isSet((query as CancelQuery).wait);
   return LONG_LIVED.has(operationId);
 }

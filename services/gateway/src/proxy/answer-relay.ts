@@ -6,6 +6,8 @@ import { responseHeaders } from './headers.ts';
 import type { AnswerSource } from './origin-rules.ts';
 import { ContinuationRefusedError, UntouchedError } from './upstream-error.ts';
 
+const CHALLENGE = 'www-authenticate';
+
 /** The continuation of an answer whose upstream had to stop. */
 export interface Continuation {
   /** Path and query, at any upstream of the deployment. */
@@ -16,6 +18,8 @@ export interface Continuation {
 export interface RelayOptions {
   /** Names and values of headers that the answer gets besides the upstream's. */
   ownHeaders: readonly string[];
+  /** Returns `WWW-Authenticate` for an answer of this status that has none; undefined for no such header. */
+  challengeFor(status: number): string | undefined;
   /** The sender of the answer, which decides which headers it may have. */
   source: AnswerSource;
   /** Called when the answer begins: whether it is the last one on its connection. */
@@ -66,13 +70,16 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { ownHeaders, source, isLast, onBegun, onClosing, hasAlternative, isContinuing } = this.#options;
+    const { ownHeaders, challengeFor, source, isLast, onBegun, onClosing, hasAlternative, isContinuing } =
+      this.#options;
     onBegun();
     const { list, announcesLength, isClosing, isUntouched } = responseHeaders(raw, {
       ownHeaders,
       source,
       closes: isLast(),
     });
+    const challenge = challengeFor(status);
+    if (challenge !== undefined && !hasHeader(list, CHALLENGE)) list.push(CHALLENGE, challenge);
     if (isClosing) onClosing();
     if (isUntouched && hasAlternative) {
       this.#abort(new UntouchedError());
@@ -117,6 +124,11 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#res.off('close', this.#onClientClosed);
   }
+}
+
+/** @param list names, in lower case, and values */
+function hasHeader(list: readonly string[], name: string): boolean {
+  return list.some((text, index) => index % 2 === 0 && text === name);
 }
 
 function continuationIn(trailers: readonly (Buffer | string)[]): Continuation | undefined {

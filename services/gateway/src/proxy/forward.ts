@@ -7,7 +7,7 @@ import { AnswerRelay, type Continuation, type RelayOptions } from './answer-rela
 import type { UnresponsiveUpstreams } from './unresponsive-upstreams.ts';
 import { mayTryAnother } from './upstream-error.ts';
 
-export interface ForwardOptions extends Pick<RelayOptions, 'ownHeaders' | 'source' | 'isLast'> {
+export interface ForwardOptions extends Pick<RelayOptions, 'ownHeaders' | 'challengeFor' | 'source' | 'isLast'> {
   dispatcher: Dispatcher;
   unresponsiveUpstreams: UnresponsiveUpstreams;
   load: UpstreamLoad;

@@ -9,6 +9,10 @@ const RUN_PATHS = [
   '/a2a/{assistant_id}',
   '/a2a/{assistant_id}/message:send',
   '/a2a/{assistant_id}/message:stream',
+  '/agui/{assistant_id}',
+  // With a tenant, or the `v1` of A2A 0.3.
+  '/a2a/{assistant_id}/{tenant}/message:send',
+  '/a2a/{assistant_id}/{tenant}/message:stream',
   '/mcp',
 ].map((template) => template.split('/'));
 

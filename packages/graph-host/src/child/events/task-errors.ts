@@ -55,6 +55,6 @@ function taskOf(namespace: unknown): string | undefined {
 }
 
 /** Returns whether this is an interrupt or a command to a parent graph: both are thrown and are no failures. */
-function isBubbleUp(error: unknown): boolean {
+export function isBubbleUp(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'is_bubble_up' in error && error.is_bubble_up === true;
 }

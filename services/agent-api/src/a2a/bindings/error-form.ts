@@ -1,8 +1,9 @@
 import type { ErrorForm } from '@runyard/service-kit';
-import { A2aError, toHttpErrorBody, toRpcError } from '../protocol/a2a-error.ts';
+import { A2aError, toHttpErrorBody, toRpcError, toV03HttpErrorBody } from '../protocol/a2a-error.ts';
 import { callIdOf } from './call-ids.ts';
 
 const RPC_PATH = /^\/a2a\/[^/?]+(?:\?|$)/;
+const V03_REST_PATH = /^\/a2a\/[^/?]+\/v1\//;
 const REST_PATH = /^\/a2a\/[^/?]+\/(?!(?:1\.0\/)?\.well-known\/)/;
 
 /**
@@ -20,5 +21,7 @@ export const a2aErrorForm: ErrorForm = (req, reply) => {
   }
   if (!REST_PATH.test(path)) return reply;
   const status = reply.status === 422 ? 400 : reply.status;
-  return { ...reply, status, body: toHttpErrorBody(status, message) };
+  if (!V03_REST_PATH.test(path)) return { ...reply, status, body: toHttpErrorBody(status, message) };
+  const error = new A2aError(status === 400 ? 'INVALID_PARAMS' : 'INTERNAL_ERROR', message);
+  return { ...reply, status, body: toV03HttpErrorBody(error) };
 };

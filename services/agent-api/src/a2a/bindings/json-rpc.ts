@@ -1,19 +1,19 @@
 import { callA2a } from '@runyard/contracts';
 import { type HandlerRequest, NotFoundError, ok, type Reply, requirePermission } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../../auth/route-guard.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
 import { type Call, METHODS_ASK } from '../methods/access.ts';
 import { type Method, type MethodName, V03_NAMES } from '../methods/method-table.ts';
 import { A2aError, toRpcError } from '../protocol/a2a-error.ts';
-import { camelKeys, type Fields, isFields } from '../protocol/read-fields.ts';
-import { toV03Event } from '../protocol/v03-forms.ts';
+import { camelKeys, optionalText } from '../protocol/read-fields.ts';
 import { type A2aVersion, requestedVersion } from '../protocol/versions.ts';
 import { activateExtensions } from './activate-extensions.ts';
 import { rememberCallId } from './call-ids.ts';
-import { sendOutcome, type WireForm } from './send-outcome.ts';
+import { sendOutcome } from './send-outcome.ts';
 import { toA2aError } from './to-a2a-error.ts';
+import { type CallId, wireForm } from './wire-form.ts';
 
-type CallId = string | number;
 type RpcRequest = HandlerRequest<{ assistant_id: string }, unknown, unknown>;
 
 interface RpcCall {
@@ -57,19 +57,12 @@ async function answer(
 ): Promise<Reply | undefined> {
   requirePermission(req.caller, method.permission);
   activateExtensions(req);
-  const call: Call = { assistant: req.params.assistant_id, request: req, version };
+  const given = camelKeys(params);
+  const tenant = optionalText(given, 'tenant', 'params');
+  const call: Call = { assistant: req.params.assistant_id, request: req, version, tenant };
   const read = (isOldName ? method.paramsOfV03 : undefined) ?? ((same: Fields) => same);
-  const outcome = await method.run(call, read(camelKeys(params)));
-  return sendOutcome(outcome, formOf(id, method, version), req, open);
-}
-
-function formOf(id: CallId, method: Method, version: A2aVersion): WireForm {
-  return {
-    contentType: 'application/json',
-    result: (value) => ({ jsonrpc: '2.0', id, result: method.resultOf[version](value) }),
-    event: (event) => ({ jsonrpc: '2.0', id, result: version === '0.3' ? toV03Event(event) : event }),
-    failure: (error) => ({ jsonrpc: '2.0', id, error: toRpcError(error) }),
-  };
+  const outcome = await method.run(call, read(given));
+  return sendOutcome(outcome, wireForm({ form: version, id }, method), req, open);
 }
 
 /** @throws A2aError */

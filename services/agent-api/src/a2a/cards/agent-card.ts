@@ -30,6 +30,7 @@ export function agentCard({ assistant, baseUrl, pushes, isProtected }: CardFacts
       { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
     ],
     capabilities: {
       streaming: true,
@@ -75,11 +76,16 @@ export function extendedCard(card: CardContent, schema: Record<string, unknown> 
  */
 export function hybridCard(card: CardContent): CardContent & Record<string, unknown> {
   const { securitySchemes: schemes } = card;
+  const { url } = card.supportedInterfaces[0]!;
   return {
     ...card,
     protocolVersion: '0.3.0',
-    url: card.supportedInterfaces[0]!.url,
+    url,
     preferredTransport: 'JSONRPC',
+    additionalInterfaces: [
+      { url, transport: 'JSONRPC' },
+      { url, transport: 'HTTP+JSON' },
+    ],
     supportsAuthenticatedExtendedCard: true,
     capabilities: { ...card.capabilities, stateTransitionHistory: false },
     ...(schemes && {

@@ -12,15 +12,17 @@ export interface Call {
   assistant: string;
   request: Pick<HandlerRequest, 'caller' | 'headers' | 'res' | 'signal'>;
   version: A2aVersion;
+  /** The tenant that the request names, in its path or its parameters. */
+  tenant?: string | undefined;
 }
 
-/** A question to the project, as the operations of the HTTP API with the same effect ask it. */
-export interface Question {
+/** The question to the project about a call, the same as that of the HTTP API's operation with the same effect. */
+export interface CallQuestion {
   event: 'assistants:read' | 'threads:read' | 'threads:search' | 'threads:update' | 'threads:create_run';
   value: Record<string, unknown>;
 }
 
-/** The answer to a question. */
+/** The project's answer. */
 export interface Permitted {
   scope: Scope;
   /** The question's value as the project's handler left it. */
@@ -30,6 +32,6 @@ export interface Permitted {
 /** Says what callers may see, and who they are as creators of runs. */
 export interface A2aAccess {
   /** Asks the project's handlers, if it has any. @throws ForbiddenError, and what the project throws */
-  ask(call: Call, question: Question): Promise<Permitted>;
+  ask(call: Call, question: CallQuestion): Promise<Permitted>;
   creatorOf(call: Call): Omit<RunOrigin, 'scope' | 'assistantScope' | 'threadId' | 'runId' | 'task'>;
 }

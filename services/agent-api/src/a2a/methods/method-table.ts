@@ -1,8 +1,10 @@
-import type { A2aPushConfig, A2aTask, Permission } from '@runyard/contracts';
+import type { A2aPushConfig, A2aStreamEvent, A2aTask, Permission } from '@runyard/contracts';
+import type { Fields } from '../../http/fields.ts';
 import type { AgentCards } from '../cards/agent-cards.ts';
-import type { Fields } from '../protocol/read-fields.ts';
-import { toV03PushConfig, toV03Task } from '../protocol/v03-forms.ts';
+import { toV03Event, toV03PushConfig, toV03Task } from '../protocol/v03-forms.ts';
+import { toV03HttpEvent, toV03HttpPushConfig, toV03HttpTask } from '../protocol/v03-http-forms.ts';
 import { createPushParamsOfV03, pushParamsOfV03, sendParamsOfV03 } from '../protocol/v03-params.ts';
+import type { A2aForm } from '../protocol/versions.ts';
 import type { Call } from './access.ts';
 import { type Outcome, value } from './outcome.ts';
 import type { PushMethods } from './push-methods.ts';
@@ -12,8 +14,8 @@ import type { TaskMethods } from './task-methods.ts';
 export interface Method {
   permission: Permission;
   run(call: Call, params: Fields): Promise<Outcome>;
-  /** Returns the result of a call in the form of its version. */
-  resultOf: { '1.0': (result: unknown) => unknown; '0.3': (result: unknown) => unknown };
+  /** Returns the result of a call in the form of its answer. */
+  resultOf: Record<A2aForm, (result: unknown) => unknown>;
   /** Brings parameters of 0.3 into the form of 1.0. */
   paramsOfV03?: (params: Fields) => Fields;
 }
@@ -35,15 +37,31 @@ export const V03_NAMES: Readonly<Record<string, MethodName>> = {
 };
 
 const same = (result: unknown) => result;
-const task = { '1.0': same, '0.3': (result: unknown) => toV03Task(result as A2aTask) };
-const config = { '1.0': same, '0.3': (result: unknown) => toV03PushConfig(result as A2aPushConfig) };
+const unchanged = { '1.0': same, '0.3': same, '0.3 HTTP': same };
+const task = {
+  '1.0': same,
+  '0.3': (result: unknown) => toV03Task(result as A2aTask),
+  '0.3 HTTP': (result: unknown) => toV03HttpTask(result as A2aTask),
+};
+/** A task or a message: JSON-RPC of 0.3 has it bare. */
+const sent = {
+  '1.0': same,
+  '0.3': (result: unknown) => toV03Event(result as A2aStreamEvent),
+  '0.3 HTTP': (result: unknown) => toV03HttpEvent(result as A2aStreamEvent),
+};
+const config = {
+  '1.0': same,
+  '0.3': (result: unknown) => toV03PushConfig(result as A2aPushConfig),
+  '0.3 HTTP': (result: unknown) => toV03HttpPushConfig(result as A2aPushConfig),
+};
+const configsOf = (result: unknown) => (result as { configs: A2aPushConfig[] }).configs;
 
 export function methodTable(tasks: TaskMethods, push: PushMethods, cards: AgentCards) {
   return {
     SendMessage: {
       permission: 'runs:create',
       run: (call, params) => tasks.send(call, params),
-      resultOf: { ...task, '1.0': (result) => ({ task: result }) },
+      resultOf: sent,
       paramsOfV03: sendParamsOfV03,
     },
     SendStreamingMessage: {
@@ -57,7 +75,7 @@ export function methodTable(tasks: TaskMethods, push: PushMethods, cards: AgentC
       permission: 'runs:read',
       run: (call, params) => tasks.list(call, params),
       resultOf: {
-        '1.0': same,
+        ...unchanged,
         '0.3': (result) => {
           const page = result as { tasks: A2aTask[] };
           return { ...page, tasks: page.tasks.map(toV03Task) };
@@ -83,14 +101,15 @@ export function methodTable(tasks: TaskMethods, push: PushMethods, cards: AgentC
       run: (call, params) => push.list(call, params),
       resultOf: {
         '1.0': same,
-        '0.3': (result) => (result as { configs: A2aPushConfig[] }).configs.map(toV03PushConfig),
+        '0.3': (result) => configsOf(result).map(toV03PushConfig),
+        '0.3 HTTP': (result) => ({ configs: configsOf(result).map(toV03HttpPushConfig), nextPageToken: '' }),
       },
       paramsOfV03: pushParamsOfV03,
     },
     DeleteTaskPushNotificationConfig: {
       permission: 'runs:update',
       run: (call, params) => push.delete(call, params),
-      resultOf: { '1.0': same, '0.3': same },
+      resultOf: unchanged,
       paramsOfV03: pushParamsOfV03,
     },
     GetExtendedAgentCard: {
@@ -102,7 +121,7 @@ export function methodTable(tasks: TaskMethods, push: PushMethods, cards: AgentC
           await cards.extendedCard(await tasks.assistant(call), { headers: request.headers, version: asked }),
         );
       },
-      resultOf: { '1.0': same, '0.3': same },
+      resultOf: unchanged,
     },
   } satisfies Record<string, Method>;
 }

@@ -1,4 +1,5 @@
-import { type Fields, optionalText, requireText } from '../protocol/read-fields.ts';
+import type { Fields } from '../../http/fields.ts';
+import { optionalText, requireText } from '../protocol/read-fields.ts';
 import type { PushRequests } from '../push/push-requests.ts';
 import type { Call } from './access.ts';
 import { type Outcome, value } from './outcome.ts';

@@ -1,30 +1,25 @@
-import type { A2aTask } from '@runyard/contracts';
+import type { A2aStreamEvent, A2aTask } from '@runyard/contracts';
+import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError } from '@runyard/service-kit';
-import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
+import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import type { RunService } from '../../runs/run-service.ts';
 import { A2aError, invalidParams, taskNotFound } from '../protocol/a2a-error.ts';
 import { historyScopeOf } from '../protocol/history-scope.ts';
-import {
-  type Fields,
-  isFields,
-  optionalBoolean,
-  optionalInteger,
-  optionalText,
-  requireText,
-} from '../protocol/read-fields.ts';
+import { optionalBoolean, optionalInteger, optionalText, requireText } from '../protocol/read-fields.ts';
 import type { MessageSender } from '../tasks/message-sender.ts';
 import { readPageToken, toPageToken } from '../tasks/page-token.ts';
 import { readSendRequest } from '../tasks/send-request.ts';
-import { followTask, type TaskEventSources, untilSettled } from '../tasks/task-events.ts';
+import { type EventPosition, followTask, type TaskEventSources, untilSettled } from '../tasks/task-events.ts';
 import { readState } from '../tasks/task-filters.ts';
 import type { TaskReader } from '../tasks/task-reader.ts';
-import { isInFlight, isTerminal, type TaskRecord } from '../tasks/task-record.ts';
+import { isInFlight, isTerminal, isWaiting, type TaskRecord } from '../tasks/task-record.ts';
 import type { TaskFilters, TaskStore } from '../tasks/task-store.ts';
 import type { TaskViewOptions } from '../tasks/task-view.ts';
 import type { A2aAccess, Call } from './access.ts';
-import { type Outcome, value } from './outcome.ts';
+import { type Outcome, type Remainder, value } from './outcome.ts';
 
 /** Messages of a history where the client does not say how many it wants. */
 const HISTORY_LENGTH = 10;
@@ -39,6 +34,7 @@ export interface TaskMethodsOptions {
   reader: TaskReader;
   sender: MessageSender;
   runs: Pick<RunService, 'cancel'>;
+  engine: Pick<RunEngine, 'cancelWaitingTask'>;
   events: TaskEventSources;
 }
 
@@ -48,6 +44,9 @@ interface Found {
   assistantId: string;
   task: TaskRecord;
 }
+
+/** The rest of an answer that another process began. */
+type Left = Pick<Remainder, 'view' | 'position'>;
 
 /** The methods about tasks. Parameters are in the form of 1.0, with names in camel case. */
 export class TaskMethods {
@@ -59,21 +58,18 @@ export class TaskMethods {
 
   async send(call: Call, params: Fields): Promise<Outcome> {
     const { found, view, returnsImmediately } = await this.#send(call, params);
-    if (returnsImmediately) return value(await this.#view(found, view));
-    return {
-      kind: 'later',
-      value: async (closed) => {
-        const task = await untilSettled(this.#options.events, { ...found, signal: closed });
-        if (closed.aborted) return undefined;
-        if (!task) throw taskNotFound(found.task.taskId);
-        return this.#view({ ...found, task }, view);
-      },
-    };
+    return returnsImmediately ? value({ task: await this.#view(found, view) }) : this.#await(found, view);
   }
 
   async stream(call: Call, params: Fields): Promise<Outcome> {
     const { found, view } = await this.#send(call, params);
-    return this.#follow(found, view);
+    return this.#follow(found, { task: await this.#view(found, view) });
+  }
+
+  /** Goes on with an answer that another process began: the result of a message, or the events after a position. */
+  async goOn(call: Call, taskId: string | undefined, { view, position }: Left): Promise<Outcome> {
+    const found = await this.#find(call, taskId ?? '');
+    return view ? this.#await(found, view) : this.#follow(found, undefined, position);
   }
 
   async get(call: Call, params: Fields): Promise<Outcome> {
@@ -88,7 +84,7 @@ export class TaskMethods {
     if (isTerminal(found.task)) {
       throw new A2aError('UNSUPPORTED_OPERATION', `Task ${found.task.taskId} has ended: nothing more happens to it`);
     }
-    return this.#follow(found, viewOf(call, params));
+    return this.#follow(found, { task: await this.#view(found, viewOf(call, params)) });
   }
 
   async list(call: Call, params: Fields): Promise<Outcome> {
@@ -104,7 +100,6 @@ export class TaskMethods {
     const filters = filtersOf(params);
     const { assistantId } = await this.assistant(call);
     const { scope } = await access.ask(call, { event: 'threads:search', value: {} });
-    if (filters === 'nothing') return value({ tasks: [], nextPageToken: '', pageSize, totalSize: 0 });
     const all = { ...filters, assistantId };
     const [rows, totalSize] = await Promise.all([
       tasks.list(scope, all, { limit: pageSize + 1, after }),
@@ -131,8 +126,12 @@ export class TaskMethods {
   /** Returns the assistant that a call names. @throws NotFoundError, UnprocessableError */
   async assistant(call: Call): Promise<AssistantRecord> {
     const { access, assistants } = this.#options;
-    const { scope } = await access.ask(call, { event: 'assistants:read', value: { assistant_id: call.assistant } });
-    return assistants.find(scope, call.assistant);
+    const { assistant: named, tenant } = call;
+    const { scope } = await access.ask(call, { event: 'assistants:read', value: { assistant_id: named } });
+    const assistant = await assistants.find(scope, named);
+    // An agent has one tenant: itself. Another one is answered as an agent that does not exist.
+    if (tenant === undefined || tenant === named || tenant === assistant.assistantId) return assistant;
+    throw new NotFoundError('Tenant not found');
   }
 
   /** Returns the task that a call is about. @throws A2aError when the caller may not see it */
@@ -144,8 +143,9 @@ export class TaskMethods {
     const { access, reader } = this.#options;
     const { assistantId } = await this.assistant(call);
     // The project's handlers know threads.
-    const { contextId } = await reader.require(UNRESTRICTED, assistantId, taskId);
-    const { scope } = await access.ask(call, { event: `threads:${action}`, value: { thread_id: contextId } });
+    const task = await reader.require(UNRESTRICTED, assistantId, taskId);
+    const { scope } = await access.ask(call, { event: `threads:${action}`, value: { thread_id: task.contextId } });
+    if (!isRestricted(scope)) return { scope, assistantId, task };
     return { scope, assistantId, task: await reader.require(scope, assistantId, taskId) };
   }
 
@@ -166,22 +166,41 @@ export class TaskMethods {
     return { found: { scope, assistantId, task }, view, returnsImmediately: request.returnsImmediately };
   }
 
-  async #follow(found: Found, view: TaskViewOptions): Promise<Outcome> {
-    const first = { task: await this.#view(found, view) };
+  /** Waits for the end of a task, or its question. */
+  #await(found: Found, view: TaskViewOptions): Outcome {
+    const { events, reader } = this.#options;
+    const { scope, assistantId, task } = found;
+    return {
+      kind: 'later',
+      remainder: () => ({ assistantId, taskId: task.taskId, view }),
+      value: async (closed) => {
+        const settled = await untilSettled(events, { ...found, signal: closed });
+        if (closed.aborted) return undefined;
+        if (!settled) throw taskNotFound(task.taskId);
+        return (await events.room.take(settled, closed)) ? reader.answer(scope, settled, view) : undefined;
+      },
+    };
+  }
+
+  #follow(found: Found, first: A2aStreamEvent | undefined, after: EventPosition = {}): Outcome {
+    const { assistantId, task } = found;
+    const position = { ...after };
     return {
       kind: 'events',
       first,
-      rest: (closed) => followTask(this.#options.events, { ...found, signal: closed }),
+      remainder: () => ({ assistantId, taskId: task.taskId, position }),
+      rest: (closed) => followTask(this.#options.events, { ...found, signal: closed }, position),
     };
   }
 
   /** Orders the end of a task. Canceling a canceled one does nothing. @throws A2aError */
   async #cancel({ scope, task }: Found): Promise<void> {
-    const { runs, tasks } = this.#options;
+    const { runs, engine } = this.#options;
+    const { contextId: threadId, runId } = task;
     if (task.state === 'TASK_STATE_CANCELED') return;
-    if (task.state === 'TASK_STATE_INPUT_REQUIRED' && (await tasks.cancelWaiting(task))) return;
+    if (isWaiting(task) && (await engine.cancelWaitingTask({ threadId, runId }))) return;
     if (isInFlight(task)) {
-      const selection = { threadId: task.contextId, runIds: [task.runId] };
+      const selection = { threadId, runIds: [runId] };
       const cancelled = await runs.cancel(scope, selection, 'interrupt', 'CancelTask requested').catch(ignoreNotFound);
       if (cancelled) return;
     }
@@ -202,17 +221,16 @@ function viewOf({ request }: Call, params: Fields): TaskViewOptions {
   };
 }
 
-/** Returns `nothing` for a state that tasks never have here. @throws A2aError */
-function filtersOf(params: Fields): Omit<TaskFilters, 'assistantId'> | 'nothing' {
+/** @throws A2aError */
+function filtersOf(params: Fields): Omit<TaskFilters, 'assistantId'> {
   const since = optionalText(params, 'statusTimestampAfter', 'params');
   if (since !== undefined && Number.isNaN(Date.parse(since))) {
     throw invalidParams('statusTimestampAfter', 'must be a time as RFC 3339 has it');
   }
   const state = readState(optionalText(params, 'status', 'params'));
-  if (state === 'never') return 'nothing';
   return {
     contextId: optionalText(params, 'contextId', 'params'),
-    state,
+    states: state && [state],
     since: since === undefined ? undefined : new Date(since).toISOString(),
   };
 }

@@ -95,6 +95,11 @@ export function toHttpErrorBody(status: number, message: string, error?: A2aErro
   };
 }
 
+/** Returns the body of an answer of 0.3 over HTTP. */
+export function toV03HttpErrorBody(error: A2aError): Record<string, unknown> {
+  return { ...toRpcError(error), detail: error.message };
+}
+
 function detailsOf({ reason, violations }: A2aError): object[] {
   return [
     ...(GENERAL.has(reason)

@@ -1,11 +1,5 @@
+import { type Fields, isFields } from '../../http/fields.ts';
 import { invalidParams } from './a2a-error.ts';
-
-/** An object of a request, of which nothing is known yet. */
-export type Fields = Record<string, unknown>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** @throws A2aError */
 export function requireFields(value: unknown, place: string): Fields {

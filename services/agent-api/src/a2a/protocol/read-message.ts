@@ -1,6 +1,7 @@
 import type { A2aMessage, A2aPart } from '@runyard/contracts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import { A2aError, invalidParams } from './a2a-error.ts';
-import { camelKeys, type Fields, isFields, optionalText, requireFields } from './read-fields.ts';
+import { camelKeys, optionalText, requireFields } from './read-fields.ts';
 
 /**
  * Reads a message that a client sends, in the form of 1.0 or of 0.3 and with names in camel or snake case, as one of

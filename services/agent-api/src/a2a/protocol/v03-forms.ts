@@ -17,6 +17,7 @@ export function toV03Task({ id, contextId, status, artifacts, history }: A2aTask
 /** The event after which the stream ends is `final`. */
 export function toV03Event(event: A2aStreamEvent): Form {
   if (event.task) return toV03Task(event.task);
+  if (event.message) return toV03Message(event.message);
   if (event.artifactUpdate) {
     const { taskId, contextId, artifact, append = false, lastChunk = false } = event.artifactUpdate;
     return { kind: 'artifact-update', taskId, contextId, artifact: toV03Artifact(artifact), append, lastChunk };

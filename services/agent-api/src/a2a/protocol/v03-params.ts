@@ -1,4 +1,5 @@
-import { camelKeys, type Fields, isFields } from './read-fields.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
+import { camelKeys } from './read-fields.ts';
 
 /** Brings the parameters of methods of 0.3 into the form of 1.0. Names are in camel case. */
 
@@ -25,7 +26,8 @@ export function pushParamsOfV03({ id, pushNotificationConfigId }: Fields): Field
   return { taskId: id, id: pushNotificationConfigId };
 }
 
-function pushConfigOfV03(config: Fields): Fields {
+/** Brings a configuration of 0.3 into the form of 1.0. */
+export function pushConfigOfV03(config: Fields): Fields {
   const { id, url, token, authentication } = camelKeys(config);
   if (!isFields(authentication)) return { id, url, token };
   const { schemes, credentials } = authentication;

@@ -4,6 +4,9 @@ import { A2aError } from './a2a-error.ts';
 /** The version of A2A in whose form an answer is given. */
 export type A2aVersion = '1.0' | '0.3';
 
+/** The form of an answer: 0.3 has another one over HTTP than in JSON-RPC. */
+export type A2aForm = A2aVersion | '0.3 HTTP';
+
 /**
  * Returns the version that a request names, in its header or its query, by major and minor number; undefined when it
  * names none. @throws A2aError for one that is not spoken here

@@ -1,7 +1,15 @@
 import type { A2aTaskState } from '@runyard/contracts';
-import type { ClaimedWebhook, PushDelivery } from '@runyard/run-engine';
-import { isFields } from '../protocol/read-fields.ts';
+import {
+  type ClaimedWebhook,
+  NEEDS_AUTH,
+  type PushDelivery,
+  TASK_CANCELED,
+  type WebhookRun,
+} from '@runyard/run-engine';
+import { isFields } from '../../http/fields.ts';
+import { parseStoredJson } from '../../threads/parse-stored-json.ts';
 import { toV03Task } from '../protocol/v03-forms.ts';
+import { REJECTION } from '../tasks/graph-wishes.ts';
 import { messagesIn } from '../tasks/state-messages.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 import { toTask } from '../tasks/task-view.ts';
@@ -14,8 +22,8 @@ export function pushContent(
   webhook: ClaimedWebhook,
   { taskId, version, secrets }: PushDelivery,
 ): { headers: Record<string, string>; body: Buffer } {
-  const values = webhook.values ? parseJson(webhook.values) : undefined;
-  const kwargs = parseJson(webhook.kwargs);
+  const values = webhook.values ? parseStoredJson(webhook.values) : undefined;
+  const kwargs = parseStoredJson(webhook.kwargs);
   const sent = messagesIn(values) ? [] : (messagesIn(isFields(kwargs) ? kwargs.input : undefined) ?? []);
   const view = { historyScope: 'task', withArtifacts: true } as const;
   const record = recordOf(webhook, taskId, values);
@@ -39,20 +47,24 @@ function recordOf({ run }: ClaimedWebhook, taskId: string, values: unknown): Tas
     taskId,
     contextId: run.thread_id,
     runId: run.run_id,
-    state: stateOf(run.status, values),
-    statusAt: new Date(run.ended_at).toISOString(),
+    state: stateOf(run, values),
+    statusAt: new Date(isCanceled(run) ? run.updated_at : run.ended_at).toISOString(),
     error: run.error,
     isNewest: true,
   };
 }
 
-function stateOf(status: string, values: unknown): A2aTaskState {
-  if (status === 'interrupted') return 'TASK_STATE_CANCELED';
-  if (status !== 'success') return 'TASK_STATE_FAILED';
+function stateOf(run: WebhookRun, values: unknown): A2aTaskState {
+  if (run.status === 'interrupted' || isCanceled(run)) return 'TASK_STATE_CANCELED';
+  if (run.status !== 'success') {
+    return run.error?.error === REJECTION ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED';
+  }
   const isWaiting = isFields(values) && Object.hasOwn(values, '__interrupt__');
-  return isWaiting ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_COMPLETED';
+  if (!isWaiting) return 'TASK_STATE_COMPLETED';
+  return Object.hasOwn(run.metadata, NEEDS_AUTH) ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
 }
 
-function parseJson(text: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'));
+/** Returns whether the task was canceled while it waited: its run had ended before. */
+function isCanceled({ metadata }: WebhookRun): boolean {
+  return Object.hasOwn(metadata, TASK_CANCELED);
 }

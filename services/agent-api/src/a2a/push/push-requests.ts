@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { A2aPushConfig } from '@runyard/contracts';
 import type { PushConfig, PushConfigs, PushSecrets } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
+import { type Fields, isFields } from '../../http/fields.ts';
 import { isAppPath, type WebhookTargets } from '../../webhooks/webhook-targets.ts';
 import { A2aError, invalidParams } from '../protocol/a2a-error.ts';
-import { type Fields, isFields, optionalText, requireText } from '../protocol/read-fields.ts';
+import { optionalText, requireText } from '../protocol/read-fields.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 

@@ -35,6 +35,7 @@ it.each<[string, unknown, object[]]>([
     [{ type: 'file', source_type: 'base64', mime_type: 'text/csv', data: 'aGk=', metadata: { filename: 'a.csv' } }],
     [{ raw: 'aGk=', mediaType: 'text/csv', filename: 'a.csv' }],
   ],
+  ['data', [{ type: 'data', data: [1] }], [{ data: [1] }]],
   ['a URL', [{ type: 'video', url: 'https://a.example/v' }], [{ url: 'https://a.example/v' }]],
   [
     'a URL of data',

@@ -1,5 +1,5 @@
 import type { A2aPart } from '@runyard/contracts';
-import { type Fields, isFields } from '../protocol/read-fields.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
 
 /** Converts between the parts of A2A and the content of LangChain's messages. */
 
@@ -17,6 +17,7 @@ function partOfBlock(block: unknown): A2aPart | undefined {
   if (!isFields(block)) return undefined;
   if (block.type === 'text' && typeof block.text === 'string')
     return block.text === '' ? undefined : { text: block.text };
+  if (block.type === 'data') return block.data === undefined ? undefined : { data: block.data };
   if (block.type === 'image_url') {
     const url = isFields(block.image_url) ? block.image_url.url : block.image_url;
     return typeof url === 'string' ? fileAt(url, { type: 'image' }) : undefined;

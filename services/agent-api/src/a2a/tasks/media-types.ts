@@ -1,6 +1,6 @@
 import type { A2aPart } from '@runyard/contracts';
+import { isFields } from '../../http/fields.ts';
 import { A2aError } from '../protocol/a2a-error.ts';
-import { isFields } from '../protocol/read-fields.ts';
 
 const INPUT_MODES = [
   ...['text/plain', 'application/json', 'text/*', 'image/*', 'audio/*', 'video/*', 'application/pdf'],

@@ -1,6 +1,6 @@
 import type { A2aMessage, A2aPart } from '@runyard/contracts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import { A2aError } from '../protocol/a2a-error.ts';
-import { type Fields, isFields } from '../protocol/read-fields.ts';
 import { contentOfParts } from './content-parts.ts';
 
 /** The input of a graph that a message makes: data beside a message of text and files. */

@@ -4,11 +4,11 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Scope } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
+import type { Fields } from '../../http/fields.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
 import type { RunRequest } from '../../runs/run-arguments.ts';
 import type { RunService } from '../../runs/run-service.ts';
 import { A2aError, invalidParams } from '../protocol/a2a-error.ts';
-import type { Fields } from '../protocol/read-fields.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import { mediaTypesOf, requireAcceptable, requireAccepted } from './media-types.ts';
 import { answerOf, inputOf, isAnswer } from './message-input.ts';
@@ -16,7 +16,7 @@ import type { MessageSupport } from './message-support.ts';
 import type { SendRequest } from './send-request.ts';
 import { TASK_STREAM_MODE } from './task-events.ts';
 import type { TaskReader } from './task-reader.ts';
-import { isTerminal, type TaskRecord } from './task-record.ts';
+import { isTerminal, isWaiting, type TaskRecord } from './task-record.ts';
 import type { TaskStore } from './task-store.ts';
 
 export interface MessageSenderOptions {
@@ -158,7 +158,7 @@ function requireOwnContext({ contextId }: A2aMessage, task: TaskRecord): void {
 
 /** @throws A2aError */
 function requireWaiting(task: TaskRecord): void {
-  if (task.state === 'TASK_STATE_INPUT_REQUIRED') return;
+  if (isWaiting(task)) return;
   const why = isTerminal(task) ? 'has ended' : 'is working: it takes a message when it needs input';
   throw new A2aError('UNSUPPORTED_OPERATION', `Task ${task.taskId} ${why}`);
 }

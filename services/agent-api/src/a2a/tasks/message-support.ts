@@ -2,8 +2,8 @@ import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantGraphService } from '../../assistants/assistant-graph-service.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
+import { isFields } from '../../http/fields.ts';
 import { A2aError } from '../protocol/a2a-error.ts';
-import { isFields } from '../protocol/read-fields.ts';
 
 /** Versions of assistants whose schema is remembered. */
 const REMEMBERED_MAX = 1_000;

@@ -1,6 +1,7 @@
 import type { A2aMessage } from '@runyard/contracts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import { invalidParams } from '../protocol/a2a-error.ts';
-import { camelKeys, type Fields, isFields, optionalBoolean, optionalInteger } from '../protocol/read-fields.ts';
+import { camelKeys, optionalBoolean, optionalInteger } from '../protocol/read-fields.ts';
 import { readMessage } from '../protocol/read-message.ts';
 
 /** A message to an assistant with what the client wants of the answer. */

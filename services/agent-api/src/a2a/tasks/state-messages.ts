@@ -1,5 +1,5 @@
 import type { A2aMessage, A2aPart } from '@runyard/contracts';
-import { type Fields, isFields } from '../protocol/read-fields.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
 import { partsOfContent } from './content-parts.ts';
 
 /** A message of a graph's state, as JSON. */

@@ -1,9 +1,10 @@
 import type { A2aStreamEvent } from '@runyard/contracts';
 import type { Scope } from '../../access/scope.ts';
+import { isFields } from '../../http/fields.ts';
 import { type FollowedEntry, type FollowRunOptions, followRun } from '../../streams/follow-run.ts';
-import { A2aError } from '../protocol/a2a-error.ts';
-import { isFields } from '../protocol/read-fields.ts';
+import { A2aError, taskNotFound } from '../protocol/a2a-error.ts';
 import { partsOfContent } from './content-parts.ts';
+import type { ContentRoom } from './content-room.ts';
 import { isAgent } from './state-messages.ts';
 import type { TaskReader } from './task-reader.ts';
 import { isInFlight, type TaskRecord } from './task-record.ts';
@@ -14,6 +15,17 @@ export const TASK_STREAM_MODE = 'messages-tuple';
 
 export interface TaskEventSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {
   reader: Pick<TaskReader, 'require' | 'contentOf'>;
+  room: Pick<ContentRoom, 'take'>;
+}
+
+/** The place of a reader in the events of a task. */
+export interface EventPosition {
+  /** The run whose events were sent last. */
+  runId?: string | undefined;
+  /** The id of the last of them. */
+  afterId?: string | undefined;
+  /** The message whose parts are being sent. */
+  messageId?: string | undefined;
 }
 
 export interface FollowTask {
@@ -26,20 +38,26 @@ export interface FollowTask {
 /**
  * Yields what happens to a task from the beginning of its run in flight until it has ended or needs input, the same for
  * every reader in any process. The answer comes in parts as it is written, and whole at the end: readers that lost a part
- * replace what they have. Ends early at the signal, and when the task is deleted.
+ * replace what they have. Goes on after the position, and keeps it: it is that of the last event. Ends early at the
+ * signal. @throws A2aError when the task is deleted
  */
 export async function* followTask(
   sources: TaskEventSources,
   { scope, assistantId, task, signal }: FollowTask,
+  position: EventPosition,
 ): AsyncGenerator<A2aStreamEvent, void, undefined> {
   let current = task;
-  while (isInFlight(current)) {
-    yield* runEvents(sources, current, signal);
+  // The run may have ended while another process took the stream over: the rest of its events is due all the same.
+  let isDue = position.runId === task.runId;
+  while (isInFlight(current) || isDue) {
+    isDue = false;
+    yield* runEvents(sources, current, signal, position);
     if (signal.aborted) return;
     const next = await findTask(sources, { scope, assistantId, task: current });
-    if (!next) return;
+    if (!next) throw taskNotFound(task.taskId);
     current = next;
   }
+  if (!(await sources.room.take(current, signal))) return;
   const { taskId, contextId } = current;
   const content = await sources.reader.contentOf(scope, current);
   for (const artifact of artifactsOf(current, content)) {
@@ -65,20 +83,22 @@ async function* runEvents(
   sources: TaskEventSources,
   task: TaskRecord,
   signal: AbortSignal,
+  position: EventPosition,
 ): AsyncGenerator<A2aStreamEvent, void, undefined> {
-  const { taskId, contextId } = task;
-  /** The message whose parts are being sent. */
-  let messageId: unknown;
-  for await (const entry of followRun(runOf(sources, task, signal))) {
+  const { taskId, contextId, runId } = task;
+  if (position.runId !== runId) Object.assign(position, { runId, afterId: undefined, messageId: undefined });
+  const { afterId } = position;
+  for await (const entry of followRun({ ...runOf(sources, task, signal), afterId, isEnded: !isInFlight(task) })) {
+    position.afterId = entry.id ?? position.afterId;
     if (entry.kind === 'metadata') {
-      messageId = undefined;
+      position.messageId = undefined;
       const timestamp = new Date().toISOString();
       yield { statusUpdate: { taskId, contextId, status: { state: 'TASK_STATE_WORKING', timestamp } } };
     }
     const said = messageIn(entry);
     if (!said) continue;
-    const append = messageId !== undefined && said.id === messageId;
-    messageId = said.id;
+    const append = position.messageId !== undefined && said.id === position.messageId;
+    position.messageId = said.id;
     yield {
       artifactUpdate: { taskId, contextId, artifact: responseArtifact(task, said.parts), append, lastChunk: false },
     };
@@ -95,7 +115,8 @@ function messageIn({ kind, event, data }: FollowedEntry) {
   const [message] = JSON.parse(data) as unknown[];
   if (!isFields(message) || !isAgent(message)) return undefined;
   const parts = partsOfContent(message.content);
-  return parts.length > 0 ? { id: message.id, parts } : undefined;
+  const id = typeof message.id === 'string' ? message.id : undefined;
+  return parts.length > 0 ? { id, parts } : undefined;
 }
 
 async function findTask(

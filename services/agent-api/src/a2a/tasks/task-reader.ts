@@ -1,13 +1,14 @@
-import { type A2aTask, isUuid } from '@runyard/contracts';
+import { type A2aStreamEvent, type A2aTask, isUuid } from '@runyard/contracts';
 import type { RunEngine } from '@runyard/run-engine';
 import type { Scope } from '../../access/scope.ts';
+import { isFields } from '../../http/fields.ts';
+import { parseStoredJson } from '../../threads/parse-stored-json.ts';
 import type { ThreadStore } from '../../threads/thread-store.ts';
 import { taskNotFound } from '../protocol/a2a-error.ts';
-import { isFields } from '../protocol/read-fields.ts';
 import { messagesIn, type StateMessage } from './state-messages.ts';
-import { isInFlight, type TaskRecord } from './task-record.ts';
+import { isInFlight, isWaiting, type TaskRecord } from './task-record.ts';
 import type { TaskStore } from './task-store.ts';
-import { type TaskContent, type TaskViewOptions, toTask } from './task-view.ts';
+import { type TaskContent, type TaskViewOptions, toTask, wholeAnswer } from './task-view.ts';
 
 export interface TaskReaderOptions {
   tasks: Pick<TaskStore, 'find'>;
@@ -33,9 +34,15 @@ export class TaskReader {
   }
 
   async view(scope: Scope, task: TaskRecord, options: TaskViewOptions): Promise<A2aTask> {
-    const showsContent =
-      options.withArtifacts || options.historyLength > 0 || task.state === 'TASK_STATE_INPUT_REQUIRED';
+    const showsContent = options.withArtifacts || options.historyLength > 0 || isWaiting(task);
     return toTask(task, showsContent ? await this.contentOf(scope, task) : NO_CONTENT, options);
+  }
+
+  /** Returns what answers the message of a task that has settled: the task, or a message where the graph wants that. */
+  async answer(scope: Scope, task: TaskRecord, options: TaskViewOptions): Promise<A2aStreamEvent> {
+    const content = await this.contentOf(scope, task);
+    const message = wholeAnswer(task, content);
+    return message ? { message } : { task: toTask(task, content, options) };
   }
 
   /** Returns the content of a task. @throws EncryptionError */
@@ -46,7 +53,7 @@ export class TaskReader {
       return { values: withoutInterrupts(values), sent };
     }
     const outcome = await this.#options.engine.readOutcome({ threadId, runId });
-    if (outcome?.values) return { values: parseJson(outcome.values), sent: [] };
+    if (outcome?.values) return { values: parseStoredJson(outcome.values), sent: [] };
     // The values of a run are kept for a while, those of its thread for good. Later runs may have replaced all of them
     // but the messages.
     const values = await this.#valuesOfThread(scope, threadId);
@@ -56,7 +63,7 @@ export class TaskReader {
 
   async #valuesOfThread(scope: Scope, threadId: string): Promise<unknown> {
     const thread = await this.#options.threads.find(scope, threadId);
-    return thread?.values ? parseJson(thread.values) : undefined;
+    return thread?.values ? parseStoredJson(thread.values) : undefined;
   }
 
   /** Returns the messages that a run was created with. */
@@ -70,8 +77,4 @@ function withoutInterrupts(values: unknown): unknown {
   if (!isFields(values)) return values;
   const { __interrupt__: _, ...rest } = values;
   return rest;
-}
-
-function parseJson(text: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'));
 }

@@ -17,9 +17,23 @@ export interface TaskRecord {
   isNewest: boolean;
 }
 
+const TERMINAL: ReadonlySet<A2aTaskState> = new Set([
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+]);
+/** The states in which a task waits for a message. */
+export const WAITING: readonly A2aTaskState[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
+
 /** Returns whether nothing will happen to the task any more. */
 export function isTerminal({ state }: Pick<TaskRecord, 'state'>): boolean {
-  return state === 'TASK_STATE_COMPLETED' || state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_CANCELED';
+  return TERMINAL.has(state);
+}
+
+/** Returns whether the task goes on when it gets a message. */
+export function isWaiting({ state }: Pick<TaskRecord, 'state'>): boolean {
+  return WAITING.includes(state);
 }
 
 /** Returns whether a run of the task waits or works. */

@@ -1,8 +1,10 @@
 import type { A2aArtifact, A2aMessage, A2aTask, A2aTaskStatus } from '@runyard/contracts';
+import { isFields } from '../../http/fields.ts';
 import type { HistoryScope } from '../protocol/history-scope.ts';
-import { isFields } from '../protocol/read-fields.ts';
-import { lastAnswer, messagesIn, messagesOfTask, type StateMessage, toHistory } from './state-messages.ts';
-import type { TaskRecord } from './task-record.ts';
+import { partsOfContent } from './content-parts.ts';
+import { isWholeAnswer } from './graph-wishes.ts';
+import { isAgent, lastAnswer, messagesIn, messagesOfTask, type StateMessage, toHistory } from './state-messages.ts';
+import { isWaiting, type TaskRecord } from './task-record.ts';
 
 /** The content of a task, beside its record. */
 export interface TaskContent {
@@ -35,7 +37,7 @@ export function toTask(record: TaskRecord, content: TaskContent, options: TaskVi
 /** Returns the status, with the error of a failed task and the question of one that waits. */
 export function statusOf(record: TaskRecord, content: TaskContent): A2aTaskStatus {
   const { state, statusAt: timestamp } = record;
-  const text = state === 'TASK_STATE_FAILED' ? failureOf(record) : questionOf(record, content);
+  const text = failureOf(record) ?? questionOf(record, content);
   return { state, ...(text !== undefined && { message: agentMessage(record, text) }), timestamp };
 }
 
@@ -44,7 +46,7 @@ export function statusOf(record: TaskRecord, content: TaskContent): A2aTaskStatu
  * waits, the interrupts.
  */
 export function artifactsOf(record: TaskRecord, { values }: TaskContent): A2aArtifact[] {
-  if (record.state === 'TASK_STATE_INPUT_REQUIRED') {
+  if (isWaiting(record)) {
     return interruptsIn(values).map((interrupt, index) => ({
       artifactId: typeof interrupt.id === 'string' ? interrupt.id : `${record.runId}-${index}`,
       name: 'Interrupt',
@@ -55,6 +57,19 @@ export function artifactsOf(record: TaskRecord, { values }: TaskContent): A2aArt
   const messages = messagesIn(values);
   const parts = messages ? lastAnswer(messagesOfTask(messages, record.taskId, record.isNewest)) : dataOf(values);
   return parts ? [responseArtifact(record, parts)] : [];
+}
+
+/** Returns the message that is the whole answer, where the graph asks for that; undefined for others. */
+export function wholeAnswer(
+  { taskId, contextId, runId, isNewest, state }: TaskRecord,
+  { values }: TaskContent,
+): A2aMessage | undefined {
+  if (state !== 'TASK_STATE_COMPLETED') return undefined;
+  const said = messagesOfTask(messagesIn(values) ?? [], taskId, isNewest).findLast(isAgent);
+  const parts = said && isWholeAnswer(said) ? partsOfContent(said.content) : [];
+  if (parts.length === 0) return undefined;
+  const messageId = typeof said?.id === 'string' && said.id !== '' ? said.id : `${runId}-message`;
+  return { messageId, role: 'ROLE_AGENT', parts, contextId };
 }
 
 /** Returns the artifact of an answer, whole or in parts as it comes: its id is the same in both. */
@@ -90,13 +105,17 @@ function interruptsIn(values: unknown): Record<string, unknown>[] {
   }));
 }
 
-function questionOf({ state }: TaskRecord, { values }: TaskContent): string | undefined {
-  if (state !== 'TASK_STATE_INPUT_REQUIRED') return undefined;
-  const texts = interruptsIn(values).flatMap(({ value }) => (typeof value === 'string' && value !== '' ? [value] : []));
-  return texts.length > 0 ? texts.join('\n') : undefined;
+function questionOf(record: TaskRecord, { values }: TaskContent): string | undefined {
+  if (!isWaiting(record)) return undefined;
+  const texts = interruptsIn(values).map(({ value }) => (isFields(value) ? value.message : value));
+  const said = texts.filter((text) => typeof text === 'string' && text !== '');
+  return said.length > 0 ? said.join('\n') : undefined;
 }
 
-function failureOf({ error }: TaskRecord): string {
+function failureOf({ state, error }: TaskRecord): string | undefined {
+  // The message of a rejection is for the client; its name only says that it is one.
+  if (state === 'TASK_STATE_REJECTED') return error?.message || undefined;
+  if (state !== 'TASK_STATE_FAILED') return undefined;
   return error ? `${error.error}: ${error.message}` : 'The run failed';
 }
 

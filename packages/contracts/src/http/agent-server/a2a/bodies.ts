@@ -46,6 +46,17 @@ export const A2aHttpError = Type.Object(
   { $id: 'A2aHttpError' },
 );
 
+/** An error of 0.3 over HTTP: that of its JSON-RPC, with the `detail` of every error of the agent server. */
+export const A2aV03HttpError = Type.Object(
+  {
+    code: Type.Integer({ description: 'The code of JSON-RPC.' }),
+    message: Type.String(),
+    data: Type.Optional(Type.Array(JsonObject)),
+    detail: Type.String(),
+  },
+  { $id: 'A2aV03HttpError' },
+);
+
 export const A2aSendRequest = Type.Object(
   {
     message: Type.Unsafe<Record<string, unknown>>({
@@ -62,6 +73,43 @@ export const A2aSendRequest = Type.Object(
     ),
   },
   { $id: 'A2aSendRequest' },
+);
+
+/** A message in the form that 0.3 has over HTTP: the JSON of its protocol buffers. */
+export const A2aSendRequestV03 = Type.Object(
+  {
+    message: Type.Unsafe<Record<string, unknown>>({
+      ...JsonObject,
+      description: 'A message with its parts in `content`, as the protocol buffers of 0.3 have it.',
+    }),
+    configuration: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description:
+          '`blocking`, `historyLength`, `acceptedOutputModes` and `pushNotification`. Without it the answer waits until the task ends or needs input; with it that takes `blocking: true`.',
+      }),
+    ),
+  },
+  { $id: 'A2aSendRequestV03' },
+);
+
+/** A push notification configuration in the form that 0.3 has over HTTP. */
+export const A2aPushConfigRequestV03 = Type.Object(
+  {
+    pushNotificationConfig: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description: '`id`, `url`, `token` and `authentication` with `schemes` and `credentials`.',
+      }),
+    ),
+    config: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description: 'An object with `pushNotificationConfig`, as some clients send it.',
+      }),
+    ),
+  },
+  { $id: 'A2aPushConfigRequestV03' },
 );
 
 export const A2aPushConfigRequest = Type.Object(

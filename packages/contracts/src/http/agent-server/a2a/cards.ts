@@ -36,6 +36,9 @@ export const AgentCard = Type.Object(
     url: Type.Optional(Type.String(OF_V03)),
     protocolVersion: Type.Optional(Type.String(OF_V03)),
     preferredTransport: Type.Optional(Type.String(OF_V03)),
+    additionalInterfaces: Type.Optional(
+      Type.Array(Type.Object({ url: Type.String(), transport: Type.String() }), OF_V03),
+    ),
     supportsAuthenticatedExtendedCard: Type.Optional(Type.Boolean(OF_V03)),
     security: Type.Optional(Type.Array(JsonObject, OF_V03)),
   },

@@ -40,9 +40,11 @@ export const A2aTaskState = stringEnum([
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
   'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
   'TASK_STATE_COMPLETED',
   'TASK_STATE_FAILED',
   'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
 ]);
 export type A2aTaskState = Static<typeof A2aTaskState>;
 
@@ -98,6 +100,7 @@ export const A2aArtifactUpdate = Type.Object({
 export const A2aStreamEvent = Type.Object(
   {
     task: Type.Optional(A2aTask),
+    message: Type.Optional(A2aMessage),
     statusUpdate: Type.Optional(A2aStatusUpdate),
     artifactUpdate: Type.Optional(A2aArtifactUpdate),
   },

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { ErrorResponse, ServerSentEvent } from '../../common.ts';
 import {
@@ -11,36 +11,27 @@ import {
   A2aTaskQuery,
 } from './bodies.ts';
 import { AgentCard, CardKeys } from './cards.ts';
-import { A2aPushConfig, A2aTask, A2aTaskPage } from './messages.ts';
+import { A2aMessage, A2aPushConfig, A2aTask, A2aTaskPage } from './messages.ts';
+import {
+  ASSISTANT,
+  answered,
+  assistant,
+  assistant_id,
+  CONFIG,
+  CONFIG_ID,
+  events,
+  MESSAGE_BYTES_MAX,
+  MESSAGE_ID,
+  missing,
+  of,
+  TASK,
+  TASK_ID,
+  tags,
+  task,
+} from './operation-parts.ts';
+import { A2A_V03_OPERATIONS } from './operations-v03.ts';
 
-/** Bytes of a message with its files. */
-const MESSAGE_BYTES_MAX = 33_554_432;
-
-const assistant_id = Type.String({ minLength: 1, description: 'An assistant, or a graph for its default assistant.' });
-const ASSISTANT = Type.Object({ assistant_id });
-const TASK = Type.Object({ assistant_id, task_id: Type.String() });
-const CONFIG = Type.Object({ assistant_id, task_id: Type.String(), config_id: Type.String() });
-
-const TASK_ID = '019aa3b0-6f0c-7e62-b8f5-4d9f4c0c7a11';
-const CONFIG_ID = '5f0c2a52-6d1e-4c57-9c55-0f5a3a3f9d51';
-const assistant = { assistant_id: 'agent' };
-const task = { ...assistant, task_id: TASK_ID };
-const message = { role: 'ROLE_USER', messageId: 'c0ffee00-0000-4000-8000-000000000001', parts: [{ text: 'Hello' }] };
-
-const tags = ['A2A'];
-const of = { tags, access: 'principal' } as const;
-const answered = (description: string, schema: TSchema) => ({ 200: { description, schema } });
-const missing = {
-  404: { description: 'There is no such task, or the caller may not see it.', schema: A2aHttpError },
-};
-const events = {
-  200: {
-    description:
-      'Server-sent events without names: each has one `A2aStreamEvent`. The first is the task; the last one says that it has ended, or needs input.',
-    contentType: 'text/event-stream',
-    schema: ServerSentEvent,
-  },
-};
+const message = { role: 'ROLE_USER', messageId: MESSAGE_ID, parts: [{ text: 'Hello' }] };
 const version = { 'a2a-version': '`1.0` leaves out the fields of 0.3.' };
 
 export const getAgentCard = defineOperation({
@@ -131,7 +122,10 @@ export const sendA2aMessage = defineOperation({
   params: ASSISTANT,
   body: A2aSendRequest,
   bodyLimitBytes: MESSAGE_BYTES_MAX,
-  responses: answered('The task.', Type.Object({ task: A2aTask })),
+  responses: answered(
+    'The task; or the message alone, where the graph answers so.',
+    Type.Object({ task: Type.Optional(A2aTask), message: Type.Optional(A2aMessage) }),
+  ),
   examples: { params: assistant, body: { message } },
 });
 
@@ -291,4 +285,5 @@ export const A2A_OPERATIONS = [
   getA2aPushConfig,
   deleteA2aPushConfig,
   getExtendedAgentCard,
+  ...A2A_V03_OPERATIONS,
 ];
