@@ -79,4 +79,16 @@ export const cases: ParityCase[] = [
       expect((await threads.getState<{ messages: unknown[] }>(thread_id)).values.messages).toHaveLength(1);
     },
   }),
+  fieldCase({
+    operations: ['sendCommand'],
+    field: FIELD,
+    promise: 'asked for again with its key, a command starts no second run: the answer names the first one',
+    run: async (context) => {
+      const params = { thread_id: randomUUID() };
+      const body = { id: 1, method: 'run.start', params: aRun };
+      const [first, second] = await askTwice(context, { params, body });
+      expect(second.body.result.run_id).toBe(first.body.result.run_id);
+      expect(await context.direct.client.runs.list(params.thread_id)).toHaveLength(1);
+    },
+  }),
 ];

@@ -4,6 +4,7 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startDeployment, type TestDeployment } from './deployment.ts';
+import { ask } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -120,6 +121,16 @@ describe('the event protocol over a websocket', () => {
       expect(await socket.ask({ id: 10 + index, method, params })).toMatchObject({ type: 'error', error });
     }
     await socket.close();
+  });
+
+  it('counts as an open stream as long as it is open', async () => {
+    const openStreams = async () =>
+      Number(/^lg_api_open_streams(?:\{.*\})? (\d+)$/m.exec((await ask(`${deployment.url}/metrics`)).text)?.[1]);
+    const before = await openStreams();
+    const socket = await Socket.open(randomUUID());
+    await waitFor(async () => (await openStreams()) === before + 1, { what: 'one more open stream' });
+    await socket.close();
+    await waitFor(async () => (await openStreams()) === before, { what: 'one open stream less' });
   });
 
   it('is refused at other paths, and ended with a reason when the service stops', async () => {

@@ -100,10 +100,80 @@ describe('the event protocol', () => {
     const again = await streamOf(threadId, { channels: ['values'], since: old!.seq });
     const [gap, fresh] = await waitForEvents(again, 2);
     expect(gap).toMatchObject({ method: 'gap', params: { data: { reason: 'expired', after: old!.seq } } });
+    expect(gap!.event_id).not.toBe(old!.event_id);
     expect(fresh!.params.data).toBe('new');
     expect(fresh!.seq).toBeGreaterThan(old!.seq);
     await next.succeed({});
     again.hangUp();
+  });
+
+  it('a client that goes on in the middle of a run gets the events that it would have got had it stayed', async () => {
+    const threadId = randomUUID();
+    const stayed = await streamOf(threadId);
+    const run = await startRun(threadId);
+    const asks = { interrupt_id: 'i', payload: '?' };
+    await run.emit('v2.input', { timestamp: 1, data: asks }, 'input.requested');
+    await emit(run, 'values', { n: 1 });
+    await run.emit('metadata', { run_id: run.claimed.runId, attempt: 2 });
+    await run.emit('v2.input', { timestamp: 2, data: asks }, 'input.requested');
+    await emit(run, 'values', { n: 2 });
+    await run.fail({ error: 'RangeError', message: 'Boo!' });
+    const events = await waitForEvents(stayed, 5);
+    expect(shown(events).map(([method]) => method)).toEqual([
+      ...['lifecycle', 'input.requested', 'values', 'values', 'lifecycle'],
+    ]);
+    for (const [index, { seq }] of events.slice(0, -1).entries()) {
+      const late = await streamOf(threadId, { channels: ALL, since: seq });
+      expect(await waitForEvents(late, 4 - index)).toEqual(events.slice(index + 1));
+      late.hangUp();
+    }
+    stayed.hangUp();
+  });
+
+  it('a repeated command with an idempotency key starts one run', async () => {
+    const threadId = randomUUID();
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { id: 7, method: 'run.start', params: { assistant_id: 'echo', input: {} } };
+    const send = (sent: object = body) =>
+      ask(`${deployment.url}/threads/${threadId}/commands`, { body: sent, headers });
+    const first = await send();
+    const run = await deployment.worker.take();
+    expect(first.json).toMatchObject({ type: 'success', id: 7, result: { run_id: run.claimed.runId } });
+    const again = await send();
+    expect(again.json).toMatchObject({ type: 'success', id: 7, result: { run_id: run.claimed.runId } });
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+    expect(await send({ ...body, id: 8 })).toMatchObject({
+      status: 400,
+      json: { type: 'error', error: 'invalid_argument', message: expect.stringContaining('idempotency-key') },
+    });
+    expect(await deployment.client.runs.list(threadId)).toHaveLength(1);
+    await run.succeed({});
+  });
+
+  it('streams a stateless run, whose thread is there for nothing else and is not kept', async () => {
+    const threadId = randomUUID();
+    const stream = await streamOf(threadId);
+    const params = { assistant_id: 'echo', input: {}, on_completion: 'delete' };
+    const run = await startRun(threadId, params);
+    expect(run.claimed).toMatchObject({ threadId, keepsThread: false, kwargs: { temporary: true } });
+    expect(await command(threadId, 'run.start', params)).toMatchObject({ type: 'error', error: 'invalid_argument' });
+    await emit(run, 'values', { n: 1 });
+    await run.succeed({});
+    expect(shown(await waitForEvents(stream, 3))).toEqual([
+      ['lifecycle', { event: 'running' }],
+      ['values', { n: 1 }],
+      ['lifecycle', { event: 'completed' }],
+    ]);
+    expect((await ask(`${deployment.url}/threads/${threadId}`)).status).toBe(404);
+    await (await startRun(threadId, params)).succeed({});
+    expect(
+      shown(await waitForEvents(stream, 5))
+        .slice(3)
+        .map(([method]) => method),
+    ).toEqual(['lifecycle', 'lifecycle']);
+    stream.hangUp();
+    const { thread_id: kept } = await deployment.client.threads.create({ graphId: 'echo' });
+    expect(await command(kept, 'run.start', params)).toMatchObject({ type: 'error', error: 'invalid_argument' });
   });
 
   it('says how a run failed, and shows runs that others start without the protocol', async () => {
@@ -234,6 +304,7 @@ describe('the event protocol', () => {
       ['input.respond', {}, 'invalid_argument', 'interrupt_id'],
       ['input.respond', { responses: [] }, 'invalid_argument', 'responses'],
       ['state.listCheckpoints', { limit: 0 }, 'invalid_argument', 'limit'],
+      ['input.inject', { namespace: [], message: {} }, 'not_supported', 'start a run'],
       ['subscription.subscribe', { channels: ['values'] }, 'not_supported', 'websockets'],
       ['subscription.unsubscribe', { subscription_id: 's' }, 'no_such_subscription', 's'],
     ];

@@ -8,6 +8,7 @@ import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import type { CommandHandler } from './command-context.ts';
 import { readGetTree } from './command-params.ts';
 import { CommandError } from './protocol-response.ts';
+import { readKept } from './read-kept.ts';
 
 interface TreeNode {
   namespace: string[];
@@ -51,7 +52,7 @@ export class AgentTreeCommand {
     };
     const nodes = new Map([['', root]]);
     const { threadId, runId } = run;
-    for await (const { kind, event, data } of this.#parts.streams.read(threadId, { runId, drainSignal: AT_ONCE })) {
+    for await (const { kind, event, data } of readKept(this.#parts.streams, threadId, { runId })) {
       if (kind === CONTROL_KINDS.end && parseRunEnd(data).isWaiting) root.status = 'interrupted';
       if (!isProtocolMode(kind)) continue;
       const { channel, namespace } = parseProtocolEvent(kind, event);
@@ -62,9 +63,6 @@ export class AgentTreeCommand {
     return root;
   }
 }
-
-/** Ends the reading once everything that is there was read. */
-const AT_ONCE = AbortSignal.abort();
 
 function noSuchRun(): CommandError {
   return new CommandError('no_such_run', 'The thread has no such run');

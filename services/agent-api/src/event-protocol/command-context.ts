@@ -1,3 +1,4 @@
+import type { KeyedRequest } from '@runyard/idempotency';
 import type { HandlerRequest } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import type { RunOrigin } from '../runs/accepted-run.ts';
@@ -10,6 +11,8 @@ export interface CommandContext {
   scope: Scope;
   /** The creator of the runs that commands start. */
   origin: RunOrigin;
+  /** The idempotency key of a command that starts a run. */
+  keyed?: KeyedRequest | undefined;
 }
 
 export type CommandResult = Record<string, unknown>;

@@ -5,7 +5,17 @@ import { paramsReader } from './protocol-response.ts';
 const Namespace = Type.Array(Type.String());
 
 /** Parameters of `run.start`: the fields of a run that are not about its stream and its thread. */
-export const readRunStart = paramsReader(RunCreateStateful);
+export const readRunStart = paramsReader(
+  Type.Object({
+    ...RunCreateStateful.properties,
+    on_completion: Type.Optional(Type.Union([Type.Literal('delete'), Type.Literal('keep')])),
+  }),
+);
+/** Returns whether parameters of `run.start` ask for a run without a thread of its own that is kept. */
+export function isStateless({ on_completion }: { on_completion?: unknown }): boolean {
+  return on_completion === 'delete';
+}
+
 /** Clients name the strategy otherwise than runs do; words that are none count as left out. */
 export const MULTITASK_STRATEGIES: readonly string[] = MultitaskStrategy.enum;
 

@@ -1,6 +1,7 @@
 /** The questions that commands of the event protocol ask of the project's handlers. */
 import { CREATE_RUN, READ_THREAD } from '../auth/operation-questions.ts';
 import type { Question, RequestParts } from '../auth/question.ts';
+import { isStateless } from './command-params.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ export const CREATE_RUN_BY_COMMAND: Question = {
   show: (parts) => CREATE_RUN.show(asRun(parts)),
   apply: (parts, value) => {
     const { params, body } = CREATE_RUN.apply(asRun(parts), value);
-    return { params, query: parts.query, body: { ...parts.body, params: body } };
+    return { params: { ...parts.params, ...params }, query: parts.query, body: { ...parts.body, params: body } };
   },
 };
 
@@ -42,8 +43,10 @@ export const READ_ASSISTANT_OF_COMMAND: Question = {
       : { ...parts, body: { ...parts.body, params: { ...paramsOf(parts.body), assistant_id } } },
 };
 
-function asRun(parts: RequestParts): RequestParts {
-  return { ...parts, body: paramsOf(parts.body) };
+/** Handlers see no thread of a stateless run. */
+function asRun({ params, query, body }: RequestParts): RequestParts {
+  const request = paramsOf(body);
+  return { params: isStateless(request) ? {} : params, query, body: request };
 }
 
 function paramsOf(body: Fields = {}): Fields {

@@ -8,8 +8,8 @@ type JsonRecord = Record<string, unknown>;
 const INTERRUPT = '__interrupt__';
 
 /**
- * Converts an entry of a run that was started for stream modes. Those of messages and tools are left out: an entry alone
- * does not say where a message begins.
+ * Converts an entry of a run that was started for stream modes, but for its messages: an entry alone does not say where
+ * they begin (`ModeMessages`).
  */
 export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventContent[] {
   const namespace = event.split('|').slice(1);

@@ -2,6 +2,8 @@ import { isProtocolMode, parseProtocolEvent } from '@runyard/graph-host';
 import { CONTROL_KINDS, parseEventId, type StreamEntry, type StreamGap, sequenceOf } from '@runyard/run-stream';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import { convertModeEntry } from './convert-mode-entry.ts';
+import { ModeMessages } from './mode-messages.ts';
+import type { MessageContent } from './run-messages.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
 /** An event without its place in the stream. */
@@ -17,10 +19,16 @@ export class EventConverter {
   readonly #failures = new Map<string, string>();
   /** Interrupts whose request was converted, by run. */
   readonly #requested = new Map<string, Set<string>>();
+  /** The messages of runs that were started for stream modes. */
+  readonly #messages = new Map<string, ModeMessages>();
 
-  /** An entry of which several events are made gives each an id of its own; their number is the same. */
+  /**
+   * An entry of which several events are made gives each an id of its own; their number is the same. So does a gap, which
+   * stands at the place of the event before it.
+   */
   convert(entry: StreamEntry): ThreadEvent[] {
     const seq = sequenceOf(entry.id);
+    if (entry.kind === CONTROL_KINDS.gap) return [{ eventId: `${seq}:gap`, seq, ...toGap(entry) }];
     return this.#contentsOf(entry).map((content, index) => ({
       eventId: index === 0 ? String(seq) : `${seq}:${index}`,
       seq,
@@ -31,22 +39,28 @@ export class EventConverter {
   #contentsOf(entry: StreamEntry): EventContent[] {
     const { kind, runId, data } = entry;
     switch (kind) {
-      case CONTROL_KINDS.gap:
-        return [toGap(entry)];
       case CONTROL_KINDS.state:
         return [];
       case CONTROL_KINDS.end:
-        return [this.#end(entry)];
+        return [...this.#endMessages(entry), this.#end(entry)];
       case 'metadata':
         return this.#begin(entry);
       case 'error':
         this.#failures.set(runId, data);
         return [];
       default:
-        return isProtocolMode(kind)
-          ? this.#protocolEvent(entry)
-          : this.#withoutRepetition(runId, convertModeEntry(entry));
+        return isProtocolMode(kind) ? this.#protocolEvent(entry) : this.#modeEvents(entry);
     }
+  }
+
+  #modeEvents(entry: StreamEntry): EventContent[] {
+    const { id, runId } = entry;
+    const messages = this.#messages.get(runId) ?? new ModeMessages();
+    this.#messages.set(runId, messages);
+    return [
+      ...toMessageEvents(id, messages.convert(entry)),
+      ...this.#withoutRepetition(runId, convertModeEntry(entry)),
+    ];
   }
 
   #protocolEvent({ kind, event, runId, data }: StreamEntry): EventContent[] {
@@ -68,6 +82,12 @@ export class EventConverter {
     if (this.#running.has(entry.runId)) return [];
     this.#running.add(entry.runId);
     return [this.#lifecycle(entry, 'running')];
+  }
+
+  #endMessages({ id, runId }: StreamEntry): EventContent[] {
+    const messages = this.#messages.get(runId);
+    this.#messages.delete(runId);
+    return messages ? toMessageEvents(id, messages.end()) : [];
   }
 
   #end(entry: StreamEntry): EventContent {
@@ -92,9 +112,17 @@ export class EventConverter {
   }
 }
 
+function toMessageEvents(entryId: string, contents: Iterable<MessageContent>): EventContent[] {
+  return [...contents].map(({ channel, namespace, node, data }) => ({
+    channel,
+    namespace,
+    params: paramsOf(entryId, data, node),
+  }));
+}
+
 /** Returns the fields of `params` for an entry whose data say nothing of the time. */
-export function paramsOf(entryId: string, data: unknown): string {
-  return JSON.stringify({ timestamp: Number.parseInt(entryId, 10), data });
+function paramsOf(entryId: string, data: unknown, node?: string): string {
+  return JSON.stringify({ timestamp: Number.parseInt(entryId, 10), node, data });
 }
 
 function toGap({ id, data }: StreamEntry): EventContent {

@@ -1,7 +1,15 @@
-import { BEFORE_ALL, idOfSequence, type RunStreams } from '@runyard/run-stream';
+import {
+  BEFORE_ALL,
+  CONTROL_KINDS,
+  compareIds,
+  idOfSequence,
+  type RunStreams,
+  type StreamGap,
+} from '@runyard/run-stream';
 import { RunsOfThread, type RunsOfThreadSources } from '../streams/runs-of-thread.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventFilter, matchesFilter } from './event-filter.ts';
+import { readKept } from './read-kept.ts';
 import type { ThreadAccess } from './thread-access.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
@@ -18,7 +26,10 @@ export interface FollowedThread {
   signal: AbortSignal;
 }
 
-/** Yields the events of a thread, which need not exist yet, as they come, until the signal ends it. */
+/**
+ * Yields the events of a thread, which need not exist yet, as they come, until the signal ends it. What an event says
+ * may depend on the run's earlier ones: a client that goes on in the middle gets what it would have got had it stayed.
+ */
 export async function* followEvents(
   { streams, watch, ends }: EventSources,
   { threadId, access, filter, since, signal }: FollowedThread,
@@ -27,6 +38,11 @@ export async function* followEvents(
   const converter = new EventConverter();
   const afterId = since === undefined ? BEFORE_ALL : idOfSequence(since);
   try {
+    if (afterId !== BEFORE_ALL) {
+      for (const event of await convertUpTo(afterId, { streams, threadId, access, runs, converter, signal })) {
+        if (matchesFilter(filter, event)) yield event;
+      }
+    }
     for await (const entry of streams.read(threadId, { afterId, signal })) {
       if (!(await access.admits(entry, signal)) || !runs.observe(entry)) continue;
       converter.graphName = access.graphName;
@@ -35,4 +51,42 @@ export async function* followEvents(
   } finally {
     runs.unwatchAll();
   }
+}
+
+/**
+ * Converts what is kept up to the place where the client goes on. Returns the events that share the number of that place
+ * beside the first one: the client may have left between them.
+ */
+async function convertUpTo(
+  afterId: string,
+  followed: {
+    streams: EventSources['streams'];
+    threadId: string;
+    access: ThreadAccess;
+    runs: RunsOfThread;
+    converter: EventConverter;
+    signal: AbortSignal;
+  },
+): Promise<ThreadEvent[]> {
+  const { streams, threadId, access, runs, converter, signal } = followed;
+  let lastId = BEFORE_ALL;
+  while (!signal.aborted) {
+    let isWhole = true;
+    for await (const entry of readKept(streams, threadId, { afterId: lastId, signal })) {
+      const isAgain = compareIds(entry.id, lastId) <= 0;
+      // Redis did not answer: nobody knows yet what there is.
+      if (isAgain && entry.kind === CONTROL_KINDS.gap)
+        isWhole = (JSON.parse(entry.data) as StreamGap).reason !== 'lost';
+      if (isAgain) continue;
+      if (compareIds(entry.id, afterId) > 0) return [];
+      lastId = entry.id;
+      if (!runs.observe(entry)) continue;
+      const isPlace = compareIds(entry.id, afterId) === 0;
+      if (isPlace && !(await access.admits(entry, signal))) continue;
+      const events = converter.convert(entry);
+      if (isPlace) return events.slice(1);
+    }
+    if (isWhole) break;
+  }
+  return [];
 }

@@ -51,6 +51,9 @@ export class ProtocolCommands {
   #handlerOf(method: string): CommandHandler {
     const handler = this.#handlers.get(method);
     if (handler) return handler;
+    if (method === 'input.inject') {
+      throw new CommandError('not_supported', 'A running graph takes no input: start a run with it instead');
+    }
     if (OF_WEBSOCKETS.has(method)) {
       throw new CommandError('not_supported', `${method} is a command of websockets: open a stream of events instead`);
     }

@@ -1,13 +1,15 @@
-import { sendCommand, streamEvents } from '@runyard/contracts';
+import { type ProtocolError, type ProtocolSuccess, sendCommand, streamEvents } from '@runyard/contracts';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import { type HandlerRequest, ok } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { READ_THREAD } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
-import { creatorOf } from '../auth/user-caller.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import type { RunOrigin } from '../runs/accepted-run.ts';
+import { requestOrigin } from '../runs/request-origin.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import type { CommandResult } from './command-context.ts';
 import {
   CREATE_RUN_BY_COMMAND,
   READ_ASSISTANT_OF_COMMAND,
@@ -23,6 +25,7 @@ export interface ProtocolRouteParts extends ProtocolCommandParts {
   threads: Pick<ThreadStore, 'find' | 'findWithoutState' | 'isRunVisible'>;
   sources: EventSources & { open: OpenResponses };
   configurableHeaders: PickHeaders;
+  keys: IdempotencyKeys;
   guard: RouteGuard;
 }
 
@@ -33,18 +36,27 @@ export interface ProtocolRoutes {
   subscription: GuardedOperation;
 }
 
+type CommandResponse = ProtocolSuccess | ProtocolError;
+
 const COMMAND = [READ_THREAD_BY_COMMAND, CREATE_RUN_BY_COMMAND, READ_ASSISTANT_OF_COMMAND] as const;
 
 /** Serves the event protocol (version 2). */
 export function protocolRoutes(parts: ProtocolRouteParts): ProtocolRoutes {
-  const { guard, threads, sources, configurableHeaders } = parts;
+  const { guard, threads, sources, keys, configurableHeaders } = parts;
   const commands = new ProtocolCommands(parts);
   return {
-    command: guard.bind(sendCommand, COMMAND, async (req, [readable, runnable, assistantScope]) => {
+    command: guard.bind(sendCommand, COMMAND, async (req, [readable, runnable, assistantScope], original) => {
       const { params, body, caller } = req;
-      const scope = startsRun(body) ? runnable : readable;
+      const isCreation = startsRun(body);
+      const scope = isCreation ? runnable : readable;
       const origin = originOf(req, { scope, assistantScope });
-      return ok(await commands.execute({ threadId: params.thread_id, caller, scope, origin }, body));
+      const context = { threadId: params.thread_id, caller, scope, origin };
+      if (!isCreation) return ok(await commands.execute(context, body));
+      const response = await keys.once<CommandResponse, CommandResult>(sendCommand, original, {
+        create: (keyed) => commands.execute({ ...context, keyed }, body),
+        repeat: (result) => ({ type: 'success', id: body.id, result, meta: { thread_id: context.threadId } }),
+      });
+      return ok(response);
     }),
     stream: guard.bind(streamEvents, [READ_THREAD], async ({ params, body, res }, [scope]) => {
       const { since, ...filter } = body;
@@ -56,14 +68,12 @@ export function protocolRoutes(parts: ProtocolRouteParts): ProtocolRoutes {
   };
 
   function originOf(
-    { caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
+    req: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
     scopes: { scope: Scope; assistantScope: Scope },
   ): RunOrigin {
     return {
       ...scopes,
-      ...creatorOf(caller),
-      requestId: String(res.getHeader('x-request-id') ?? ''),
-      headers: configurableHeaders(headers),
+      ...requestOrigin(req, configurableHeaders),
     };
   }
 }

@@ -68,8 +68,17 @@ export class ProtocolSocket {
 
   /** Ends the socket because the process stops: its client reconnects. */
   restart(): void {
+    this.#end(SERVICE_RESTART);
+  }
+
+  /** Ends the socket because its client has lost the right to it. */
+  refuse(): void {
+    this.#end(POLICY_VIOLATION, 'no access any more');
+  }
+
+  #end(code: number, reason?: string): void {
     const { socket } = this.#options;
-    socket.close(SERVICE_RESTART);
+    socket.close(code, reason);
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }
 
@@ -198,7 +207,7 @@ function parseCommand(text: string): ProtocolCommand | undefined {
 
 /** Reads an event's id, which is its number; an entry of several events adds which of them it is. */
 function sequenceOfEvent(eventId: string): number {
-  const number = /^(\d{1,16})(:\d+)?$/.exec(eventId)?.[1];
+  const number = /^(\d{1,16})(:(\d+|gap))?$/.exec(eventId)?.[1];
   if (number !== undefined) return Number(number);
   const id = parseEventId(eventId);
   if (id === undefined) throw new CommandError('invalid_argument', 'params: last_event_id is no id of an event');

@@ -16,6 +16,8 @@ import {
 } from '@runyard/service-kit';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Scope } from '../access/scope.ts';
+import type { StreamRights } from '../auth/stream-rights.ts';
+import { userOf } from '../auth/user-caller.ts';
 import type { StreamPlaces } from '../streams/stream-places.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './follow-events.ts';
@@ -34,6 +36,8 @@ export interface ProtocolWebSocketParts {
   threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
   sources: EventSources;
   places: StreamPlaces;
+  /** Left out where the project does not decide about callers. */
+  rights?: StreamRights | undefined;
   logger: Logger;
 }
 
@@ -51,6 +55,11 @@ export class ProtocolWebSockets {
 
   constructor(parts: ProtocolWebSocketParts) {
     this.#parts = parts;
+  }
+
+  /** The number of open websockets. */
+  get size(): number {
+    return this.#open.size;
   }
 
   /** Returns whether a request asks for a websocket of the protocol. */
@@ -82,7 +91,7 @@ export class ProtocolWebSockets {
   }
 
   #serve(socket: WebSocket, req: IncomingMessage, caller: HandlerRequest['caller']): void {
-    const { command, subscription, threads, sources, logger } = this.#parts;
+    const { command, subscription, threads, sources, rights, logger } = this.#parts;
     const threadId = threadIdOf(req);
     const requestId = requestIdOf(req);
     const log = logger.child({ requestId });
@@ -100,6 +109,7 @@ export class ProtocolWebSockets {
       logger: log,
     });
     this.#open.add(open);
+    if (userOf(caller)) rights?.watch({ req, caller, threadId, connection: socket, end: () => open.refuse() });
     socket.once('close', () => this.#open.delete(open));
   }
 }
@@ -107,6 +117,9 @@ export class ProtocolWebSockets {
 function threadIdOf({ url = '' }: IncomingMessage): string {
   return PATH.exec(url)?.[1] ?? '';
 }
+
+/** Headers of the upgrade are those of all its commands: an idempotency key among them would be that of none. */
+const WITHOUT_KEY = { headers: {}, headersDistinct: {} };
 
 /** Returns a command, or a subscription, of a websocket as a request: without an answer of its own to write to. */
 function requestOf(
@@ -122,7 +135,7 @@ function requestOf(
     caller,
     headers: req.headers,
     signal: new AbortController().signal,
-    raw: req,
+    raw: WITHOUT_KEY,
     res,
     log,
   } as unknown as HandlerRequest;

@@ -1,13 +1,15 @@
 import { isUuid, type RunCreateStateful } from '@runyard/contracts';
-import type { RunEngine } from '@runyard/run-engine';
+import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { requirePermission } from '@runyard/service-kit';
 import type { RunRequest } from '../runs/run-arguments.ts';
 import type { RunService } from '../runs/run-service.ts';
+import { pendingInterrupts } from '../threads/pending-interrupts.ts';
 import type { StateService } from '../threads/state-service.ts';
 import type { StoredThread } from '../threads/stored-thread.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { CommandContext, CommandHandler, CommandResult } from './command-context.ts';
 import {
+  isStateless,
   MULTITASK_STRATEGIES,
   readInputRespond,
   readInputsRespond,
@@ -24,7 +26,7 @@ export interface RunCommandParts {
 }
 
 /** A worker of a release before the event protocol emits these instead: most of them can be converted. */
-const STREAM_MODES: RunCreateStateful['stream_mode'] = ['values', 'updates', 'custom', 'tasks'];
+export const STREAM_MODES: RunCreateStateful['stream_mode'] = ['values', 'updates', 'custom', 'tasks'];
 
 /** Commands that start runs. All require the permission to create runs. */
 export class RunCommands {
@@ -34,11 +36,15 @@ export class RunCommands {
     this.#parts = parts;
   }
 
-  /** Starts a run. On a thread that waits for answers the input is the answer, unless the run begins elsewhere. */
+  /**
+   * Starts a run. On a thread that waits for answers the input is the answer, unless the run begins elsewhere. With
+   * `on_completion: "delete"` the run is stateless: its thread has nothing before it, and is not kept.
+   */
   readonly start: CommandHandler = async (context, params) => {
     const { multitaskStrategy, ...rest } = params;
     const strategy = MULTITASK_STRATEGIES.includes(multitaskStrategy as string) ? multitaskStrategy : undefined;
     const request = readRunStart({ ...rest, ...(strategy !== undefined && { multitask_strategy: strategy }) });
+    if (isStateless(request)) return this.#create(context, request);
     const { input } = request;
     const isAnswer = input !== undefined && !beginsElsewhere(request) && (await this.#waitsForAnswer(context));
     if (!isAnswer) return this.#create(context, request);
@@ -69,14 +75,19 @@ export class RunCommands {
     if (state.created_at === null) {
       throw new CommandError('no_such_checkpoint', `The thread has no checkpoint ${checkpoint_id}`);
     }
-    const forked = await this.#create(context, { assistant_id, input, config, checkpoint_id });
-    return { ...forked, thread_id: context.threadId };
+    return this.#create(context, { assistant_id, input, config, checkpoint_id }, { thread_id: context.threadId });
   };
 
-  async #create({ threadId, caller, origin }: CommandContext, request: RunRequest): Promise<CommandResult> {
+  /** @param about further fields of the result */
+  async #create(
+    { threadId, caller, origin, keyed }: CommandContext,
+    request: RunRequest,
+    about: CommandResult = {},
+  ): Promise<CommandResult> {
     requirePermission(caller, 'runs:create');
-    const { runId } = await this.#parts.runs.create(
-      { ...origin, threadId, eventProtocol: 'v2' },
+    const resultOf = ({ runId }: Pick<RunRecord, 'runId'>) => ({ run_id: runId, ...about });
+    const { record } = await this.#parts.runs.create(
+      { ...origin, ...(isStateless(request) ? { statelessThreadId: threadId } : { threadId }), eventProtocol: 'v2' },
       {
         ...request,
         if_not_exists: 'create',
@@ -84,8 +95,9 @@ export class RunCommands {
         stream_subgraphs: true,
         stream_resumable: true,
       },
+      keyed && { request: keyed, answerOf: resultOf },
     );
-    return { run_id: runId };
+    return resultOf(record);
   }
 
   async #waitsForAnswer({ scope, threadId }: CommandContext): Promise<boolean> {
@@ -112,17 +124,6 @@ export class RunCommands {
 function beginsElsewhere({ config, checkpoint, checkpoint_id }: RunCreateStateful): boolean {
   const { checkpoint_id: configured } = config?.configurable ?? {};
   return Boolean(checkpoint_id || checkpoint?.checkpoint_id || configured);
-}
-
-/** Returns the ids of the interrupts that wait for an answer. */
-function pendingInterrupts({ status, interrupts }: StoredThread): Set<string> {
-  if (status !== 'interrupted' || !interrupts) return new Set();
-  const byTask = JSON.parse(Buffer.from(interrupts).toString('utf8')) as Record<string, { id?: string | null }[]>;
-  return new Set(
-    Object.values(byTask)
-      .flat()
-      .flatMap(({ id }) => id ?? []),
-  );
 }
 
 function readResponses(params: Record<string, unknown>) {

@@ -9,7 +9,7 @@ const HIDDEN_MS = 1_000;
 
 /**
  * Decides whether a subscriber may see the entries of a thread that did not exist, or was another one, when it came.
- * What it may not see looks as if it were not there.
+ * A subscriber gets no sign of the entries that are hidden from it.
  */
 export class ThreadAccess {
   readonly #threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { JsonObject, Nullable, ServerSentEvent } from '../common.ts';
 import { stringEnum } from './parts.ts';
@@ -119,7 +120,7 @@ const refused = {
 
 const tags = ['Event streaming'];
 
-export const sendCommand = defineOperation({
+export const sendCommand = defineCreation('runs', {
   tags,
   access: 'principal',
   operationId: 'sendCommand',

@@ -1,7 +1,7 @@
 /** Makes events of the event protocol from the stream modes of a LangGraph that does not make them. */
+import { MessageBlocks } from '../../message-blocks.ts';
 import type { GraphEvent } from '../langgraph/graph-types.ts';
 import { isMessage, isMessageChunk } from '../wire/wire-json.ts';
-import { MessageBlocks } from './message-blocks.ts';
 import type { Message } from './message-events.ts';
 import { NamespaceLifecycles } from './namespace-lifecycles.ts';
 import type { StreamChunk } from './older-streams.ts';
@@ -11,7 +11,7 @@ type JsonRecord = Record<string, unknown>;
 
 export class OlderProtocol {
   readonly #lifecycles = new NamespaceLifecycles();
-  readonly #messages = new Map<string, MessageBlocks>();
+  readonly #messages = new Map<string, BegunMessage>();
   readonly #completedMessages = new Set<string>();
 
   *convert([namespace, mode, payload]: StreamChunk): Generator<GraphEvent> {
@@ -51,23 +51,37 @@ export class OlderProtocol {
   *#addMessage(namespace: string[], [message, metadata]: [Message, JsonRecord]): Generator<GraphEvent> {
     if (!isMessage(message) || message.id === undefined || this.#completedMessages.has(message.id)) return;
     const { id } = message;
-    const { langgraph_node: node, run_id } = metadata;
-    const place = { namespace, node: typeof node === 'string' ? node : undefined };
-    const blocks = this.#messages.get(id) ?? new MessageBlocks(message, place, run_id);
-    this.#messages.set(id, blocks);
-    yield* blocks.add(message);
-    if (!isMessageChunk(message)) yield* this.#endMessage(id, blocks);
+    const { langgraph_node: node, run_id: runId } = metadata;
+    const type = message.getType?.() ?? message._getType();
+    const begun = this.#messages.get(id) ?? {
+      blocks: new MessageBlocks({ id, type, toolCallId: message.tool_call_id, runId }),
+      namespace,
+      node: typeof node === 'string' ? node : undefined,
+    };
+    this.#messages.set(id, begun);
+    yield* toMessageEvents(begun, begun.blocks.add(message));
+    if (!isMessageChunk(message)) yield* this.#endMessage(id, begun);
   }
 
   *#endMessages(): Generator<GraphEvent> {
-    for (const [id, blocks] of [...this.#messages]) yield* this.#endMessage(id, blocks);
+    for (const [id, begun] of [...this.#messages]) yield* this.#endMessage(id, begun);
   }
 
-  *#endMessage(id: string, blocks: MessageBlocks): Generator<GraphEvent> {
+  *#endMessage(id: string, begun: BegunMessage): Generator<GraphEvent> {
     this.#messages.delete(id);
     this.#completedMessages.add(id);
-    yield* blocks.end();
+    yield* toMessageEvents(begun, begun.blocks.end());
   }
+}
+
+interface BegunMessage {
+  blocks: MessageBlocks;
+  namespace: string[];
+  node: string | undefined;
+}
+
+function* toMessageEvents({ namespace, node }: BegunMessage, data: Iterable<JsonRecord>): Generator<GraphEvent> {
+  for (const each of data) yield eventOf('messages', namespace, each, node);
 }
 
 function eventOf(method: string, namespace: string[], data: unknown, node?: string): GraphEvent {

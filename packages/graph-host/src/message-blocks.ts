@@ -1,51 +1,72 @@
-/** Makes the content-block events of one message from its chunks, or from the whole of it. */
-import type { GraphEvent } from '../langgraph/graph-types.ts';
-import type { Message } from './message-events.ts';
-
 type Block = Record<string, unknown> & { type: string };
 
-interface Place {
-  namespace: string[];
-  node: string | undefined;
+/** A message, or a chunk of one, as objects of LangChain and their JSON both have it. */
+export interface BlockMessage {
+  content?: unknown;
+  tool_call_chunks?: unknown;
+  tool_calls?: unknown;
+  usage_metadata?: unknown;
+  [key: string]: unknown;
+}
+
+/** The facts about a message that its beginning tells. */
+export interface MessageBeginning {
+  id: string;
+  /** `human`, `system`, `tool`; anything else is the model. */
+  type: string;
+  toolCallId?: unknown;
+  /** The id of the model's own run. */
+  runId?: unknown;
 }
 
 const ROLES: Record<string, string> = { human: 'human', system: 'system', tool: 'tool' };
 
+/** Makes the data of the events of channel `messages` for one message, from its chunks or from the whole of it. */
 export class MessageBlocks {
-  readonly #place: Place;
   readonly #runId: unknown;
   readonly #start: Record<string, unknown>;
   #hasBegun = false;
+  #hasCalls = false;
+  #text = '';
   /** The block that has begun; its deltas are put together in it. */
   #open: { index: number; key: unknown; block: Block } | undefined;
   #count = 0;
   #usage: unknown;
 
-  constructor(message: Message, place: Place, runId: unknown) {
-    this.#place = place;
+  constructor({ id, type, toolCallId, runId }: MessageBeginning) {
     this.#runId = runId;
-    const type = message.getType?.() ?? message._getType();
-    const toolCallId = message.tool_call_id;
     this.#start = {
       role: ROLES[type] ?? 'ai',
-      id: message.id,
+      id,
       ...(typeof toolCallId === 'string' && { tool_call_id: toolCallId }),
     };
   }
 
-  *add(message: Message): Generator<GraphEvent> {
+  /** The text that was added so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** True when a call of a tool was added. */
+  get hasCalls(): boolean {
+    return this.#hasCalls;
+  }
+
+  *add(message: BlockMessage): Generator<Record<string, unknown>> {
     if (!this.#hasBegun) yield this.#event({ event: 'message-start', ...this.#start });
     this.#hasBegun = true;
     for (const [key, block] of blocksOf(message)) yield* this.#addBlock(key, block);
     this.#usage = message.usage_metadata ?? this.#usage;
   }
 
-  *end(): Generator<GraphEvent> {
+  *end(): Generator<Record<string, unknown>> {
     yield* this.#finishBlock();
     yield this.#event({ event: 'message-finish', ...(this.#usage ? { usage: this.#usage } : {}) });
   }
 
-  *#addBlock(key: unknown, block: Block): Generator<GraphEvent> {
+  *#addBlock(key: unknown, block: Block): Generator<Record<string, unknown>> {
+    if (block.type === 'tool_call_chunk') this.#hasCalls = true;
+    else if (block.type === 'text' && typeof block.text === 'string') this.#text += block.text;
     if (this.#open?.key !== key) {
       yield* this.#finishBlock();
       const begun = emptyBlock(block);
@@ -57,21 +78,20 @@ export class MessageBlocks {
     if (delta) yield this.#event({ event: 'content-block-delta', index, delta });
   }
 
-  *#finishBlock(): Generator<GraphEvent> {
+  *#finishBlock(): Generator<Record<string, unknown>> {
     if (!this.#open) return;
     const { index, block } = this.#open;
     this.#open = undefined;
     yield this.#event({ event: 'content-block-finish', index, content: finishedBlock(block) });
   }
 
-  #event(data: Record<string, unknown>): GraphEvent {
-    const run = this.#runId === undefined ? {} : { run_id: this.#runId };
-    return { method: 'messages', params: { ...this.#place, timestamp: Date.now(), data: { ...data, ...run } } };
+  #event(data: Record<string, unknown>): Record<string, unknown> {
+    return this.#runId === undefined ? data : { ...data, run_id: this.#runId };
   }
 }
 
 /** Returns the blocks of a chunk or a message, each with a key that chunks of the same block share. */
-function* blocksOf(message: Message): Generator<[key: unknown, Block]> {
+function* blocksOf(message: BlockMessage): Generator<[key: unknown, Block]> {
   const { content, tool_call_chunks: chunks, tool_calls: calls } = message;
   if (typeof content === 'string') {
     if (content !== '') yield ['text', { type: 'text', text: content }];
