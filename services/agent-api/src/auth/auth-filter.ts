@@ -5,6 +5,7 @@
  */
 import { toSqlText } from '@runyard/database';
 import type { Scope } from '@runyard/run-engine';
+import { isFields } from '../http/fields.ts';
 
 /** A handler's filter that cannot be applied: nothing is allowed then. */
 export class AuthFilterError extends Error {
@@ -33,7 +34,7 @@ export function compileFilter(filter: unknown): Scope {
 }
 
 function compile(filter: unknown, place: string, depth: number): Alternative[] {
-  if (!isObject(filter)) throw new AuthFilterError(`${place} is not an object`);
+  if (!isFields(filter)) throw new AuthFilterError(`${place} is not an object`);
   if (depth > DEPTH_MAX) throw new AuthFilterError(`it is nested more than ${DEPTH_MAX} levels deep`);
   return Object.entries(filter).reduce<Alternative[]>(
     (all, [key, condition]) => combine(all, compileEntry(key, condition, `${place}.${key}`, depth)),
@@ -47,7 +48,7 @@ function compileEntry(key: string, condition: unknown, place: string, depth: num
     return key === '$or' ? limit(parts.flat()) : parts.reduce(combine);
   }
   if (key.startsWith('$')) throw new AuthFilterError(`${place} is an unknown operator`);
-  if (!isObject(condition)) return [new Map([[key, { equals: requireScalar(condition, place) }]])];
+  if (!isFields(condition)) return [new Map([[key, { equals: requireScalar(condition, place) }]])];
   const operators = Object.entries(condition);
   if (operators.length === 0) throw new AuthFilterError(`${place} has no operator`);
   return operators.reduce<Alternative[]>(
@@ -106,8 +107,4 @@ function requireScalar(value: unknown, place: string): Scalar {
   if (typeof value === 'string' && value === toSqlText(value)) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new AuthFilterError(`${place} is not a storable text, number, boolean or null`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TSchema } from 'typebox';
+import { type Fields, isFields } from '../http/fields.ts';
 import type { AuthEvent } from './auth-events.ts';
-
-type Fields = Record<string, unknown>;
 
 /** The parts of a request that the project's handlers see, and may change. */
 export interface RequestParts {
@@ -90,8 +89,4 @@ export function omit(value: Fields, names: Fields): Fields {
 function split(value: Fields, names: readonly string[]): [Fields, Fields] {
   const named = Object.fromEntries(names.map((name) => [name, true]));
   return [pick(value, named), omit(value, named)];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,8 @@ export interface UserCaller extends Principal {
   user: AuthUser;
 }
 
+const PROJECT_USER = 'project_user';
+
 /** The user that Studio acts as. Handlers know it by `isStudioUser` of the SDK. */
 const STUDIO_USER: AuthUser = {
   identity: 'langgraph-studio-user',
@@ -27,10 +29,15 @@ export function creatorOf(caller: Principal): { userId: string; user: AuthUser |
   return { userId: user?.identity ?? caller.identity, user };
 }
 
+/** Returns whether the project's handler says who this caller is, and not the platform. */
+export function isProjectUser({ kind }: Principal): boolean {
+  return kind === PROJECT_USER;
+}
+
 /** A user whom the project's handler has let in. The platform knows nothing about it. */
 export function projectUser(user: AuthUser): UserCaller {
   return {
-    kind: 'project_user',
+    kind: PROJECT_USER,
     identity: user.identity,
     organizationId: '',
     permissions: WORKSPACE_PERMISSIONS,

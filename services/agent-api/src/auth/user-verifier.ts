@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PRINCIPAL_HEADER } from '@runyard/contracts';
 import type { GraphHost, ProjectExport } from '@runyard/graph-host';
 import type { PrincipalVerifier } from '@runyard/service-kit';
-import { requestBaseUrl } from '../http/base-url.ts';
-import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
+import { projectRequestOf } from '../http/project-request.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
 import { AuthCache, type AuthCacheSettings } from './auth-cache.ts';
 import { keyUser, projectUser, studioUser, type UserCaller } from './user-caller.ts';
@@ -49,8 +48,7 @@ export class UserVerifier implements PrincipalVerifier {
   async #ask(req: IncomingMessage) {
     const { source, host } = this.#options;
     const running = await host.requireRunning();
-    const question = { source, method: req.method ?? 'GET', url: urlOf(req), headers: headersOf(req) };
-    const answer = await askProject(() => running.authenticate(question));
+    const answer = await askProject(() => running.authenticate({ source, ...projectRequestOf(req) }));
     if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
     return answer.user;
   }
@@ -59,17 +57,4 @@ export class UserVerifier implements PrincipalVerifier {
 /** Returns whether a platform key came, as the gateway reports it or as sent, and nothing else. */
 function hasKeyAlone({ headers }: IncomingMessage): boolean {
   return headers.authorization === undefined && (headers['x-api-key'] ?? headers[PRINCIPAL_HEADER]) !== undefined;
-}
-
-/** Returns the URL by which the client reached the server. The path stays as it was sent. */
-function urlOf({ headers, url = '/' }: IncomingMessage): string {
-  const base = requestBaseUrl(headers);
-  return `${URL.canParse(base) ? base : 'http://localhost'}${url.startsWith('/') ? url : `/${url}`}`;
-}
-
-function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
-  const pairs = rawHeaders.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] as string]] : [],
-  );
-  return pairs.filter(([name]) => !PLATFORM_HEADERS.has(name.toLowerCase()));
 }

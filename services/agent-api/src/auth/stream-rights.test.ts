@@ -1,0 +1,92 @@
+import { EventEmitter, once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { ForbiddenError, silentLogger, UnauthorizedError, UnavailableError } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { describe, expect, it } from 'vitest';
+import { type Scope, UNRESTRICTED } from '../access/scope.ts';
+import { StreamRights } from './stream-rights.ts';
+
+const ADA = { kind: 'project_user', identity: 'ada', organizationId: '', permissions: [] } as const;
+
+/** Watches a stream of Ada's whose project answers as the test says. */
+function watch(answers: {
+  authenticate?: () => object;
+  authorize?: () => Scope;
+  /** Says whether the thread is in the user's scope. */
+  isThere?: () => boolean;
+}) {
+  const connection = new EventEmitter();
+  let asked = 0;
+  let isEnded = false;
+  const rights = new StreamRights({
+    verifier: {
+      authenticate: async () => {
+        asked += 1;
+        return (answers.authenticate?.() ?? ADA) as typeof ADA;
+      },
+    },
+    authorizer: {
+      authorize: async (_caller, _event, value) => ({ scope: answers.authorize?.() ?? UNRESTRICTED, value }),
+    },
+    threads: { findWithoutState: async () => (answers.isThere?.() ? ({} as never) : undefined) },
+    logger: silentLogger,
+    everyMs: 5,
+  });
+  rights.watch({
+    req: {} as IncomingMessage,
+    caller: ADA,
+    threadId: 'thread',
+    connection,
+    end: () => {
+      isEnded = true;
+      connection.emit('close');
+    },
+  });
+  return { ended: once(connection, 'close'), connection, asked: () => asked, hasEnded: () => isEnded };
+}
+
+const OF_ADA: Scope = [{ owner: 'ada' }];
+const OF_BOB: Scope = [{ owner: 'bob' }];
+/** Returns a function that answers so the first time, and otherwise from then on. */
+function changing<Answer>(first: Answer, later: Answer): () => Answer {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count === 1 ? first : later;
+  };
+}
+const refuse = (error: Error) => () => {
+  throw error;
+};
+
+describe('a stream of a user', () => {
+  it.each([
+    [
+      'is not let in any more',
+      { authenticate: refuse(new UnauthorizedError('Who are you?', { code: 'user_unauthenticated' })) },
+    ],
+    ['is somebody else by now', { authenticate: () => ({ ...ADA, identity: 'bob' }) }],
+    [
+      'may not read threads any more',
+      { authorize: refuse(new ForbiddenError('Forbidden', { code: 'denied_by_project' })) },
+    ],
+    ['sees other threads than before', { authorize: changing<Scope>(OF_ADA, OF_BOB) }],
+    ['does not see the thread any more', { authorize: () => OF_ADA, isThere: changing(true, false) }],
+  ])('ends once the user %s', async (_, answers) => {
+    await watch(answers).ended;
+  });
+
+  it.each([
+    ['the user may still read the thread', {}],
+    [
+      'the project cannot answer',
+      { authenticate: refuse(new UnavailableError('The project does not answer', { code: 'project_unresponsive' })) },
+    ],
+    ['the thread is hidden, or yet to come', { authorize: () => OF_ADA, isThere: () => false }],
+  ])('goes on while %s', async (_, answers) => {
+    const { connection, asked, hasEnded } = watch(answers);
+    await waitFor(() => asked() >= 4, { what: 'four questions' });
+    expect(hasEnded()).toBe(false);
+    connection.emit('close');
+  });
+});

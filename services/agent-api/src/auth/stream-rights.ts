@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  AppError,
+  abortResponse,
+  type Logger,
+  type Middleware,
+  type Principal,
+  type PrincipalVerifier,
+} from '@runyard/service-kit';
+import { isRestricted, type Scope } from '../access/scope.ts';
+import { ProjectRefusalError } from './auth-answers.ts';
+import type { Authorizer } from './authorizer.ts';
+import { isProjectUser, userOf } from './user-caller.ts';
+
+/** Milliseconds between two questions about one stream. */
+const ASK_EVERY_MS = 60_000;
+
+/** Operations whose answers have no end of their own; the others end with their run. */
+const ENDLESS: ReadonlySet<string> = new Set(['joinThreadStream', 'streamEvents']);
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+export interface StreamRightsOptions {
+  verifier: PrincipalVerifier;
+  authorizer: Pick<Authorizer, 'authorize'>;
+  /** Returns undefined for a thread that is not in the scope. */
+  threads: { findWithoutState(scope: Scope, threadId: string): Promise<unknown> };
+  logger: Logger;
+  /** Default a minute. */
+  everyMs?: number;
+}
+
+/** A stream of a thread that its client alone ends, or a websocket. */
+export interface WatchedStream {
+  /** The request that opened it. */
+  req: IncomingMessage;
+  /** The caller as it was then. */
+  caller: Principal;
+  threadId: string;
+  connection: { once(event: 'close', listener: () => void): unknown };
+  /** Ends it, so that its client comes back and is refused. */
+  end(): void;
+}
+
+/** The part of the thread that a caller may see; `refused` when that is nothing. */
+type Rights = { scope: Scope; seesThread: boolean } | 'refused';
+
+/**
+ * Ends streams whose callers have lost the right to them, where the project decides about callers: it asks the project
+ * again while a stream is open. A project that cannot answer ends none.
+ */
+export class StreamRights {
+  readonly #options: StreamRightsOptions;
+
+  constructor(options: StreamRightsOptions) {
+    this.#options = options;
+  }
+
+  /** Middleware: a stream of a thread ends when the project refuses its caller. */
+  readonly endWhenRefused: Middleware = ({ operation, handler }) => ({
+    operation,
+    handler: async (request) => {
+      const { raw, res, caller } = request;
+      // The project's own code is not asked about.
+      if (ENDLESS.has(operation.operationId) && userOf(caller) && !res.closed) {
+        const { thread_id: threadId } = request.params as { thread_id: string };
+        this.watch({ req: raw, caller, threadId, connection: res, end: () => abortResponse(res) });
+      }
+      return handler(request);
+    },
+  });
+
+  /** Asks about a stream until its connection is closed, and ends it when its caller may see less than before. */
+  watch(stream: WatchedStream): void {
+    let known = this.#ask(stream);
+    const timer = setInterval(async () => {
+      const [before, now] = await Promise.all([known, this.#ask(stream)]);
+      if (now === undefined) return;
+      known = Promise.resolve(now);
+      if (!hasLost(before, now)) return;
+      clearInterval(timer);
+      stream.end();
+    }, this.#options.everyMs ?? ASK_EVERY_MS);
+    stream.connection.once('close', () => clearInterval(timer));
+  }
+
+  /** Returns undefined when the project cannot answer. */
+  async #ask({ req, caller, threadId }: WatchedStream): Promise<Rights | undefined> {
+    const { verifier, authorizer, threads, logger } = this.#options;
+    try {
+      // The gateway follows the rights of others, whose proof of now is short-lived.
+      const current = isProjectUser(caller) ? await verifier.authenticate(req) : caller;
+      if (current.identity !== caller.identity) return 'refused';
+      const { scope } = await authorizer.authorize(current, 'threads:read', { thread_id: threadId });
+      const seesThread = isRestricted(scope) && (await threads.findWithoutState(scope, threadId)) !== undefined;
+      return { scope, seesThread };
+    } catch (error) {
+      if (isRefusal(error)) return 'refused';
+      logger.warn('rights to a stream not asked about, will retry', { error });
+      return undefined;
+    }
+  }
+}
+
+/** A stream of a thread that its caller never saw tells nothing by its end. */
+function hasLost(before: Rights | undefined, now: Rights): boolean {
+  if (now === 'refused') return true;
+  if (before === undefined || before === 'refused') return false;
+  return !isDeepStrictEqual(now.scope, before.scope) || (before.seesThread && !now.seesThread);
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ProjectRefusalError || (error instanceof AppError && REFUSALS.has(error.status));
+}
