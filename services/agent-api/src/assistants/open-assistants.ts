@@ -13,6 +13,7 @@ import { AssistantRemoval, type AssistantRemovalOptions } from './assistant-remo
 import { assistantRoutes } from './assistant-routes.ts';
 import { AssistantService } from './assistant-service.ts';
 import { AssistantStore } from './assistant-store.ts';
+import { AssistantTools } from './assistant-tools.ts';
 import { readAssistantVariables } from './assistant-variables.ts';
 import { AssistantVersionStore } from './assistant-version-store.ts';
 import { AssistantVisibility } from './assistant-visibility.ts';
@@ -23,6 +24,7 @@ export interface Assistants {
   lookup: AssistantLookup;
   service: AssistantService;
   graphs: AssistantGraphService;
+  tools: AssistantTools;
   routes: GuardedOperation[];
 }
 
@@ -65,6 +67,7 @@ export async function openAssistants(parts: AssistantParts): Promise<Assistants>
     lookup: new AssistantLookup(pool, ids, cipher),
     service,
     graphs: graphService,
+    tools: new AssistantTools(prisma, visibility, cipher),
     routes: [
       ...assistantRoutes(service, parts.keys, guard),
       ...assistantGraphRoutes(graphService, configurableHeaders, guard),

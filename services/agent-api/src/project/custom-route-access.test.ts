@@ -45,6 +45,14 @@ describe('http.enable_custom_route_auth', () => {
     }
   });
 
+  it('whatever it is, MCP clients may look for the issuer of tokens', () => {
+    const { access } = accessWith(true);
+    const wellKnown = '/.well-known/oauth-protected-resource';
+    const isOpen = (path: string) => access.isOpen(request(path));
+    expect(['', '/mcp', '/mcp?a=1'].map((rest) => isOpen(wellKnown + rest))).toEqual([true, true, true]);
+    expect(['/', '/mcp/', '/threads'].map((rest) => isOpen(wellKnown + rest))).toEqual([false, false, false]);
+  });
+
   it('false opens every route', () => {
     const { access } = accessWith(false);
     expect(access.isOpen(request('/custom'))).toBe(true);

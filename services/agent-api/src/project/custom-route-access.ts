@@ -1,11 +1,19 @@
 import type { IncomingMessage } from 'node:http';
+import { MCP_PATH, PROTECTED_RESOURCE_PATH } from '@runyard/contracts';
 import { ForbiddenError, type Principal, type PrincipalVerifier } from '@runyard/service-kit';
 import { ROUTE_EVENT } from '../auth/auth-events.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { CustomRoutePolicy } from '../http/custom-routes.ts';
 
-/** The one path that is open in every project with an `auth.path`, spelled exactly so. */
-const OPEN_PATH = '/noauth';
+/**
+ * The paths that are open in every project with an `auth.path`, spelled exactly so: one for whatever the project likes,
+ * and those where it tells MCP clients who issues tokens for its users.
+ */
+const OPEN_PATHS: ReadonlySet<string> = new Set([
+  '/noauth',
+  PROTECTED_RESOURCE_PATH,
+  `${PROTECTED_RESOURCE_PATH}${MCP_PATH}`,
+]);
 
 export interface CustomRouteAccessOptions {
   principal: PrincipalVerifier;
@@ -27,7 +35,7 @@ export class CustomRouteAccess {
     const { authorizer, policy } = this.#options;
     if (authorizer === undefined) return false;
     // The path is compared as it was sent: what is encoded, doubled or in other case is another path.
-    return policy === 'open' || url.split('?', 1)[0] === OPEN_PATH;
+    return policy === 'open' || OPEN_PATHS.has(url.split('?', 1)[0]!);
   }
 
   /**

@@ -58,6 +58,7 @@ export const HttpSection = Type.Object(
     disable_store: flag('404 for the store.'),
     disable_mcp: flag('404 for `/mcp`.'),
     disable_a2a: flag('404 for `/a2a`.'),
+    disable_agui: flag('404 for `/agui`.'),
     disable_meta: flag(
       '404 for `/`, `/info`, `/metrics`, `/docs` and `/openapi.json`; `/ok` stays and checks nothing.',
     ),

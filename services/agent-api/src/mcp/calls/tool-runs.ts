@@ -1,0 +1,162 @@
+import type { RunEngine } from '@runyard/run-engine';
+import { appendEnd, CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
+import { ConflictError, type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { ToolTask } from '../../a2a/tasks/task-store.ts';
+import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
+import type { ProtocolAccess } from '../../protocols/access.ts';
+import type { RunOrigin } from '../../runs/accepted-run.ts';
+import type { RunService } from '../../runs/run-service.ts';
+import type { ThreadService } from '../../threads/thread-service.ts';
+import { invalidParams } from '../protocol/mcp-error.ts';
+import { toGraphInput } from '../tools/input-schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import { CUSTOM_MODE, STEP_MODE } from './call-progress.ts';
+
+export interface ToolRunsOptions {
+  access: ProtocolAccess;
+  engine: Pick<RunEngine, 'currentEpoch' | 'findRuns'>;
+  runs: Pick<RunService, 'cancel' | 'create'>;
+  streams: Pick<RunStreams, 'append'>;
+  threads: Pick<ThreadService, 'delete'>;
+}
+
+type Requester = Pick<HandlerRequest, 'caller' | 'headers' | 'res'>;
+
+/** The request of a client to a tool. */
+export interface ToolCallRequest {
+  tool: Tool;
+  arguments: Fields;
+  context: Fields | undefined;
+  /** True when steps are reported. */
+  hasProgress: boolean;
+  /** True when the call may wait for answers, or become a task: its thread is kept for `ttlMs` milliseconds then. */
+  isKept: boolean;
+  ttlMs: number;
+  /** Names the request among those of its client; undefined when nobody can cancel it by that. */
+  requestKey?: string | undefined;
+}
+
+/** The run of a call. */
+export interface ToolRun {
+  scope: Scope;
+  threadId: string;
+  runId: string;
+  /** The first run of the call. */
+  taskId: string;
+  isKept: boolean;
+  createdAt: string;
+  ttlMs: number;
+}
+
+const MS_PER_MINUTE = 60_000;
+
+/** Makes and ends the runs of calls, as the project lets the caller. */
+export class ToolRuns {
+  readonly #options: ToolRunsOptions;
+
+  constructor(options: ToolRunsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the run is durable. @throws ForbiddenError, McpError, and what `RunService.create` throws */
+  async begin(requester: Requester, call: ToolCallRequest): Promise<ToolRun> {
+    const { tool, isKept, ttlMs, requestKey } = call;
+    const { assistantId } = tool.assistant;
+    const origin = await this.#originOf(requester, { assistantId, threadId: null });
+    const runId = uuidv7();
+    const kept: Pick<RunOrigin, 'task' | 'threadId' | 'threadTtl'> = {
+      threadId: uuidv7(),
+      task: { taskId: runId, pushConfigs: [] },
+      threadTtl: { strategy: 'delete', minutes: ttlMs / MS_PER_MINUTE },
+    };
+    const { record, threadId } = await this.#options.runs.create(
+      { ...origin.run, runId, ...(isKept && kept) },
+      {
+        assistant_id: assistantId,
+        input: toGraphInput(call.arguments, tool.input),
+        if_not_exists: 'create',
+        stream_mode: call.hasProgress ? [STEP_MODE, CUSTOM_MODE] : [CUSTOM_MODE],
+        metadata: {
+          ...origin.metadata,
+          mcp_tool: tool.name,
+          ...(isKept && { mcp_ttl_ms: ttlMs }),
+          ...(requestKey !== undefined && { mcp_request: requestKey }),
+        },
+        ...(call.context && { context: call.context }),
+      },
+    );
+    const createdAt = record.createdAt.toISOString();
+    return { scope: origin.run.scope, threadId, runId, taskId: runId, isKept, createdAt, ttlMs };
+  }
+
+  /**
+   * Resumes a task with the answers to what it asked. Returns undefined when somebody else was faster: of two answers
+   * at once one counts. @throws as `begin`
+   */
+  async resume(requester: Requester, task: ToolTask, resume: unknown): Promise<ToolRun | undefined> {
+    const { assistantId, contextId: threadId, taskId, createdAt, ttlMs } = task;
+    const origin = await this.#originOf(requester, { assistantId, threadId });
+    const [first] = await this.#options.engine.findRuns([taskId]);
+    const { context, stream_mode: streamMode } = first?.kwargs ?? {};
+    const request = first?.metadata.mcp_request;
+    const runId = uuidv7();
+    try {
+      await this.#options.runs.create(
+        { ...origin.run, threadId, runId, task: { taskId, pushConfigs: [] } },
+        {
+          assistant_id: assistantId,
+          command: { resume } as NonNullable<Parameters<RunService['create']>[1]['command']>,
+          multitask_strategy: 'reject',
+          stream_mode: streamMode as [typeof CUSTOM_MODE],
+          metadata: { ...origin.metadata, ...(request !== undefined && { mcp_request: request }) },
+          ...(isFields(context) && Object.keys(context).length > 0 && { context }),
+        },
+      );
+    } catch (error) {
+      if (error instanceof ConflictError) return undefined;
+      if (error instanceof NotFoundError) throw invalidParams('The task does not exist any more');
+      throw error;
+    }
+    return { scope: origin.run.scope, threadId, runId, taskId, isKept: true, createdAt, ttlMs };
+  }
+
+  /** Orders the end of a run that is in flight; does nothing for others. */
+  async cancel(scope: Scope, { threadId, runId }: Pick<ToolRun, 'threadId' | 'runId'>, reason: string): Promise<void> {
+    const selection = { threadId, runIds: [runId] };
+    await this.#options.runs.cancel(scope, selection, 'interrupt', reason).catch(ignoreNotFound);
+  }
+
+  /** Deletes the thread of a call that has ended. */
+  async discard({ isKept, threadId }: Pick<ToolRun, 'isKept' | 'threadId'>): Promise<void> {
+    if (isKept) await this.#options.threads.delete(UNRESTRICTED, threadId).catch(ignoreNotFound);
+  }
+
+  /** Tells whoever waits for another run of the call that there is none. */
+  async publishEnd({ contextId: threadId, runId }: Pick<ToolTask, 'contextId' | 'runId'>): Promise<void> {
+    const { engine, streams } = this.#options;
+    const currentEpoch = (thread: string) => engine.currentEpoch(thread);
+    const epoch = await currentEpoch(threadId);
+    if (epoch === undefined) return;
+    const end = { runId, attempt: 1, kind: CONTROL_KINDS.end, event: 'end', data: '{"status":"interrupted"}' };
+    await appendEnd({ streams, currentEpoch }, { fence: { threadId, epoch }, isResumable: false }, [end]);
+  }
+
+  async #originOf(requester: Requester, about: { assistantId: string; threadId: string | null }) {
+    const { access } = this.#options;
+    const { scope, value } = await access.ask(requester, {
+      event: 'threads:create_run',
+      value: { thread_id: about.threadId, assistant_id: about.assistantId, metadata: {}, kwargs: {} },
+    });
+    return {
+      run: { ...access.creatorOf(requester), scope, assistantScope: UNRESTRICTED },
+      metadata: isFields(value.metadata) ? value.metadata : {},
+    };
+  }
+}
+
+/** It has ended, or was deleted, meanwhile. */
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof NotFoundError)) throw error;
+}

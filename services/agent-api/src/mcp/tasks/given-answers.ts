@@ -1,0 +1,54 @@
+import { toSqlJson } from '@runyard/database';
+import type { DataCipher } from '@runyard/encryption';
+import type pg from 'pg';
+import { IS_NEWEST_OF_THREAD, type ToolTask } from '../../a2a/tasks/task-store.ts';
+import { type Fields, isFields } from '../../http/fields.ts';
+
+const KEY = 'mcp_answers';
+
+/**
+ * Stores the answers to some of the questions of a task until the rest is there: in the metadata of the run that asks,
+ * encrypted where the deployment encrypts.
+ */
+export class GivenAnswers {
+  readonly #pool: pg.Pool;
+  readonly #cipher: DataCipher;
+
+  constructor(pool: pg.Pool, cipher: DataCipher) {
+    this.#pool = pool;
+    this.#cipher = cipher;
+  }
+
+  /**
+   * Adds answers, by interrupt, and returns all that there are; undefined when the task does not wait any more. The
+   * first answer to an interrupt counts. Callers have found the task within their scope.
+   */
+  async add({ runId, contextId }: Pick<ToolTask, 'runId' | 'contextId'>, answers: Fields): Promise<Fields | undefined> {
+    const { rows } = await this.#pool.query<{ answers: unknown }>({
+      name: 'agent_api_give_answers',
+      text: `UPDATE run n
+             SET metadata = n.metadata || jsonb_build_object('${KEY}', $3::jsonb || coalesce(n.metadata -> '${KEY}', '{}'))
+             WHERE n.run_id = $1 AND n.thread_id = $2 AND n.status = 'success' AND ${IS_NEWEST_OF_THREAD}
+             RETURNING n.metadata -> '${KEY}' AS answers`,
+      values: [runId, contextId, toSqlJson(this.#encrypt(answers))],
+    });
+    return rows[0] && this.#decrypt(rows[0].answers);
+  }
+
+  /** Returns the answers that a run has in its metadata. @throws EncryptionError */
+  of(metadata: Record<string, unknown>): Fields {
+    return this.#decrypt(metadata[KEY]);
+  }
+
+  #encrypt(answers: Fields): Record<string, string> {
+    const encrypt = (value: unknown) => this.#cipher.encrypt(Buffer.from(JSON.stringify(value))).toString('base64');
+    return Object.fromEntries(Object.entries(answers).map(([id, value]) => [id, encrypt(value)]));
+  }
+
+  #decrypt(stored: unknown): Fields {
+    if (!isFields(stored)) return {};
+    const decrypt = (text: unknown) =>
+      JSON.parse(this.#cipher.decrypt(Buffer.from(String(text), 'base64')).toString()) as unknown;
+    return Object.fromEntries(Object.entries(stored).map(([id, text]) => [id, decrypt(text)]));
+  }
+}
