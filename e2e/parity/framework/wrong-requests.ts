@@ -20,7 +20,7 @@ const CANDIDATES: unknown[] = [-7, 'zap wrong', true, [[7]], { wrong: true }];
  */
 export function wrongRequests(operation: Operation): WrongRequest[] {
   // Faults of its requests are errors of its own protocol.
-  if (operation.tags.includes('A2A')) return [];
+  if (operation.tags.includes('A2A') || operation.tags.includes('MCP')) return [];
   const right: ParityRequest = {
     params: { ...(operation.examples?.params as Record<string, string> | undefined) },
     query: { ...(operation.examples?.query as Record<string, unknown> | undefined) },

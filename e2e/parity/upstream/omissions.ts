@@ -26,7 +26,10 @@ export const OMISSIONS: Omission[] = [
     what: ['header.accept', 400, 404, 500],
     why: 'answers do not depend on it, and what is wrong with a call is an error of JSON-RPC with the status 200',
   },
-  { operations: ['POST /mcp/', 'GET /mcp/', 'DELETE /mcp/'], why: 'the Model Context Protocol is not available' },
+  {
+    operations: ['POST /mcp/', 'GET /mcp/', 'DELETE /mcp/'],
+    why: 'the path is `/mcp`, as clients ask it; other methods than POST are answered 405',
+  },
   { operations: SEARCHES, what: [404], why: 'what matches nothing is an empty answer, or 0' },
   { operations: DELETIONS, what: [200], why: 'the answer has no body: it is 204' },
   {

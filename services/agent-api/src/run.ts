@@ -19,9 +19,11 @@ import { pushContent } from './a2a/push/push-content.ts';
 import { createCallerVerifier } from './access/authentication.ts';
 import type { RequireRun } from './access/require-run.ts';
 import { UNRESTRICTED } from './access/scope.ts';
+import { openAgUi } from './ag-ui/open-ag-ui.ts';
 import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
 import { openUsers } from './auth/open-users.ts';
 import { type GuardedOperation, RouteGuard } from './auth/route-guard.ts';
+import { StreamRights } from './auth/stream-rights.ts';
 import { reportUncoveredEvents } from './auth/uncovered-events.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
@@ -34,11 +36,13 @@ import { protocolRoutes } from './event-protocol/protocol-routes.ts';
 import { ProtocolWebSockets } from './event-protocol/protocol-web-sockets.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
+import { openMcp } from './mcp/open-mcp.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
 import { SweepMetrics } from './meta/sweep-metrics.ts';
 import { openServedProject } from './project/open-served-project.ts';
 import { reachableUrl, ServerRegistration } from './project/server-registration.ts';
+import { openProtocolAccess } from './protocols/access.ts';
 import { createRescueRounds } from './runs/rescue-rounds.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { RunResults } from './runs/run-results.ts';
@@ -55,12 +59,12 @@ import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 /** Runs one process of a deployment's API. Its state is in Postgres; others like it may run beside it. */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
-  const { lifecycle, logger, metrics } = context;
+  const { lifecycle, logger, metrics, tracing } = context;
   metrics.identify(deploymentMetricIdentity(config));
   const callers = createCallerVerifier(config, logger);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
-  const { project, environment, cipher, loopback, host } = served;
+  const { project, environment, cipher, encryption, loopback, host } = served;
   const users = openUsers(project, host, callers);
   const hasUsers = users !== undefined;
   const guard = new RouteGuard(users?.authorizer);
@@ -70,7 +74,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const tracingProject = tracingProjectOf(environment);
 
   const { streams, wakeups, openSignals, use: redis } = openRedis(config, context, cipher);
-  const { pool, prisma } = await openDatabase(config, context);
+  const { pool, prisma } = await openDatabase(config, context, cipher);
+  await encryption?.open(served.loaded);
   const relay = openOutbox(config, context, pool);
   const keys = openIdempotencyKeys(
     { pool, cipher: cipher, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS },
@@ -155,6 +160,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     webhooks: webhooks.targets,
     tracingProject,
     hasUsers,
+    tracing,
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.wake() });
@@ -169,7 +175,18 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { open, watch, ends } = readers;
   const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT });
   results.observe(metrics);
-  const answers = new RunAnswers(runs, { engine, streams, watch, ends, open, results }, feedback.tokens);
+  const answerSources = { engine, streams, watch, ends, open, results };
+  const answers = new RunAnswers(runs, answerSources, feedback.tokens);
+  const agUi = openAgUi({
+    assistants,
+    threads: threads.store,
+    runs,
+    sources: answerSources,
+    keys,
+    configurableHeaders: http.configurableHeaders,
+    guard,
+    authorizer: users?.authorizer,
+  });
   const a2a = await retryStartStep(
     () =>
       openA2a({
@@ -183,6 +200,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         runs,
         streams,
         readers,
+        resultBudget: results.budget,
         webhooks,
         configurableHeaders: http.configurableHeaders,
         guard,
@@ -190,9 +208,41 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       }),
     context,
   );
-  registerDeploymentMetrics(metrics, { engine, pool, redis, open });
+  const access = openProtocolAccess({
+    authorizer: users?.authorizer,
+    configurableHeaders: http.configurableHeaders,
+  });
+  const mcp = await retryStartStep(
+    () =>
+      openMcp({
+        config,
+        project,
+        pool,
+        cipher,
+        engine,
+        threads,
+        assistants,
+        runs,
+        results,
+        streams,
+        readers,
+        access,
+        cors: http.cors,
+        guard,
+        logger,
+      }),
+    context,
+  );
 
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
+  const rights =
+    users &&
+    new StreamRights({
+      verifier: { authenticate: (req) => users.verifier.authenticate(loopback.authenticatedRequest(req)) },
+      authorizer: users.authorizer,
+      threads: threads.store,
+      logger,
+    });
   const sources = { streams, ...readers };
   const protocol = protocolRoutes({
     runs,
@@ -202,11 +252,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     streams,
     sources,
     configurableHeaders: http.configurableHeaders,
+    keys,
     guard,
   });
+  const inContext = encryption ? [encryption.encryptInContext] : [];
   const [command, subscription] = withMiddleware(
     [protocol.command, protocol.subscription],
-    [mapDatabaseOutages, mapInvalidData, requireOperationPermission],
+    [mapDatabaseOutages, mapInvalidData, requireOperationPermission, ...inContext],
   ) as [BoundOperation, BoundOperation];
   const protocolSockets = new ProtocolWebSockets({
     command,
@@ -214,8 +266,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threads: threads.store,
     sources,
     places,
+    rights,
     logger,
   });
+  registerDeploymentMetrics(metrics, { engine, pool, redis, open, webSockets: protocolSockets });
 
   await served.loaded;
   if (users) reportUncoveredEvents(await users.authorizer.load(), logger);
@@ -237,6 +291,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...store.routes,
     ...ui.routes,
     ...a2a.routes,
+    ...agUi.routes,
+    ...mcp.routes,
     ...metaRoutes({ context, config, readiness, reports, guard, isInfoPublic: hasUsers }),
   ];
   const projectApp = await serveRequests({
@@ -255,6 +311,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       mapInvalidData,
       requireOperationPermission,
       places.limitOpenStreams,
+      ...(rights ? [rights.endWhenRefused] : []),
+      ...inContext,
     ]),
   });
   const registration = new ServerRegistration({

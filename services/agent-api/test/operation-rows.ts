@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
 import type { AuthEvent } from '../src/auth/auth-events.ts';
 
@@ -14,6 +15,10 @@ export interface Things {
   checkpointId: string;
   assistantId: string;
   cronId: string;
+  /** A task of A2A that waits for input, the thread that is its context, and where it is reported to. */
+  taskId: string;
+  contextId: string;
+  pushConfigId: string;
 }
 
 export interface Asked {
@@ -54,6 +59,25 @@ const thread = (its: Things) => ({ params: { thread_id: its.threadId } });
 const run = (its: Things) => ({ params: { thread_id: its.threadId, run_id: its.runId } });
 const pendingRun = (its: Things) => ({ params: { thread_id: its.busyThreadId, run_id: its.pendingRunId } });
 const cron = (its: Things) => ({ params: { cron_id: its.cronId } });
+const task = (its: Things) => ({ params: { ...AGENT, task_id: its.taskId } });
+const pushConfig = (its: Things) => ({ params: { ...task(its).params, config_id: its.pushConfigId } });
+export const AGENT = { assistant_id: 'echo' };
+/** Returns the body of a message to an agent, whose answer is not waited for. */
+export const says = (text: string, more: object = {}) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
+  configuration: { returnImmediately: true },
+});
+const answersTask = (its: Things) => ({ params: AGENT, body: says('yes', { taskId: its.taskId }) });
+const answersTaskInV03 = (its: Things) => ({
+  params: AGENT,
+  body: {
+    message: { messageId: randomUUID(), role: 'ROLE_USER', taskId: its.taskId, content: [{ text: 'yes' }] },
+    configuration: { blocking: false },
+  },
+});
+const MISSING_IN_V03 = { status: 404, body: { code: -32001 } };
+const READ_TASK = ['threads:read', 'assistants:read'] as const;
+const UPDATE_TASK = ['threads:update', 'assistants:read'] as const;
 const RUN_EVENTS = ['threads:create_run', 'assistants:read'] as const;
 const CRON_EVENTS = ['crons:create', ...RUN_EVENTS] as const;
 const YEARLY = { schedule: '@yearly' };
@@ -182,6 +206,59 @@ export const ROWS: Record<string, Row> = {
     status: 204,
   }),
 
+  getExtendedAgentCard: row('assistants:read', assistant),
+  callA2a: row(
+    READ_TASK,
+    (its) => ({ params: AGENT, body: { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: its.taskId } } }),
+    { status: 200, body: { error: { code: -32001 } } },
+  ),
+  getA2aTask: row(READ_TASK, task),
+  listA2aTasks: row(
+    ['threads:search', 'assistants:read'],
+    (its) => ({ params: AGENT, query: { contextId: its.contextId, historyLength: '9' } }),
+    { status: 200, body: { tasks: [], totalSize: 0 } },
+  ),
+  subscribeToA2aTask: row(READ_TASK, task),
+  subscribeToA2aTaskAlias: row(READ_TASK, task),
+  createA2aPushConfig: row(UPDATE_TASK, (its) => ({ ...task(its), body: { url: 'https://client.example.com/a2a' } })),
+  listA2aPushConfigs: row(READ_TASK, task),
+  getA2aPushConfig: row(READ_TASK, pushConfig),
+  deleteA2aPushConfig: row(UPDATE_TASK, pushConfig),
+  getExtendedAgentCardV03: row('assistants:read', assistant),
+  getA2aTaskV03: row(READ_TASK, task, MISSING_IN_V03),
+  subscribeToA2aTaskV03: row(READ_TASK, task, MISSING_IN_V03),
+  subscribeToA2aTaskV03Alias: row(READ_TASK, task, MISSING_IN_V03),
+  createA2aPushConfigV03: row(
+    UPDATE_TASK,
+    (its) => ({ ...task(its), body: { pushNotificationConfig: { url: 'https://client.example.com/a2a' } } }),
+    MISSING_IN_V03,
+  ),
+  listA2aPushConfigsV03: row(READ_TASK, task, MISSING_IN_V03),
+  getA2aPushConfigV03: row(READ_TASK, pushConfig, MISSING_IN_V03, false),
+  deleteA2aPushConfigV03: row(UPDATE_TASK, pushConfig, MISSING_IN_V03),
+  streamA2aMessageV03: row(RUN_EVENTS, answersTaskInV03, MISSING_IN_V03, false),
+  sendA2aMessageV03: row(RUN_EVENTS, answersTaskInV03, MISSING_IN_V03, false),
+  streamA2aMessage: row(RUN_EVENTS, answersTask, MISSING, false),
+  sendA2aMessage: row(RUN_EVENTS, answersTask),
+  cancelA2aTask: row(UPDATE_TASK, task),
+  runAgUi: row(RUN_EVENTS, (its) => ({
+    params: { assistant_id: 'echo' },
+    body: { threadId: its.threadId, runId: String(Math.random()), messages: [] },
+  })),
+  joinAgUi: row(['threads:read', 'assistants:read'], (its) => ({
+    params: { assistant_id: 'echo' },
+    query: { threadId: its.mark, runId: its.mark },
+  })),
+  cancelA2aTaskV03: row(UPDATE_TASK, task, MISSING_IN_V03),
+
+  // The other methods are in mcp-access.test.ts.
+  callMcp: row(
+    ['assistants:search', 'assistants:read'],
+    ({ mark }) => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: mark, task: {} } } }),
+    { status: 200, body: { error: { code: -32602 } } },
+    false,
+  ),
+
   deleteCron: row('crons:delete', cron),
   deleteCronAlias: row('crons:delete', cron, MISSING, false),
   deleteRun: row('threads:delete', run),
@@ -198,13 +275,6 @@ export const UNSCOPED = [
   ...['getInfo', 'getHealth', 'getRoot', 'getMetrics', 'getOpenApi', 'getDocs', 'getUi', 'getUiFile'],
   ...['giveFeedback', 'giveFeedbackByLink', 'getCardKeys'],
   ...['getAgentCard', 'getAssistantCard', 'getPinnedAssistantCard'],
-];
-
-/** Operations of A2A, whose scopes `scope.test.ts` tests: here only that they ask who calls. */
-export const OF_A2A = [
-  ...['callA2a', 'sendA2aMessage', 'streamA2aMessage', 'getExtendedAgentCard', 'listA2aTasks'],
-  ...['getA2aTask', 'cancelA2aTask', 'subscribeToA2aTask', 'subscribeToA2aTaskAlias'],
-  ...['createA2aPushConfig', 'listA2aPushConfigs', 'getA2aPushConfig', 'deleteA2aPushConfig'],
 ];
 
 /** Sends the request of a row, as the contract of its operation says. */

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BackendError } from '@runyard/checkpointer';
-import { AGENT_SERVER_OPERATIONS, HANDOFF_HEADER } from '@runyard/contracts';
+import { AGENT_SERVER_OPERATIONS, type AgUiInput, HANDOFF_HEADER } from '@runyard/contracts';
 import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { A2aError } from '../src/a2a/protocol/a2a-error.ts';
 import type { Sender } from '../src/a2a/tasks/message-sender.ts';
 import { readSendRequest } from '../src/a2a/tasks/send-request.ts';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
+import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import { ThreadAccess } from '../src/event-protocol/thread-access.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
@@ -261,11 +262,17 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   [['searchItems'], (scope, { mark }) => services.items.search(scope, { namespace_prefix: [mark] }), []],
   [['listNamespaces'], (scope, { mark }) => services.items.listNamespaces(scope, { prefix: [mark] }), []],
 
-  [['getExtendedAgentCard'], (scope, { assistantId }) => services.assistants.find(scope, assistantId), 404],
+  [
+    ['getExtendedAgentCard', 'getExtendedAgentCardV03'],
+    (scope, { assistantId }) => services.assistants.find(scope, assistantId),
+    404,
+  ],
   [
     [
       ...['getA2aTask', 'cancelA2aTask', 'subscribeToA2aTask', 'subscribeToA2aTaskAlias'],
       ...['createA2aPushConfig', 'listA2aPushConfigs', 'getA2aPushConfig', 'deleteA2aPushConfig'],
+      ...['getA2aTaskV03', 'cancelA2aTaskV03', 'subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias'],
+      ...['createA2aPushConfigV03', 'listA2aPushConfigsV03', 'getA2aPushConfigV03', 'deleteA2aPushConfigV03'],
     ],
     (scope, { taskId }) => services.taskReader.require(scope, services.echo, taskId),
     404,
@@ -277,17 +284,38 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     [],
   ],
   [
-    ['callA2a', 'sendA2aMessage', 'streamA2aMessage'],
+    ['callA2a', 'sendA2aMessage', 'streamA2aMessage', 'sendA2aMessageV03', 'streamA2aMessageV03'],
     async (scope, { taskId }) =>
       services.messages.send(senderOf(scope), await services.assistants.find(scope, 'echo'), message({ taskId })),
     404,
   ],
+  [['runAgUi'], (scope, { threadId }) => services.agUiWithin(scope).start(...shownOn(threadId)), 404],
+  [
+    ['joinAgUi'],
+    async (scope, { threadId }) => {
+      const [call, input] = shownOn(threadId);
+      await services.agUiWithin(UNRESTRICTED).start(call, input);
+      return services.agUiWithin(scope).join(call);
+    },
+    404,
+  ],
 ];
+
+/** Returns a call of AG-UI about a new run of a thread, with its input. */
+function shownOn(threadId: string): [AgUiCall, AgUiInput] {
+  const names = { threadId, runId: randomUUID() };
+  const request = { caller: services.caller, headers: {}, res: { getHeader: () => undefined } };
+  const call = { assistant: 'echo', request: request as unknown as AgUiCall['request'], ...names };
+  const messages = [{ id: randomUUID(), role: 'user', content: 'hi' }];
+  return [call, { ...names, messages, resume: [{ interruptId: 'i', status: 'resolved' }] }];
+}
 
 /** Operations that tests below cover one by one. */
 const ELSEWHERE = [
   ...['cancelRun', 'cancelRuns', 'deleteItem'],
   ...['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'],
+  // See mcp-access.test.ts.
+  'callMcp',
 ];
 /** Operations of the deployment, which belong to nobody in it, and those for bearers of a signed URL. */
 const UNSCOPED = [

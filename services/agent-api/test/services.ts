@@ -10,11 +10,13 @@ import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
+import { TRACING_OFF } from '@runyard/tracing';
 import { MessageSender } from '../src/a2a/tasks/message-sender.ts';
 import { MessageSupport } from '../src/a2a/tasks/message-support.ts';
 import { TaskReader } from '../src/a2a/tasks/task-reader.ts';
 import { TaskStore } from '../src/a2a/tasks/task-store.ts';
-import { UNRESTRICTED } from '../src/access/scope.ts';
+import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
+import { AgUiRuns } from '../src/ag-ui/ag-ui-runs.ts';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
 import { AssistantLookup } from '../src/assistants/assistant-lookup.ts';
@@ -134,6 +136,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     threads: threadStore,
     onDeleted,
     hasUsers: true,
+    tracing: TRACING_OFF,
     logger: silentLogger,
   });
   const graphs = new AssistantGraphService({
@@ -170,6 +173,17 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     taskReader,
     messages,
     runs,
+    /** Runs of clients of AG-UI whose threads are these. */
+    agUiWithin: (scope: Scope) =>
+      new AgUiRuns({
+        assistants,
+        support: new MessageSupport(graphs),
+        threads: threadStore,
+        runs,
+        keys,
+        configurableHeaders: () => ({}),
+        authorizer: { authorize: async (_caller, _event, value) => ({ scope, value }) },
+      }),
     answers: new RunAnswers(
       runs,
       { engine, streams, watch, ends, open: new OpenResponses(), results },

@@ -10,8 +10,11 @@ import { askOperation } from './operation-rows.ts';
 const ADA = userHeaders('ada');
 
 let deployment: GuardedDeployment;
+/** Requests whose handler hangs, while the others are answered: it takes 15 s. */
+let hanging: Promise<{ status: number; body: unknown }[]>;
 beforeAll(async () => {
   deployment = await startGuardedDeployment({ LOG_JSON: 'true' });
+  hanging = Promise.all([post('/threads', {}, acting('hang')), post('/store/items/search', {}, acting('hang'))]);
 });
 afterAll(() => deployment?.close());
 
@@ -137,4 +140,14 @@ it('the documentation shows how callers prove who they are', async () => {
   expect(components.securitySchemes).toMatchObject({ people: { type: 'http', scheme: 'bearer' } });
   expect(paths['/threads'].post.security).toEqual([{ people: [] }, { ApiKey: [] }]);
   expect(paths['/ok'].get.security).toEqual([]);
+});
+
+it('a handler that hangs ends in 503, allows nothing, and holds up nobody else', { timeout: 30_000 }, async () => {
+  const began = performance.now();
+  expect((await post('/threads/search', {})).status).toBe(200);
+  expect(performance.now() - began).toBeLessThan(5_000);
+  for (const { status, body } of await hanging) {
+    expect([status, body]).toEqual([503, { detail: 'The project did not answer' }]);
+  }
+  expect(deployment.service.output()).toContain('no answer in 15 s');
 });

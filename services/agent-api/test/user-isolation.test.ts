@@ -4,12 +4,13 @@ import { encodeUser } from '@runyard/graph-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import {
+  AGENT,
   type Answer,
   type Asked,
   askOperation,
-  OF_A2A,
   ROWS,
   type Row,
+  says,
   type Things,
   UNSCOPED,
 } from './operation-rows.ts';
@@ -48,6 +49,9 @@ async function makeThings(headers: Record<string, string>): Promise<Things> {
   const params = { thread_id: thread.thread_id };
   const run = await made<{ run_id: string }>('createRun', { params, body: { assistant_id, metadata } }, headers);
   await (await deployment.worker.take()).succeed({ said: mark });
+  const shown = { threadId: mark, runId: mark, messages: [] };
+  await made('runAgUi', { params: { assistant_id }, body: shown }, headers);
+  await (await deployment.worker.take()).succeed({ said: mark });
   const state = await made<{ checkpoint_id: string }>('getThreadState', { params }, headers);
   const busy = await made<{ thread_id: string }>('createThread', { body: {} }, headers);
   const spare = await made<{ thread_id: string }>('createThread', { body: {} }, headers);
@@ -66,6 +70,17 @@ async function makeThings(headers: Record<string, string>): Promise<Things> {
     { body: { assistant_id, schedule: '@yearly', metadata } },
     headers,
   );
+  const { task } = await made<{ task: { id: string; contextId: string } }>(
+    'sendA2aMessage',
+    { params: AGENT, body: says(mark) },
+    headers,
+  );
+  await (await deployment.worker.take()).ask({ messages }, [{ id: 'i1', value: mark }]);
+  const config = await made<{ id: string }>(
+    'createA2aPushConfig',
+    { params: { ...AGENT, task_id: task.id }, body: { url: `https://client.example.com/${mark}` } },
+    headers,
+  );
   await ask('putItem', { body: { namespace: [mark], key: 'k', value: { said: mark } } }, headers);
   return {
     mark,
@@ -77,6 +92,9 @@ async function makeThings(headers: Record<string, string>): Promise<Things> {
     spareThreadId: spare.thread_id,
     assistantId: assistant.assistant_id,
     cronId: cron.cron_id,
+    taskId: task.id,
+    contextId: task.contextId,
+    pushConfigId: config.id,
   };
 }
 
@@ -103,7 +121,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.close());
 
 it('every operation has a row, or is known to belong to nobody', () => {
-  const known = [...Object.keys(ROWS), ...OF_A2A, ...UNSCOPED].sort();
+  const known = [...Object.keys(ROWS), ...UNSCOPED].sort();
   expect(known).toEqual(AGENT_SERVER_OPERATIONS.map(({ operationId }) => operationId).sort());
 });
 
@@ -127,12 +145,6 @@ it.each(EACH_ROW)('%s is refused to callers without a user, whatever they say of
   for (const [who, headers] of Object.entries(nobodies)) {
     const { status, body } = await ask(id, row.ask(its), headers);
     expect([who, status, body]).toMatchObject([who, 401, { detail: expect.any(String) }]);
-  }
-});
-
-it.each(OF_A2A)('%s is refused to callers without a user', async (operationId) => {
-  for (const [who, headers] of Object.entries(nobodies)) {
-    expect([who, (await ask(operationId, {}, headers)).status]).toEqual([who, 401]);
   }
 });
 
@@ -194,6 +206,28 @@ describe('beyond single requests', () => {
     expect(await stream.text()).toContain(its.mark);
     const { body: joined } = await ask('joinRun', { params }, ADA);
     expect(joined).toEqual({ said: its.mark });
+  });
+
+  it('two users of AG-UI who call a conversation the same have one each, and neither reaches that of the other', async () => {
+    const params = { assistant_id: 'echo' };
+    const names = { threadId: 'our chat', runId: 'the first' };
+    const begin = async (headers: Record<string, string>) => {
+      await made('runAgUi', { params, body: { ...names, messages: [] } }, headers);
+      const run = await deployment.worker.take();
+      await run.succeed({ said: its.mark });
+      return run.claimed;
+    };
+    const [adas, bobs] = [await begin(ADA), await begin(BOB)];
+    expect(adas.threadId).not.toBe(bobs.threadId);
+    expect(adas.metadata).toMatchObject({ owner: 'ada' });
+    const thread = { ...names, threadId: adas.threadId };
+    const tried = await Promise.all([
+      ask('runAgUi', { params, body: { ...thread, messages: [] } }, BOB),
+      ask('runAgUi', { params, body: { ...thread, runId: 'another', messages: [], resume: [] } }, BOB),
+      ask('joinAgUi', { params, query: thread }, BOB),
+    ]);
+    expect(tried.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(JSON.stringify(tried.map(({ body }) => body))).not.toContain(its.mark);
   });
 
   it('the run of a cron is for who made the cron, and tells nobody the fields of the user', async () => {

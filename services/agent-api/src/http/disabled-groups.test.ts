@@ -16,7 +16,9 @@ it.each([
   ['threads', '/threads/{thread_id}/state', '/threads/{thread_id}/runs'],
   ['runs', '/threads/{thread_id}/runs', '/threads/{thread_id}/state'],
   ['store', '/store/items', '/threads'],
+  ['mcp', '/mcp', '/runs/wait'],
   ['meta', '/info', '/ok'],
+  ['agui', '/agui/{assistant_id}', '/a2a/{assistant_id}'],
   ['ui', '/ui/{agent}', '/info'],
 ] as const)('disable_%s switches its group off, and nothing else', (group, gone, stays) => {
   const paths = new Set([...left({ [`disable_${group}`]: true }).map(({ path }) => path), '/ok']);
@@ -25,7 +27,7 @@ it.each([
 });
 
 it('every operation has a known group', () => {
-  const groups = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'meta', 'ui'];
+  const groups = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'agui', 'meta', 'ui'];
   const all = Object.fromEntries(groups.map((group) => [`disable_${group}`, true]));
   expect(left(all).map(({ path }) => path)).toEqual(['/ok']);
 });

@@ -1,7 +1,7 @@
 import type { Operation } from '@runyard/contracts';
 import type { HttpSection } from '@runyard/graph-host';
 
-type Group = 'assistants' | 'threads' | 'runs' | 'store' | 'mcp' | 'a2a' | 'meta' | 'ui';
+type Group = 'assistants' | 'threads' | 'runs' | 'store' | 'mcp' | 'a2a' | 'agui' | 'meta' | 'ui';
 
 const META: ReadonlySet<string> = new Set(['/', '/info', '/metrics', '/docs', '/openapi.json']);
 /** The group of each path, by the first pattern that fits. Runs include crons and feedback. */
@@ -13,6 +13,7 @@ const GROUPS: readonly [RegExp, Group][] = [
   [/^\/store(\/|$)/, 'store'],
   [/^\/mcp(\/|$)/, 'mcp'],
   [/^\/(a2a|\.well-known)(\/|$)/, 'a2a'],
+  [/^\/agui(\/|$)/, 'agui'],
   [/^\/ui(\/|$)/, 'ui'],
 ];
 

@@ -16,6 +16,8 @@ export interface DeploymentMetricsSources {
   pool: pg.Pool;
   redis: RedisConnectionStats;
   open: OpenResponses;
+  /** The open websockets of the event protocol. */
+  webSockets: { readonly size: number };
 }
 
 /**
@@ -24,7 +26,7 @@ export interface DeploymentMetricsSources {
  */
 export function registerDeploymentMetrics(
   metrics: Metrics,
-  { engine, pool, redis, open }: DeploymentMetricsSources,
+  { engine, pool, redis, open, webSockets }: DeploymentMetricsSources,
 ): void {
   const queue = cacheForScrape(() => engine.readQueueStatistics());
   const queueGauge = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
@@ -49,8 +51,8 @@ export function registerDeploymentMetrics(
   registerRunTotals(metrics, pool);
   reportDeploymentPoolMetrics([pool], metrics);
   reportRedisMetrics(metrics, redis);
-  metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
-    gauge.set(open.size),
+  metrics.gauge('lg_api_open_streams', 'Event streams, websockets and waiting answers under way.', [], (gauge) =>
+    gauge.set(open.size + webSockets.size),
   );
   metrics.collectCounter(
     'lg_api_stalled_streams_cut_total',

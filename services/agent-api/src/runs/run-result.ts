@@ -65,7 +65,7 @@ async function resultInStream(
  * Retries while the database is away: a client that has waited for a run also waits for that. Undefined when the signal
  * came first.
  */
-async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
       return await read();

@@ -22,13 +22,14 @@ export interface RunResultsOptions {
  * that need it, and counts against a budget of the process until the last of them is closed.
  */
 export class RunResults {
+  /** The bytes that answers hold; others that hold results count theirs here too. */
+  readonly budget: ByteBudget;
   readonly #options: RunResultsOptions;
-  readonly #budget: ByteBudget;
   readonly #shared = new Map<string, SharedResult>();
 
   constructor(options: RunResultsOptions) {
     this.#options = options;
-    this.#budget = new ByteBudget(options.maxBytes);
+    this.budget = new ByteBudget(options.maxBytes);
   }
 
   observe(metrics: Metrics): void {
@@ -36,7 +37,7 @@ export class RunResults {
       'lg_api_results_held_bytes',
       'Results of runs that answers hold, those of up to 64 KiB left out.',
       [],
-      (gauge) => gauge.set(this.#budget.heldBytes),
+      (gauge) => gauge.set(this.budget.heldBytes),
     );
   }
 
@@ -57,15 +58,15 @@ export class RunResults {
   #share(run: RunKey, valuesBytes: number, mayRefuse: () => boolean): SharedResult {
     const known = this.#shared.get(run.runId);
     if (known) return known;
-    const bytes = Math.min(valuesBytes, this.#budget.maxBytes);
-    if (!this.#budget.hasRoomFor(bytes) && mayRefuse()) {
+    const bytes = Math.min(valuesBytes, this.budget.maxBytes);
+    if (!this.budget.hasRoomFor(bytes) && mayRefuse()) {
       throw new UnavailableError('Too many large results are being sent at the moment', {
         code: 'too_many_result_bytes',
       });
     }
     const shared = new SharedResult({
       bytes,
-      budget: this.#budget,
+      budget: this.budget,
       read: async () => (await this.#options.engine.readOutcome(run))?.values ?? EMPTY_RESULT,
       onEnded: () => this.#shared.delete(run.runId),
     });

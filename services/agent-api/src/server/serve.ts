@@ -13,12 +13,14 @@ import {
   serveWithoutUpgrade,
 } from '@runyard/service-kit';
 import { a2aErrorForm } from '../a2a/bindings/error-form.ts';
+import { takeTenantOff } from '../a2a/bindings/tenants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { documentedSecurity } from '../auth/documented-security.ts';
 import type { Config } from '../config.ts';
 import { protocolErrorForm } from '../event-protocol/error-form.ts';
 import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
+import { mcpErrorForm } from '../mcp/bindings/error-form.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { openProjectApp, type ProjectAppProxy } from '../project/project-app-proxy.ts';
 import { ProjectWebSockets } from '../project/project-web-sockets.ts';
@@ -75,6 +77,7 @@ export async function serveRequests(parts: {
       loopback.labelOuterRoute,
       ...(projectApp ? [projectApp.handler] : []),
       prefixContinuation(settings.mountPrefix),
+      takeTenantOff,
     ],
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
@@ -98,13 +101,18 @@ export async function serveRequests(parts: {
   return projectApp;
 }
 
-/** Answers upgrades: to the event protocol here, to others in the project's app. The rest is served without. */
+const ERROR_FORMS = [a2aErrorForm, mcpErrorForm, protocolErrorForm];
+
 /** Gives errors the form of the protocol that a path belongs to. */
 const errorForm: ErrorForm = (req, reply) => {
-  const ofA2a = a2aErrorForm(req, reply);
-  return ofA2a === reply ? protocolErrorForm(req, reply) : ofA2a;
+  for (const form of ERROR_FORMS) {
+    const formed = form(req, reply);
+    if (formed !== reply) return formed;
+  }
+  return reply;
 };
 
+/** Answers upgrades: to the event protocol here, to others in the project's app. The rest is served without. */
 function serveWebSockets(
   app: ProjectAppProxy | undefined,
   parts: {

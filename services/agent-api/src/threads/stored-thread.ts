@@ -1,6 +1,7 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
 import { type EncryptionError, undecryptableValue } from '@runyard/encryption';
 import { completeMessages } from './message-form.ts';
+import { parseStoredJson } from './parse-stored-json.ts';
 
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */
 export interface StoredThread {
@@ -33,7 +34,7 @@ export function toWireThread(record: StoredThread): Thread {
     status: record.status,
     config: record.config,
     values: shownValues(record),
-    interrupts: (record.interrupts ? parseJson(record.interrupts) : {}) as Thread['interrupts'],
+    interrupts: (record.interrupts ? parseStoredJson(record.interrupts) : {}) as Thread['interrupts'],
     error: record.error,
   };
 }
@@ -54,13 +55,9 @@ function shownValues({ values, fault }: StoredThread): unknown {
  * messages.
  */
 function stateValues(text: Uint8Array): unknown {
-  const values = parseJson(text);
+  const values = parseStoredJson(text);
   if (values !== null && typeof values === 'object' && !Array.isArray(values)) {
     delete (values as Record<string, unknown>).__interrupt__;
   }
   return completeMessages(values);
-}
-
-function parseJson(text: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'));
 }

@@ -1,10 +1,12 @@
 import type { Operation } from '../../operation.ts';
 import { A2A_OPERATIONS } from './a2a/operations.ts';
+import { AG_UI_OPERATIONS } from './ag-ui.ts';
 import { ASSISTANT_GRAPH_OPERATIONS } from './assistant-graphs.ts';
 import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
 import { CRON_OPERATIONS } from './cron-operations.ts';
 import { EVENT_PROTOCOL_OPERATIONS } from './event-protocol.ts';
+import { MCP_OPERATIONS } from './mcp.ts';
 import { RUN_CREATION_OPERATIONS } from './run-creation-operations.ts';
 import { RUN_FEEDBACK_OPERATIONS } from './run-feedback.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
@@ -35,6 +37,8 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...STORE_OPERATIONS,
   ...UI_OPERATIONS,
   ...A2A_OPERATIONS,
+  ...AG_UI_OPERATIONS,
+  ...MCP_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 ];
 
@@ -42,12 +46,14 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
 export const AGENT_SERVER_LEVEL = '0.16.7';
 
 export * from './a2a/index.ts';
+export * from './ag-ui.ts';
 export * from './assistant-graphs.ts';
 export * from './assistant-versions.ts';
 export * from './assistants.ts';
 export * from './cron-operations.ts';
 export * from './crons.ts';
 export * from './event-protocol.ts';
+export * from './mcp.ts';
 export * from './parts.ts';
 export * from './run-bodies.ts';
 export * from './run-creation-operations.ts';

@@ -1,0 +1,204 @@
+import { type AgUiInput, RunCreateStateful, validatorOf } from '@runyard/contracts';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
+import type { RunRecord } from '@runyard/run-engine';
+import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import type { MessageSupport } from '../a2a/tasks/message-support.ts';
+import { isRestricted, UNRESTRICTED } from '../access/scope.ts';
+import type { AssistantRecord } from '../assistants/assistant-record.ts';
+import type { AssistantService } from '../assistants/assistant-service.ts';
+import { AuthValueError } from '../auth/ask-about-request.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
+import { userOf } from '../auth/user-caller.ts';
+import { STREAM_MODES } from '../event-protocol/run-commands.ts';
+import { type Fields, isFields } from '../http/fields.ts';
+import type { PickHeaders } from '../http/header-choice.ts';
+import type { RunOrigin } from '../runs/accepted-run.ts';
+import { requestOrigin } from '../runs/request-origin.ts';
+import type { RunRequest } from '../runs/run-arguments.ts';
+import { isEnded } from '../runs/run-result.ts';
+import type { RunService } from '../runs/run-service.ts';
+import { parseStoredJson } from '../threads/parse-stored-json.ts';
+import { pendingInterrupts } from '../threads/pending-interrupts.ts';
+import type { StoredThread } from '../threads/stored-thread.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { planRun, type RunPlan } from './input/plan-run.ts';
+import { threadIdOf } from './thread-ids.ts';
+
+export interface AgUiRunsOptions {
+  assistants: Pick<AssistantService, 'find'>;
+  support: Pick<MessageSupport, 'inputSchema'>;
+  threads: Pick<ThreadStore, 'find' | 'findWithoutState'>;
+  runs: Pick<RunService, 'create' | 'find'>;
+  keys: Pick<IdempotencyKeys, 'onceNamed' | 'findNamed'>;
+  configurableHeaders: PickHeaders;
+  /** Left out where the project does not decide about callers. */
+  authorizer: Pick<Authorizer, 'authorize'> | undefined;
+}
+
+/** A request about a run of an assistant, by the names that the client has for it. */
+export interface AgUiCall {
+  /** The assistant of the path: its id, or a graph's. */
+  assistant: string;
+  request: Pick<HandlerRequest, 'caller' | 'headers' | 'res'>;
+  threadId: string;
+  runId: string;
+}
+
+/** A run that a client follows. */
+export interface FollowedAgUiRun {
+  threadId: string;
+  runId: string;
+  /** True when it had ended before the request. */
+  isEnded: boolean;
+}
+
+/** The outcome of a request: a run, or the answer that there is none. */
+export type AgUiOutcome =
+  | { kind: 'run'; run: FollowedAgUiRun }
+  | { kind: Exclude<RunPlan['kind'], 'run'>; values: unknown };
+
+/** The run that a client's names stand for, as it is kept with them. */
+type Location = Pick<FollowedAgUiRun, 'threadId' | 'runId'>;
+type Asked = 'assistants:read' | 'threads:read' | 'threads:create_run';
+
+const MISSING = 'Thread or run not found';
+const RUN_FIELDS: Partial<RunRequest> = {
+  if_not_exists: 'create',
+  stream_mode: STREAM_MODES,
+  stream_subgraphs: true,
+  stream_resumable: true,
+};
+
+/**
+ * Starts and finds the runs of clients of AG-UI. A client names its runs: a request with the names of an earlier one
+ * joins its run, also when both come at once.
+ */
+export class AgUiRuns {
+  readonly #options: AgUiRunsOptions;
+
+  constructor(options: AgUiRunsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws NotFoundError, UnprocessableError, ConflictError, and what the project throws */
+  async start(call: AgUiCall, input: AgUiInput): Promise<AgUiOutcome> {
+    const assistant = await this.#assistant(call);
+    const { threadId, name } = namesOf(call, assistant);
+    const outcome = await this.#options.keys.onceNamed<AgUiOutcome | Location, Location>(name, {
+      create: (keyed) => this.#create({ call, assistant, threadId, keyed }, input),
+      repeat: (location) => location,
+    });
+    return 'kind' in outcome ? outcome : { kind: 'run', run: await this.#find(call, outcome) };
+  }
+
+  /** @throws NotFoundError, and what the project throws */
+  async join(call: AgUiCall): Promise<FollowedAgUiRun> {
+    const { name } = namesOf(call, await this.#assistant(call));
+    const location = await this.#options.keys.findNamed<Location>(name);
+    if (!location) throw new NotFoundError(MISSING);
+    return this.#find(call, location);
+  }
+
+  async #find(call: AgUiCall, { threadId, runId }: Location): Promise<FollowedAgUiRun> {
+    const { scope } = await this.#ask(call, 'threads:read', { thread_id: threadId });
+    const run = await this.#options.runs.find(scope, threadId, runId);
+    return { threadId, runId, isEnded: isEnded(run) };
+  }
+
+  async #assistant(call: AgUiCall): Promise<AssistantRecord> {
+    const { scope } = await this.#ask(call, 'assistants:read', { assistant_id: call.assistant });
+    return this.#options.assistants.find(scope, call.assistant);
+  }
+
+  async #create(
+    about: { call: AgUiCall; assistant: AssistantRecord; threadId: string; keyed: KeyedRequest | undefined },
+    input: AgUiInput,
+  ): Promise<AgUiOutcome> {
+    const { call, assistant, threadId, keyed } = about;
+    const { threads, runs } = this.#options;
+    // The project's handlers are shown the run that the thread's state leads to; nobody sees any of it before.
+    const thread = await threads.find(UNRESTRICTED, threadId);
+    const plan = planRun(input, {
+      pending: thread ? pendingInterrupts(thread) : new Set(),
+      values: valuesOf(thread),
+      keys: await this.#inputKeys(assistant),
+    });
+    const request = requestOf(plan, call, threadId);
+    const { scope, value } = await this.#ask(call, 'threads:create_run', shown(request, assistant, threadId));
+    if (thread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
+      throw new NotFoundError(MISSING);
+    }
+    if (plan.kind !== 'run') return { kind: plan.kind, values: valuesOf(thread) };
+    const origin: RunOrigin = {
+      ...requestOrigin(call.request, this.#options.configurableHeaders),
+      threadId,
+      scope,
+      assistantScope: UNRESTRICTED,
+      eventProtocol: 'v2',
+    };
+    const { runId } = await runs.create(
+      origin,
+      { ...changed(request, value), ...RUN_FIELDS, assistant_id: assistant.assistantId },
+      keyed && { request: keyed, answerOf: locationOf },
+    );
+    return { kind: 'run', run: { threadId, runId, isEnded: false } };
+  }
+
+  /** Returns the keys of the graph's input; undefined when they are not known. */
+  async #inputKeys(assistant: AssistantRecord): Promise<Set<string> | undefined> {
+    const schema = await this.#options.support.inputSchema(assistant);
+    return isFields(schema?.properties) ? new Set(Object.keys(schema.properties)) : undefined;
+  }
+
+  async #ask({ request: { caller } }: AgUiCall, event: Asked, value: Fields) {
+    const { authorizer } = this.#options;
+    return authorizer ? authorizer.authorize(caller, event, value) : { scope: UNRESTRICTED, value };
+  }
+}
+
+/** Returns the id of a call's thread, and the name under which its run is kept: nobody else can have it. */
+function namesOf({ request, threadId: thread, runId }: AgUiCall, { assistantId }: AssistantRecord) {
+  const user = userOf(request.caller)?.identity ?? '';
+  const threadId = threadIdOf(thread, user);
+  return { threadId, name: ['ag-ui', user, assistantId, threadId, runId] };
+}
+
+function locationOf({ threadId, runId }: RunRecord): Location {
+  return { threadId, runId };
+}
+
+function valuesOf(thread: StoredThread | undefined): unknown {
+  return thread?.values ? parseStoredJson(thread.values) : undefined;
+}
+
+/** Returns the run that a plan asks for. The thread remembers the name by which its client knows it. */
+function requestOf(plan: RunPlan, call: AgUiCall, threadId: string): Partial<RunRequest> {
+  const metadata = call.threadId.toLowerCase() === threadId ? {} : { ag_ui_thread_id: call.threadId };
+  return { ...(plan.kind === 'run' && plan.request), metadata };
+}
+
+/** Returns a run as handlers see those of other operations. */
+function shown({ metadata, ...run }: Partial<RunRequest>, { assistantId }: AssistantRecord, threadId: string): Fields {
+  const { multitask_strategy, ...kwargs } = run;
+  return {
+    thread_id: threadId,
+    assistant_id: assistantId,
+    if_not_exists: 'create',
+    ...(multitask_strategy && { multitask_strategy }),
+    metadata,
+    kwargs,
+  };
+}
+
+const checkRun = validatorOf(RunCreateStateful);
+
+/** Returns the run as the project's handler left it. @throws AuthValueError */
+function changed(request: Partial<RunRequest>, { metadata, kwargs }: Fields): Partial<RunRequest> {
+  const left = { ...request, ...(isFields(kwargs) && kwargs), ...(isFields(metadata) && { metadata }) };
+  const result = checkRun({ ...left, assistant_id: '' });
+  if (result.ok) return left;
+  throw new AuthValueError(
+    'runAgUi',
+    result.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '),
+  );
+}

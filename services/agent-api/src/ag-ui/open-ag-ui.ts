@@ -1,0 +1,31 @@
+import type { IdempotencyKeys } from '@runyard/idempotency';
+import { MessageSupport } from '../a2a/tasks/message-support.ts';
+import type { Assistants } from '../assistants/open-assistants.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
+import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import type { PickHeaders } from '../http/header-choice.ts';
+import type { RunService } from '../runs/run-service.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { agUiRoutes } from './ag-ui-routes.ts';
+import { AgUiRuns } from './ag-ui-runs.ts';
+import type { SendRunSources } from './send-run.ts';
+
+export interface AgUiParts {
+  assistants: Assistants;
+  threads: ThreadStore;
+  runs: RunService;
+  sources: SendRunSources;
+  keys: IdempotencyKeys;
+  configurableHeaders: PickHeaders;
+  guard: RouteGuard;
+  /** Left out where the project does not decide about callers. */
+  authorizer: Pick<Authorizer, 'authorize'> | undefined;
+}
+
+/** Opens AG-UI: assistants for pages that show what they do. */
+export function openAgUi(parts: AgUiParts): { routes: GuardedOperation[] } {
+  const { assistants, threads, sources, guard, runs: service, ...others } = parts;
+  const support = new MessageSupport(assistants.graphs);
+  const runs = new AgUiRuns({ ...others, assistants: assistants.service, support, threads, runs: service });
+  return { routes: agUiRoutes(runs, sources, guard) };
+}

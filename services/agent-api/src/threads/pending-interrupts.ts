@@ -1,0 +1,13 @@
+import { parseStoredJson } from './parse-stored-json.ts';
+import type { StoredThread } from './stored-thread.ts';
+
+/** Returns the ids of the interrupts that wait for an answer. */
+export function pendingInterrupts({ status, interrupts }: Pick<StoredThread, 'status' | 'interrupts'>): Set<string> {
+  if (status !== 'interrupted' || !interrupts) return new Set();
+  const byTask = parseStoredJson(interrupts) as Record<string, { id?: string | null }[]>;
+  return new Set(
+    Object.values(byTask)
+      .flat()
+      .flatMap(({ id }) => id ?? []),
+  );
+}
