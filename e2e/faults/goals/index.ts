@@ -20,6 +20,8 @@ import { goal as r19 } from './r19-starts-in-any-order.ts';
 import { goal as r20 } from './r20-failing-store-calls.ts';
 import { goal as r21 } from './r21-webhook-receivers.ts';
 import { goal as r22 } from './r22-start-stop-storm.ts';
+import { goal as r23 } from './r23-event-protocol.ts';
+import { goal as r24 } from './r24-agent-tasks.ts';
 import { goal as rp } from './rp-platform.ts';
 
 /** All goals, in the order of their numbers. */
@@ -45,5 +47,7 @@ export const goals: readonly Goal[] = [
   r20,
   r21,
   r22,
+  r23,
+  r24,
   rp,
 ];

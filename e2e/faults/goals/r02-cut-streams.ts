@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { anySignal, type FollowedEvent, followStream } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
-import type { Part } from '../bench/part.ts';
+import { killParts } from '../bench/kill-parts.ts';
 import { SdkStreams } from '../bench/sdk-streams.ts';
 import { StreamClients } from '../bench/stream-clients.ts';
 import { findEventFaults, StreamUnion } from '../bench/stream-union.ts';
@@ -50,33 +49,17 @@ async function streamUnderKills(bench: Bench, deployment: BenchDeployment, gatew
   raw.followThreads(threadClients);
   raw.lookIn(2);
   const sdk = new SdkStreams(sdkClients, { ...options, random: bench.random.fork('sdk') });
-  const kills = await killParts(bench, [...deployment.workers, ...deployment.agentApis, gateway.part]);
+  const kills = bench.size(KILLS);
+  await killParts(bench, [...deployment.workers, ...deployment.agentApis, gateway.part], kills);
   await Promise.all([raw.stop(), sdk.stop()]);
   const reconnects = sum(raw.followed.map((each) => each.reconnects));
   bench.log(
     `${kills} kills; ${raw.followed.length} streams of runs with ${reconnects} reconnections, ` +
       `${raw.followedThreads.length} of threads, ${sdk.streamed.length} of the SDK with ${sdk.reconnects}`,
   );
-  bench.measureEnough('processes killed', kills, bench.size(KILLS));
+  bench.measureEnough('processes killed', kills, kills);
   bench.measureEnough('times a client was cut and came back', reconnects + sdk.reconnects, clients);
   await measureStreams(bench, deployment, { raw, sdk }, clients);
-}
-
-/** Kills each kind of process about as often as the others, one at a time. */
-async function killParts(bench: Bench, parts: Part[]): Promise<number> {
-  const wanted = bench.size(KILLS);
-  const kinds = [...new Set(parts.map(({ service }) => service))];
-  let order: Part['service'][] = [];
-  for (let kill = 0; kill < wanted; kill += 1) {
-    if (order.length === 0) order = bench.random.shuffle(kinds);
-    const service = order.pop();
-    const part = bench.random.pick(parts.filter((each) => each.service === service));
-    await pause(bench.random.integer(300, 1_500));
-    await part.kill();
-    await pause(bench.random.integer(0, 300));
-    await part.start();
-  }
-  return wanted;
 }
 
 async function measureStreams(

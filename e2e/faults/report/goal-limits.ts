@@ -126,6 +126,14 @@ export const goalLimits: Record<string, GoalLimits> = {
       'These are the parts that services share. Those of one service are started and stopped as often by its own tests (`start-stop.test.ts`).',
     ],
   },
+  R23: {
+    limits:
+      'Workers, agent-apis and the gateway killed 30 times, clients of version 2 over SSE and over websockets cut 500 times each: no event missing, repeated or out of order, no id for two events; when Redis is emptied a gap says so, and ids go on.',
+  },
+  R24: {
+    limits:
+      'Workers, agent-apis and the gateway killed 30 times, Redis killed and emptied 5 times, 20 clients of A2A 1.0: every task ends, with its whole answer at each process; each subscription that comes to the end of an answer had every part once, unless Redis was emptied.',
+  },
   RP: {
     limits: 'Gateway, control-plane and org-access killed 5 times each: at work again within 15 s, nothing forgotten.',
   },

@@ -12,5 +12,7 @@ export const goalNotes: Record<string, string> = {
   R18: 'Memory is read once a minute, half a minute after the last fault, once all garbage is collected: of the first agent-api and the first worker with the processes below them, which no fault replaces. What lives is what their heaps and buffers hold, memory is what the system counts.',
   R19: 'The servers are Postgres and Redis, with Redis as the event bus: Kafka is always there.',
   R20: 'What fails is a call to Postgres, on its way there or on the answer’s way back, whichever method of a store makes it.',
+  R23: 'Half of the clients that come back name their last event, the others ask for everything again, as the official SDK does. What they got is compared with what one reader gets in one go from another process; an id that comes again has to come with the same event.',
+  R24: 'A message whose answer was lost is looked for among the tasks of its context before it is sent again: two tasks in one context are counted as wrong only where the message was sent once.',
   R22: 'Parts that look after rows of a database find none to look after here.',
 };

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { followStream } from '../event-follower.ts';
+import type { Random } from '../random.ts';
+import { AnswerParts } from './answer-parts.ts';
+import { type A2aTask, hasEnded, NEEDS_INPUT, type TaskEvent, textOf } from './task-forms.ts';
+
+export interface TaskClientsOptions {
+  /** The deployment's URL for clients. */
+  url: string;
+  headers: Record<string, string>;
+  random: Random;
+}
+
+/** A context with one task, which has ended for its client. */
+export interface EndedTask {
+  contextId: string;
+  task: A2aTask;
+  /** The answer that its message wants. */
+  wanted: string;
+  /** Messages that were sent to begin it, answered or not. */
+  attempts: number;
+}
+
+const RETRY_MS = 100;
+/** Milliseconds without an end after which a task counts as endless. */
+const PATIENCE_MS = 90_000;
+const ANSWERED_WITHIN_MS = 20_000;
+const ANSWER = 'approved';
+
+/**
+ * Clients of A2A 1.0 that have one task after another executed: they subscribe to it, cut their connections at random,
+ * answer its question, and ask for it again and again until it has ended.
+ */
+export class TaskClients {
+  readonly ended: EndedTask[] = [];
+  readonly faults: string[] = [];
+  /** Subscriptions that came to their end with parts of an answer, and those that were cut. */
+  whole = 0;
+  cuts = 0;
+  /** True while parts may be lost, as Redis is emptied. */
+  mayLoseParts = false;
+  readonly #options: TaskClientsOptions;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  constructor(clients: number, options: TaskClientsOptions) {
+    this.#options = options;
+    this.#running = Promise.all(Array.from({ length: clients }, () => this.#doTasks()));
+  }
+
+  /** Resolves when everything begun has ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #doTasks(): Promise<void> {
+    while (!this.#stopping.signal.aborted) await this.#doOneTask();
+  }
+
+  async #doOneTask(): Promise<void> {
+    const { random } = this.#options;
+    const contextId = randomUUID();
+    const isAsked = random.chance(0.4);
+    const said = `${isAsked ? 'ask' : 'say'} ${random.integer(0, 1_000)}`;
+    const until = Date.now() + PATIENCE_MS;
+    const begun = await this.#begin(contextId, said, until);
+    if (!begun) return void this.faults.push(`no task was begun in context ${contextId}`);
+    const { attempts } = begun;
+    let task: A2aTask | undefined = begun.task;
+    while (Date.now() < until) {
+      await this.#subscribe(task);
+      task = (await this.#get(task.id)) ?? task;
+      if (hasEnded(task.status.state)) break;
+      if (task.status.state === NEEDS_INPUT) await this.#answer(task);
+    }
+    if (!hasEnded(task.status.state)) return void this.faults.push(`task ${task.id} is ${task.status.state}`);
+    const wanted = `You said ${said}, ${isAsked ? ANSWER : 'unasked'}. The quick brown fox.`;
+    this.ended.push({ contextId, task, wanted, attempts });
+  }
+
+  /** Sends the message until its task is known: one whose answer is lost is looked for before it is sent again. */
+  async #begin(contextId: string, said: string, until: number) {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', contextId, parts: [{ text: said }] };
+    const body = { message, configuration: { returnImmediately: true } };
+    for (let attempts = 1; Date.now() < until; attempts += 1) {
+      const sent = (await this.#request('/message:send', body)) as { task?: A2aTask } | undefined;
+      if (sent?.task) return { task: sent.task, attempts };
+      const found = (await this.#request(`/tasks?contextId=${contextId}`)) as { tasks?: A2aTask[] } | undefined;
+      const [task] = found?.tasks ?? [];
+      if (task) return { task, attempts };
+      await pause(RETRY_MS);
+    }
+    return undefined;
+  }
+
+  /** Answers a question. Nobody needs to know the outcome: the task says whether it has its answer. */
+  async #answer({ id: taskId, contextId }: A2aTask): Promise<void> {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', taskId, contextId, parts: [{ text: ANSWER }] };
+    await this.#request('/message:send', { message, configuration: { returnImmediately: true } });
+  }
+
+  /** Subscribes once, and leaves at random. */
+  async #subscribe({ id }: A2aTask): Promise<void> {
+    const { url, headers, random } = this.#options;
+    const cut = new AbortController();
+    const late = setTimeout(() => cut.abort(), PATIENCE_MS);
+    const leavesAfter = random.chance(0.5) ? random.integer(1, 40) : Number.POSITIVE_INFINITY;
+    const parts = new AnswerParts();
+    let events = 0;
+    const { status, end } = await followStream(`${url}/a2a/talk/tasks/${id}:subscribe`, {
+      headers: { ...headers, 'a2a-version': '1.0' },
+      signal: cut.signal,
+      onEvent: ({ event, data }) => {
+        if (cut.signal.aborted || event !== 'message') return;
+        parts.add(data as TaskEvent);
+        events += 1;
+        if (events >= leavesAfter) cut.abort();
+      },
+    });
+    clearTimeout(late);
+    this.faults.push(...parts.faults.map((fault) => `subscription to ${id}: ${fault}`));
+    if (parts.isTorn && !this.mayLoseParts) {
+      this.faults.push(`subscription to ${id}: its parts are "${parts.parts}", the answer is "${parts.whole}"`);
+    }
+    if (parts.state !== undefined && parts.parts !== undefined) this.whole += 1;
+    else if (status === 200 && (cut.signal.aborted || end === 'cut')) this.cuts += 1;
+    else if (status !== 200) await pause(RETRY_MS);
+  }
+
+  async #get(id: string): Promise<A2aTask | undefined> {
+    return (await this.#request(`/tasks/${id}`)) as A2aTask | undefined;
+  }
+
+  /** Returns the body of a successful answer. Never rejects. */
+  async #request(path: string, body?: unknown): Promise<unknown> {
+    const { url, headers } = this.#options;
+    return fetch(`${url}/a2a/talk${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, 'a2a-version': '1.0', 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+    })
+      .then((response) => (response.ok ? response.json() : undefined))
+      .catch(() => undefined);
+  }
+}
+
+/** Returns what is wrong with a task as one process shows it. */
+export function faultOfTask(shown: A2aTask | undefined, { wanted }: Pick<EndedTask, 'wanted'>): string | undefined {
+  if (shown?.status.state !== 'TASK_STATE_COMPLETED') return `is ${shown?.status.state ?? 'gone'}`;
+  const text = textOf(shown.artifacts?.[0]);
+  return text === wanted ? undefined : `answers "${text}" instead of "${wanted}"`;
+}
