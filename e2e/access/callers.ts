@@ -99,6 +99,8 @@ const MEMBERS: readonly NewMember[] = [
   },
   { name: 'a read-only key', roles: ['ORGANIZATION_ADMIN'], credential: 'key', isReadOnly: true },
 ];
+/** The names of the members that `makeCallers` creates, in their order. */
+export const MEMBER_NAMES = MEMBERS.map(({ name }) => name);
 export const SESSION_COUNT = MEMBERS.filter(({ credential }) => credential === 'session').length;
 
 /**

@@ -124,11 +124,17 @@ const AGENT_SERVER = {
   ...rows('runs:update', ['cancelRun', 'cancelRuns', 'updateCron', 'updateCronAlias', 'putItem', 'deleteItem']),
   ...rows('runs:delete', ['deleteAssistant', 'deleteThread', 'pruneThreads', 'deleteRun', 'deleteCron']),
   ...rows('runs:delete', ['deleteCronAlias']),
-  ...rows('runs:create', ['sendA2aMessage', 'streamA2aMessage']),
+  ...rows('runs:create', ['sendA2aMessage', 'streamA2aMessage', 'runAgUi']),
+  ...rows('runs:create', ['sendA2aMessageV03', 'streamA2aMessageV03']),
+  ...rows('runs:read', ['joinAgUi']),
   // Its example is a method that reads.
   ...rows('runs:read', ['callA2a', 'listA2aTasks', 'getA2aTask', 'subscribeToA2aTask', 'subscribeToA2aTaskAlias']),
+  ...rows('runs:read', ['callMcp']),
   ...rows('runs:read', ['listA2aPushConfigs', 'getA2aPushConfig', 'getExtendedAgentCard']),
+  ...rows('runs:read', ['getA2aTaskV03', 'subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias']),
+  ...rows('runs:read', ['listA2aPushConfigsV03', 'getA2aPushConfigV03', 'getExtendedAgentCardV03']),
   ...rows('runs:update', ['cancelA2aTask', 'createA2aPushConfig', 'deleteA2aPushConfig']),
+  ...rows('runs:update', ['cancelA2aTaskV03', 'createA2aPushConfigV03', 'deleteA2aPushConfigV03']),
   ...rows(answeredToAll('other agents look for it before they have a key'), [
     ...['getAgentCard', 'getAssistantCard', 'getPinnedAssistantCard'],
   ]),
@@ -290,6 +296,7 @@ const SIGN_IN_PAGES = {
     ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
     ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
     ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator', 'showDevice', 'answerDevice'],
+    ...['showAuthorization', 'answerAuthorization'],
     ...['showPasskeySignIn', 'signInByPasskey'],
     ...['showPasskeys', 'beginPasskeyByForm', 'addPasskeyByForm', 'renamePasskeyByForm', 'removePasskeyByForm'],
   ]),
@@ -297,7 +304,9 @@ const SIGN_IN_PAGES = {
   ...rows(provenOtherwise('the link of an email'), ['confirmSsoEmail']),
   ...rows(provenOtherwise('a password comes with it'), ['signInByBasicAuth']),
   ...rows(provenOtherwise('a code that a person allowed, or a refresh token'), ['issueOAuthTokens']),
-  ...rows(answeredToAll('programs ask before a person signs in'), ['getOAuthMetadata', 'authorizeDevice']),
+  ...rows(answeredToAll('programs ask before a person signs in'), [
+    ...['getOAuthMetadata', 'authorizeDevice', 'registerOAuthClient'],
+  ]),
   ...rows(answeredToAll('a token that is none is ended already'), ['revokeOAuthToken']),
 };
 

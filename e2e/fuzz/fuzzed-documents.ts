@@ -13,6 +13,7 @@ export type FuzzTarget = Omit<FuzzOptions, 'seed' | 'depth'> & { name: FuzzTarge
 /** In this order: the deployment comes first, because the control plane's document deletes it. */
 export const FUZZ_TARGETS = [
   'agent-server',
+  'agent-server by other protocols',
   'control-plane',
   'org-access',
   'org-access by an identity provider',
@@ -21,9 +22,13 @@ export const FUZZ_TARGETS = [
 ] as const;
 export type FuzzTargetName = (typeof FUZZ_TARGETS)[number];
 
+/** The beginning of the paths of A2A, MCP and AG-UI. */
+const OTHER_PROTOCOLS = '/(a2a|mcp|agui|\\.well-known)(/|$)';
 const SCIM = '^/scim/v2/';
 /** Paths of operations that are about the person who signed in. */
 const ABOUT_PEOPLE = '^/(auth|login|oauth|api/v1/(sessions|orgs(/pending.*)?$|workspaces/pending|api-key/current))';
+/** Paths that keys request in a short run: all for which no other caller is better. */
+const OF_KEYS = '^/(?!scim/v2/|auth/|login|oauth)';
 /** Operations that end the session with which they are requested, or replace its token. */
 const ENDS_SESSION = [
   ...['signOut', 'signOutAtProvider', 'signOutByForm', 'endSsoSession'],
@@ -43,14 +48,16 @@ export async function listFuzzTargets(
     { description: 'an identity provider' },
   );
   const session = await signIn(platform);
+  const agentServer = { document: 'agent-server', url: deploymentUrl, headers: key } as const;
   const orgAccess = { document: 'org-access', url } as const;
-  // Sessions request the operations of keys too where there is time.
-  const aboutPeople = depth === 'short' ? { paths: ABOUT_PEOPLE } : {};
-  const bySession = { ...orgAccess, ...aboutPeople, without: ENDS_SESSION };
+  // Every caller requests the operations of the others too where there is time.
+  const within = (paths: string) => (depth === 'short' ? { paths } : {});
+  const bySession = { ...orgAccess, ...within(ABOUT_PEOPLE), without: ENDS_SESSION };
   const targets: FuzzTarget[] = [
-    { name: 'agent-server', document: 'agent-server', url: deploymentUrl, headers: key },
+    { ...agentServer, name: 'agent-server', paths: `^(?!${OTHER_PROTOCOLS})` },
+    { ...agentServer, name: 'agent-server by other protocols', paths: `^${OTHER_PROTOCOLS}` },
     { name: 'control-plane', document: 'control-plane', url, headers: key },
-    { ...orgAccess, name: 'org-access', headers: key },
+    { ...orgAccess, ...within(OF_KEYS), name: 'org-access', headers: key },
     {
       ...orgAccess,
       name: 'org-access by an identity provider',

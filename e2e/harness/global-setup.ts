@@ -1,3 +1,4 @@
+import { TraceCollector } from '@runyard/test-kit';
 import type { TestProject } from 'vitest/node';
 import { startPlatform } from './platform.ts';
 import { preparePython } from './python.ts';
@@ -15,16 +16,27 @@ declare module 'vitest' {
       eventBus: 'kafka' | 'redis';
       /** The output of the start. */
       output: string;
+      /** Base URL of the collector that gets the traces which a request asks to be sampled. */
+      collectorUrl: string;
     };
   }
 }
 
 /** Starts one platform for all test files that do not need one of their own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const collector = await new TraceCollector().open();
   const [platform] = await Promise.all([
     // The log has all that a service can log: no secret may be in it. One test fails to authenticate more often than
     // the limit of an address.
-    startPlatform({ env: { LOG_LEVEL: 'debug', RATE_LIMIT_FAILURES_RPS: '0' } }),
+    startPlatform({
+      env: {
+        LOG_LEVEL: 'debug',
+        RATE_LIMIT_FAILURES_RPS: '0',
+        ...collector.variables,
+        OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
+      },
+    }),
     // It is created once, and counts for no test's time. A test that needs it reports a failure.
     preparePython().catch(() => undefined),
   ]);
@@ -37,9 +49,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dataDir: platform.dataDir,
     eventBus: platform.eventBus,
     output: platform.output(),
+    collectorUrl: collector.url,
   });
   return async () => {
     await platform.stop();
     await platform.remove();
+    await collector.close();
   };
 }

@@ -45,17 +45,16 @@ export async function runPythonTests(
     .map((line) => JSON.parse(line) as PythonTest);
 }
 
-/** Returns the Python that has the packages of requirements.txt. It runs their programs as modules. */
-export async function preparePython(): Promise<string> {
-  return path.join(await environment(), 'bin/python');
+/** Returns the Python that has the packages of a requirements.txt. It runs their programs as modules. */
+export async function preparePython(requirements = path.join(folder, 'requirements.txt')): Promise<string> {
+  return path.join(await environment(requirements), 'bin/python');
 }
 
 /**
- * Creates the environment once for each content of requirements.txt, under another name and then renamed: an existing
+ * Creates the environment once for each content of a requirements.txt, under another name and then renamed: an existing
  * one is complete.
  */
-async function environment(): Promise<string> {
-  const requirements = path.join(folder, 'requirements.txt');
+async function environment(requirements: string): Promise<string> {
   const hash = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -81,6 +82,23 @@ it('websockets of a project are open to known callers, and to no stranger', asyn
   socket.terminate();
 });
 
+/** Runs a graph by the event protocol over a websocket. */
+async function echoBySocket(apiUrl: string): Promise<unknown> {
+  const thread = new Client({ apiUrl, apiKey: null }).threads.stream({
+    assistantId: 'echo',
+    transport: 'websocket',
+    webSocketFactory: (at) => new WebSocket(at, { headers: { 'x-api-key': apiKey } }) as never,
+  });
+  await thread.run.start({ input: { messages: [{ role: 'user', content: 'hi' }] } });
+  const { messages } = (await thread.output) as { messages: { text: string }[] };
+  await thread.close();
+  return messages.at(-1)?.text;
+}
+
+it('websockets of the event protocol are there beside those of a project', async () => {
+  expect(await echoBySocket(deployment.source_config.custom_url)).toBe('echo: hi');
+});
+
 it('runs stream through the app of a project as they do without one', async () => {
   const client = newClient({ apiUrl: deployment.source_config.custom_url });
   const input = { messages: [{ role: 'user', content: 'hi' }] };
@@ -121,4 +139,5 @@ it('a project below a mount prefix answers its keyless paths there, and nothing 
   const events = await collectEvents(client.runs.stream(null, 'echo', { input, feedbackKeys: ['helpful'] }));
   const { helpful } = events.at(-1)!.data as { helpful: string };
   expect((await fetch(helpful, { method: 'POST', body: '{"score":1}' })).status).toBe(200);
+  expect(await echoBySocket(`${url}/agents`)).toBe('echo: hi');
 });

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { collectEvents } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import { runPythonTests } from '../harness/python.ts';
@@ -44,6 +46,14 @@ it('strangers get the answer of the project through the gateway, not the one of 
   expect(headers.get('www-authenticate')).toBe('Bearer');
 });
 
+it('MCP clients learn from the project who issues tokens for its users, and need none for that', async () => {
+  const response = await fetch(`${url}/.well-known/oauth-protected-resource/mcp`);
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { resource: 'https://guarded.example/mcp', authorization_servers: ['https://people.example'] },
+  ]);
+});
+
 it('a user streams, joins and cancels runs of its own, and none of another user', async () => {
   const { thread_id: threadId } = await ada.threads.create();
   const input = { steps: 200, stepMs: 50, name: 'ada', done: [] };
@@ -58,6 +68,36 @@ it('a user streams, joins and cancels runs of its own, and none of another user'
   await ada.runs.cancel(threadId, run.run_id, true);
   expect(await ada.runs.get(threadId, run.run_id)).toMatchObject({ status: 'interrupted' });
 });
+
+it.each(['sse', 'websocket'] as const)(
+  'a user streams events of version 2 by %s, and another user sees none',
+  async (transport) => {
+    const streamOf = (name: string, threadId: string = randomUUID()) =>
+      // Headers of the client itself are for requests: a browser sends none with a websocket.
+      clientOf(transport === 'sse' ? { authorization: `Bearer ${name}` } : {}).threads.stream(threadId, {
+        assistantId: 'slow',
+        transport,
+        webSocketFactory: (at) => new WebSocket(at, { headers: { authorization: `Bearer ${name}` } }) as never,
+      });
+    const thread = streamOf('ada');
+    const stranger = streamOf('bob', thread.threadId);
+    const seen: string[] = [];
+    stranger.onEvent(({ method }) => seen.push(method));
+    await stranger.subscribe(['values', 'lifecycle', 'input']);
+    await thread.run.start({ input: { steps: 3, stepMs: 5, name: 'ada', done: [] } });
+    expect(await thread.output).toMatchObject({ done: ['ada:2', 'ada:1', 'ada:0'] });
+    await expect(stranger.run.start({ input: { steps: 1, stepMs: 5, name: 'bob' } })).rejects.toThrow();
+    await expect(stranger.state.get({ namespace: [] })).rejects.toThrow();
+    await expect(stranger.agent.getTree({})).rejects.toThrow();
+    // Once another subscriber has everything, the stranger would have it too.
+    const again = streamOf('ada', thread.threadId);
+    for await (const { params } of await again.subscribe('lifecycle')) {
+      if (params.namespace.length === 0 && params.data.event === 'completed') break;
+    }
+    expect(seen).toEqual([]);
+    await Promise.all([thread, stranger, again].map((each) => each.close()));
+  },
+);
 
 it('a graph finds its user, and what it keeps is for this user alone', async () => {
   const found = (await ada.runs.wait(null, 'whoami', { input: { note: 'tea at four' } })) as {

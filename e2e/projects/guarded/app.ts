@@ -12,7 +12,10 @@ export const app = new Hono()
     received.push({ auth: c.get('auth' as never) ?? null, body: await c.req.json() });
     return c.body(null, 204);
   })
-  .get('/noauth', (c) => c.json(received));
+  .get('/noauth', (c) => c.json(received))
+  .get('/.well-known/oauth-protected-resource/mcp', (c) =>
+    c.json({ resource: 'https://guarded.example/mcp', authorization_servers: ['https://people.example'] }),
+  );
 
 export function injectWebSocket(server: Server): void {
   new WebSocketServer({ server, path: '/custom/chat' }).on('connection', (socket, request) => {

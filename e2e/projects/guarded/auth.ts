@@ -59,6 +59,7 @@ const ACTS: Record<string, (asked: Asked) => unknown> = {
   refuse: () => {
     throw new HTTPException(418, { message: 'No tea today', headers: { 'x-why': 'tea' } });
   },
+  hang: () => new Promise(() => undefined),
   throw: () => {
     throw new Error('the table of teams is away');
   },

@@ -4,7 +4,11 @@ import { inject } from 'vitest';
 
 /** Opens pages and sends their forms as a browser without script does; it follows no redirect. */
 export class PageVisitor {
-  readonly #cookies = new Map<string, string>();
+  readonly #cookies: Map<string, string>;
+
+  constructor(cookies: Record<string, string> = {}) {
+    this.#cookies = new Map(Object.entries(cookies));
+  }
 
   /** The values of all cookies that it was given and has not been told to forget. */
   get cookies(): readonly string[] {
@@ -48,5 +52,9 @@ function hiddenFieldsOf(page: string, path: string): Record<string, string> {
   const forms = [...page.matchAll(/<form method="post" action="([^"]+)">(.*?)<\/form>/gs)];
   const [, , form = ''] = forms.find(([, action]) => action === path) ?? [];
   const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
-  return Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(hidden.map(([, name, value = '']) => [name, decode(value)]));
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 }

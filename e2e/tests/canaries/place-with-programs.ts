@@ -36,6 +36,30 @@ export async function placeSecretsOfPrograms(caller: Caller, owner: PageVisitor)
   await refresh(`ryr_${canaries.make('a wrong refresh token')}`);
   await post('/oauth/revoke', { token: second.refresh_token });
   await refresh(second.refresh_token);
+  await placeSecretsOfMcpClients(caller, owner);
+}
+
+/** Hands over the secrets of an MCP client, which is refused each time. */
+async function placeSecretsOfMcpClients(caller: Caller, owner: PageVisitor): Promise<void> {
+  const { canaries } = caller;
+  const redirect_uri = 'http://127.0.0.1:33418/callback';
+  const { client_id } = await caller.make('POST', '/oauth/register', { redirect_uris: [redirect_uri] });
+  const asked = {
+    ...{ response_type: 'code', client_id, redirect_uri, code_challenge_method: 'S256' },
+    code_challenge: 'A'.repeat(43),
+    resource: 'https://elsewhere.example/mcp',
+    state: canaries.make('the state of an MCP client'),
+  };
+  await owner.visit(`/auth/authorize?${new URLSearchParams(asked)}`);
+  await caller.ask('POST', '/oauth/token', {
+    key: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      ...{ grant_type: 'authorization_code', client_id, redirect_uri },
+      code: canaries.make('a wrong code of an MCP client'),
+      code_verifier: canaries.make('a wrong verifier of an MCP client').padEnd(43, '-'),
+    }).toString(),
+  });
 }
 
 /** Hands over challenges for passkeys, and proofs that are not good. */
