@@ -136,6 +136,12 @@ describe('both kinds of revisions', () => {
       400,
       { code: -32020 },
     ],
+    [
+      'with a Mcp-Name whose base64 lacks its padding',
+      () => withHeaders(modern('tools/call', echo()), { 'mcp-name': '=?base64?ZWNobw?=' }),
+      400,
+      { code: -32020 },
+    ],
     ['of an unknown method', () => modern('resources/list'), 404, { code: -32601 }],
     ['of a method that is no more', () => modern('ping'), 404, { code: -32601 }],
     ['of an old client and an unknown method', () => legacy('resources/list'), 200, { code: -32601 }],
@@ -251,11 +257,11 @@ describe('assistants', () => {
 });
 
 describe('a call', () => {
-  it('is a run without a thread, whose state is its result', async () => {
+  it('is a run on a thread of its own, whose state is its result, and the thread goes with the call', async () => {
     const called = call(modern('tools/call', { ...echo(), context: { tone: 'kind' } }));
     const run = await deployment.worker.take();
     expect(run.claimed).toMatchObject({
-      keepsThread: false,
+      keepsThread: true,
       kwargs: { context: { tone: 'kind' }, input: { messages: [{ type: 'human', content: 'hi' }] } },
     });
     const values = { messages: [{ type: 'ai', content: [{ type: 'image', mimeType: 'image/png', data: 'aGk=' }] }] };
@@ -266,6 +272,10 @@ describe('a call', () => {
       { type: 'text', text: JSON.stringify(values) },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
     ]);
+    const { threadId } = run.claimed;
+    await waitFor(async () => (await ask(`${deployment.url}/threads/${threadId}`, { method: 'GET' })).status === 404, {
+      what: 'the thread to be deleted',
+    });
   });
 
   it.each<[string, (params: object) => { body: object; headers: Headers }]>([

@@ -18,7 +18,6 @@ interface ConversationRun {
   threadId: string;
   runId: string;
   taskId: string;
-  isKept: boolean;
 }
 
 interface SettleOptions {
@@ -57,7 +56,7 @@ export class OldConversation {
       known ??= await followCall(this.#sources, { threadId: run.threadId, runId }, { signal, onEntry });
       if (!known) return undefined;
       const { end, lastId } = known;
-      if (end.kind !== 'asks' || !client.asksUser || !peer.isStream || !run.isKept) return end;
+      if (end.kind !== 'asks' || !client.asksUser || !peer.isStream) return end;
       await this.#ask({ ...run, runId }, peer, about);
       const next = await awaitNextRun(
         this.#sources,

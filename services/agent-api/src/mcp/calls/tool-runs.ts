@@ -31,8 +31,9 @@ export interface ToolCallRequest {
   context: Fields | undefined;
   /** True when steps are reported. */
   hasProgress: boolean;
-  /** True when the call may wait for answers, or become a task: its thread is kept for `ttlMs` milliseconds then. */
-  isKept: boolean;
+  /** True when the call may wait for answers, or become a task. */
+  isTask: boolean;
+  /** Milliseconds for which its thread is kept, unless the call is discarded before. */
   ttlMs: number;
   /** Names the request among those of its client; undefined when nobody can cancel it by that. */
   requestKey?: string | undefined;
@@ -45,7 +46,6 @@ export interface ToolRun {
   runId: string;
   /** The first run of the call. */
   taskId: string;
-  isKept: boolean;
   createdAt: string;
   ttlMs: number;
 }
@@ -60,19 +60,21 @@ export class ToolRuns {
     this.#options = options;
   }
 
-  /** Resolves when the run is durable. @throws ForbiddenError, McpError, and what `RunService.create` throws */
+  /**
+   * Resolves when the run is durable. Each has a thread, also for clients that cannot answer: a graph that has no
+   * checkpoints fails where it asks. @throws ForbiddenError, McpError, and what `RunService.create` throws
+   */
   async begin(requester: Requester, call: ToolCallRequest): Promise<ToolRun> {
-    const { tool, isKept, ttlMs, requestKey } = call;
+    const { tool, isTask, ttlMs, requestKey } = call;
     const { assistantId } = tool.assistant;
     const origin = await this.#originOf(requester, { assistantId, threadId: null });
     const runId = uuidv7();
-    const kept: Pick<RunOrigin, 'task' | 'threadId' | 'threadTtl'> = {
+    const thread: Pick<RunOrigin, 'threadId' | 'threadTtl'> = {
       threadId: uuidv7(),
-      task: { taskId: runId, pushConfigs: [] },
       threadTtl: { strategy: 'delete', minutes: ttlMs / MS_PER_MINUTE },
     };
     const { record, threadId } = await this.#options.runs.create(
-      { ...origin.run, runId, ...(isKept && kept) },
+      { ...origin.run, ...thread, runId, ...(isTask && { task: { taskId: runId, pushConfigs: [] } }) },
       {
         assistant_id: assistantId,
         input: toGraphInput(call.arguments, tool.input),
@@ -81,14 +83,14 @@ export class ToolRuns {
         metadata: {
           ...origin.metadata,
           mcp_tool: tool.name,
-          ...(isKept && { mcp_ttl_ms: ttlMs }),
+          ...(isTask && { mcp_ttl_ms: ttlMs }),
           ...(requestKey !== undefined && { mcp_request: requestKey }),
         },
         ...(call.context && { context: call.context }),
       },
     );
     const createdAt = record.createdAt.toISOString();
-    return { scope: origin.run.scope, threadId, runId, taskId: runId, isKept, createdAt, ttlMs };
+    return { scope: origin.run.scope, threadId, runId, taskId: runId, createdAt, ttlMs };
   }
 
   /**
@@ -96,7 +98,7 @@ export class ToolRuns {
    * at once one counts. @throws as `begin`
    */
   async resume(requester: Requester, task: ToolTask, resume: unknown): Promise<ToolRun | undefined> {
-    const { assistantId, contextId: threadId, taskId, createdAt, ttlMs } = task;
+    const { assistantId, contextId: threadId, taskId, runId: followsRunId, createdAt, ttlMs } = task;
     const origin = await this.#originOf(requester, { assistantId, threadId });
     const [first] = await this.#options.engine.findRuns([taskId]);
     const { context, stream_mode: streamMode } = first?.kwargs ?? {};
@@ -104,7 +106,8 @@ export class ToolRuns {
     const runId = uuidv7();
     try {
       await this.#options.runs.create(
-        { ...origin.run, threadId, runId, task: { taskId, pushConfigs: [] } },
+        // The answer is to what this run asked: a later one may ask something else.
+        { ...origin.run, threadId, runId, followsRunId, task: { taskId, pushConfigs: [] } },
         {
           assistant_id: assistantId,
           command: { resume } as NonNullable<Parameters<RunService['create']>[1]['command']>,
@@ -119,7 +122,7 @@ export class ToolRuns {
       if (error instanceof NotFoundError) throw invalidParams('The task does not exist any more');
       throw error;
     }
-    return { scope: origin.run.scope, threadId, runId, taskId, isKept: true, createdAt, ttlMs };
+    return { scope: origin.run.scope, threadId, runId, taskId, createdAt, ttlMs };
   }
 
   /** Orders the end of a run that is in flight; does nothing for others. */
@@ -129,8 +132,8 @@ export class ToolRuns {
   }
 
   /** Deletes the thread of a call that has ended. */
-  async discard({ isKept, threadId }: Pick<ToolRun, 'isKept' | 'threadId'>): Promise<void> {
-    if (isKept) await this.#options.threads.delete(UNRESTRICTED, threadId).catch(ignoreNotFound);
+  async discard({ threadId }: Pick<ToolRun, 'threadId'>): Promise<void> {
+    await this.#options.threads.delete(UNRESTRICTED, threadId).catch(ignoreNotFound);
   }
 
   /** Tells whoever waits for another run of the call that there is none. */

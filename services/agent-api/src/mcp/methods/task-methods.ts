@@ -91,7 +91,7 @@ export class TaskMethods {
       wantsStream: call.client.asksUser,
       value: async (peer) => {
         const { scope, task } = found;
-        const run = { ...task, threadId: task.contextId, scope, isKept: true };
+        const run = { ...task, threadId: task.contextId, scope };
         const ended = isInFlight(task) ? undefined : await this.#tasks.endOf(found);
         const end = await this.#conversation.settle(call, run, peer, { ended, about: related });
         return end && { ...toToolResult(end, call.client), ...related };

@@ -99,7 +99,7 @@ export class ToolMethods {
         : await this.#options.waiting.resume(call, owner, state, optionalFields(params, 'inputResponses') ?? {});
     if (resumed?.kind === 'asks') return value(resumed.result);
     const run =
-      resumed?.run ?? (await this.#begin(call, asked, { isKept: client.asksUser || becomesTask, ttlMs: KEPT_MS }));
+      resumed?.run ?? (await this.#begin(call, asked, { isTask: client.asksUser || becomesTask, ttlMs: KEPT_MS }));
     if (tool.taskSupport === 'required') return value(taskOf(run));
     let isHandedOut = false;
     return {
@@ -119,9 +119,10 @@ export class ToolMethods {
         if (isTask) return taskOf(run, followed ? 'input_required' : 'working');
         if (!followed) return undefined;
         const { end } = followed;
-        if (end.kind === 'asks') return this.#options.waiting.ask(call, owner, run, end.interrupts);
-        this.#discard(run);
-        return toToolResult(end, client);
+        if (end.kind !== 'asks' || !client.asksUser) this.#discard(run);
+        return end.kind === 'asks'
+          ? this.#options.waiting.ask(call, owner, run, end.interrupts)
+          : toToolResult(end, client);
       },
     };
   }
@@ -130,9 +131,11 @@ export class ToolMethods {
     const { client } = call;
     const task = optionalFields(params, 'task');
     requireTaskSupport(asked.tool, task);
-    const isTask = task !== undefined;
-    const kept = { isKept: client.asksUser || isTask, ttlMs: ttlOf(task) };
-    const run = await this.#begin(call, asked, { ...kept, ...(!isTask && { requestKey: requestKeyOf(call) }) });
+    const run = await this.#begin(call, asked, {
+      isTask: client.asksUser || task !== undefined,
+      ttlMs: ttlOf(task),
+      ...(!task && { requestKey: requestKeyOf(call) }),
+    });
     if (task) return value({ task: oldTaskOf(run) });
     return {
       kind: 'later',
@@ -150,7 +153,7 @@ export class ToolMethods {
   async #begin(
     { request }: McpCall,
     { tool, arguments: args, context, progress }: AskedCall,
-    how: Pick<ToolCallRequest, 'isKept' | 'requestKey' | 'ttlMs'>,
+    how: Pick<ToolCallRequest, 'isTask' | 'requestKey' | 'ttlMs'>,
   ): Promise<ToolRun> {
     const hasProgress = progress !== undefined;
     return this.#options.runs.begin(request, { tool, arguments: args, context, hasProgress, ...how });

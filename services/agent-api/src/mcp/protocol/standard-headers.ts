@@ -11,7 +11,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+/** Base64 with its padding: what lacks it may have lost more. */
+const ENCODED = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 
 /**
  * Checks that the headers of a request of the new revision say what its body says: others may have routed by them.
