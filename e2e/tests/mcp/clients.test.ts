@@ -41,6 +41,16 @@ describe.each(CLIENTS)('the official client of MCP %s, through the gateway', (_n
     expect(asked[0]!.message).toContain('May I go?');
   });
 
+  it('that cannot ask its user is told of the question', async () => {
+    const client = await connect();
+    const called = client.callTool('approval', { request: 'go' });
+    if (revision === '2026-07-28') await expect(called).rejects.toMatchObject({ code: -32021 });
+    else {
+      const value = { question: 'May I go?' };
+      expect((await called).structuredContent).toMatchObject({ __interrupt__: [{ value }], log: ['prepared go'] });
+    }
+  });
+
   it('gets the error of a graph without its secrets as the outcome of the tool, and refusals as errors', async () => {
     const client = await connect();
     const { isError, content } = await client.callTool('boom', {});

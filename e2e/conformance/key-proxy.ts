@@ -1,0 +1,33 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server on this machine that passes requests on to a deployment, with a key. */
+export interface KeyProxy {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Serves clients that can be given no header: everything else of a request stays as it is, with its `Host`. */
+export async function startKeyProxy(target: string, apiKey: string): Promise<KeyProxy> {
+  const { hostname, port, pathname } = new URL(target);
+  const server = createServer((req, res) => {
+    const { method, url, headers } = req;
+    const options = { hostname, port, path: pathname + url, method, headers: { ...headers, 'x-api-key': apiKey } };
+    const sent = request(options, (answer) => {
+      res.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(res);
+    });
+    sent.on('error', () => res.destroy());
+    // A client that leaves has left the deployment too.
+    res.on('close', () => sent.destroy());
+    req.pipe(sent);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * Runs public conformance suites against a platform of their own: some of their checks allow half a second for a call,
+ * which would have to wait for the requests of other tests.
+ */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['*.test.ts'],
+    globalSetup: ['../harness/global-setup.ts'],
+    maxWorkers: 1,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+  },
+});
