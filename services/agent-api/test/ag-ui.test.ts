@@ -220,6 +220,33 @@ describe('an interrupt', () => {
     await older.run.succeed({});
   });
 
+  it('is answered by a request with the names of the run that asked, again and again, and each run is joined by them', async () => {
+    const { input } = await askBack();
+    const runIds = [];
+    for (const payload of ['yes', 'yes', 'no']) {
+      const answer = { ...input, resume: [{ interruptId: 'i1', status: 'resolved', payload }] };
+      const twice = await Promise.all([post(answer), post(answer)]);
+      const run = await deployment.worker.take();
+      expect(run.claimed.kwargs).toMatchObject({ command: { resume: { i1: payload } } });
+      runIds.push(run.claimed.runId);
+      const late = await post(answer);
+      // The same question again has the same id: LangGraph makes it of the place that asks.
+      await (payload === 'no' ? run.succeed({ mood: 'sure' }) : run.ask({ messages: [] }, [question]));
+      const whole = await late.complete;
+      for (const reader of twice) expect(await reader.complete).toBe(whole);
+      // Whoever goes on with a cut stream of the answer does not answer the next question with it.
+      const [{ id }] = sentIn(whole) as [Sent];
+      expect(await (await post(answer, { 'last-event-id': id! })).complete).toBe(
+        whole.slice(whole.indexOf('\n\n') + 2),
+      );
+      const { threadId, runId } = input;
+      const names = new URLSearchParams({ threadId, runId, protocolVersion: '1.0' });
+      expect((await ask(`${deployment.url}/agui/echo?${names}`)).text).toBe(whole);
+    }
+    expect(new Set(runIds).size).toBe(3);
+    expect(await deployment.client.runs.list(input.threadId)).toHaveLength(4);
+  });
+
   it('of two answers at once counts one', async () => {
     const { input } = await askBack();
     const resume = [{ interruptId: 'i1', status: 'resolved', payload: 'yes' }];

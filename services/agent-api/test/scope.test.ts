@@ -305,7 +305,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
 function shownOn(threadId: string): [AgUiCall, AgUiInput] {
   const names = { threadId, runId: randomUUID() };
   const request = { caller: services.caller, headers: {}, res: { getHeader: () => undefined } };
-  const call = { assistant: 'echo', request: request as unknown as AgUiCall['request'], ...names };
+  const call = { assistant: 'echo', request: request as unknown as AgUiCall['request'], ...names, goesOn: false };
   const messages = [{ id: randomUUID(), role: 'user', content: 'hi' }];
   return [call, { ...names, messages, resume: [{ interruptId: 'i', status: 'resolved' }] }];
 }

@@ -60,7 +60,8 @@ export function agUiRoutes(runs: AgUiRuns, sources: SendRunSources, guard: Route
 
 function callOf({ params, caller, headers, res }: AgUiRequest, names: { threadId: string; runId: string }): AgUiCall {
   const { threadId, runId } = names;
-  return { assistant: params.assistant_id, request: { caller, headers, res }, threadId, runId };
+  const goesOn = placeOf(headers) !== undefined;
+  return { assistant: params.assistant_id, request: { caller, headers, res }, threadId, runId, goesOn };
 }
 
 function peerOf({ threadId, runId, protocolVersion, emitRawEvents }: AgUiJoinQuery): AgUiPeer {

@@ -21,7 +21,7 @@ import { parseStoredJson } from '../threads/parse-stored-json.ts';
 import { pendingInterrupts } from '../threads/pending-interrupts.ts';
 import type { StoredThread } from '../threads/stored-thread.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
-import { planRun, type RunPlan } from './input/plan-run.ts';
+import { isAnswer, planRun, type RunPlan } from './input/plan-run.ts';
 import { threadIdOf } from './thread-ids.ts';
 
 export interface AgUiRunsOptions {
@@ -42,6 +42,8 @@ export interface AgUiCall {
   request: Pick<HandlerRequest, 'caller' | 'headers' | 'res'>;
   threadId: string;
   runId: string;
+  /** True when the client goes on with a stream that was cut: its answer, if it sends one again, has been counted. */
+  goesOn: boolean;
 }
 
 /** A run that a client follows. */
@@ -71,7 +73,8 @@ const RUN_FIELDS: Partial<RunRequest> = {
 
 /**
  * Starts and finds the runs of clients of AG-UI. A client names its runs: a request with the names of an earlier one
- * joins its run, also when both come at once.
+ * joins its run, also when both come at once. Some clients give the answer to an interrupt the names of the run that
+ * asked: it starts a run, which goes by these names from then on.
  */
 export class AgUiRuns {
   readonly #options: AgUiRunsOptions;
@@ -84,19 +87,45 @@ export class AgUiRuns {
   async start(call: AgUiCall, input: AgUiInput): Promise<AgUiOutcome> {
     const assistant = await this.#assistant(call);
     const { threadId, name } = namesOf(call, assistant);
-    const outcome = await this.#options.keys.onceNamed<AgUiOutcome | Location, Location>(name, {
-      create: (keyed) => this.#create({ call, assistant, threadId, keyed }, input),
-      repeat: (location) => location,
-    });
-    return 'kind' in outcome ? outcome : { kind: 'run', run: await this.#find(call, outcome) };
+    const createOnce = (ofRun: readonly string[]) =>
+      this.#options.keys.onceNamed<AgUiOutcome | Location, Location>(ofRun, {
+        create: (keyed) => this.#create({ call, assistant, threadId, keyed }, input),
+        repeat: (location) => location,
+      });
+    const outcome = await createOnce(name);
+    if ('kind' in outcome) return outcome;
+    const newest = await this.#newestAfter(name, outcome);
+    const run = await this.#find(call, newest);
+    if (!run.isEnded || call.goesOn || !isAnswer(input)) return { kind: 'run', run };
+    if (!(await this.#isWaiting(threadId))) {
+      // The same answer may have come twice at once, and started a run since.
+      return { kind: 'run', run: await this.#find(call, await this.#newestAfter(name, newest)) };
+    }
+    const answered = await createOnce(nameAfter(name, newest));
+    return 'kind' in answered ? answered : { kind: 'run', run: await this.#find(call, answered) };
   }
 
   /** @throws NotFoundError, and what the project throws */
   async join(call: AgUiCall): Promise<FollowedAgUiRun> {
     const { name } = namesOf(call, await this.#assistant(call));
-    const location = await this.#options.keys.findNamed<Location>(name);
-    if (!location) throw new NotFoundError(MISSING);
-    return this.#find(call, location);
+    const first = await this.#options.keys.findNamed<Location>(name);
+    if (!first) throw new NotFoundError(MISSING);
+    return this.#find(call, await this.#newestAfter(name, first));
+  }
+
+  /** Returns the newest run of the same names: each but the first is the answer to the one before it. */
+  async #newestAfter(name: readonly string[], first: Location): Promise<Location> {
+    let newest = first;
+    for (;;) {
+      const next = await this.#options.keys.findNamed<Location>(nameAfter(name, newest));
+      if (!next) return newest;
+      newest = next;
+    }
+  }
+
+  async #isWaiting(threadId: string): Promise<boolean> {
+    const thread = await this.#options.threads.find(UNRESTRICTED, threadId);
+    return thread !== undefined && pendingInterrupts(thread).size > 0;
   }
 
   async #find(call: AgUiCall, { threadId, runId }: Location): Promise<FollowedAgUiRun> {
@@ -161,6 +190,11 @@ function namesOf({ request, threadId: thread, runId }: AgUiCall, { assistantId }
   const user = userOf(request.caller)?.identity ?? '';
   const threadId = threadIdOf(thread, user);
   return { threadId, name: ['ag-ui', user, assistantId, threadId, runId] };
+}
+
+/** Returns the name of the run that answers a run of a name. */
+function nameAfter(name: readonly string[], { runId }: Location): string[] {
+  return [...name, runId];
 }
 
 function locationOf({ threadId, runId }: RunRecord): Location {

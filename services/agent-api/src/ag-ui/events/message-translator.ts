@@ -32,6 +32,11 @@ export class MessageTranslator {
   /** Namespaces whose first state is known: what it had is older than the run. */
   readonly #begun = new Set<string>();
 
+  /** True when a state or a message has been translated. */
+  get hasBegun(): boolean {
+    return this.#begun.size > 0 || this.#known.size > 0;
+  }
+
   /** Translates an event of the channel `messages`. */
   *translate(namespace: string[], data: Fields): Generator<AgUiEvent> {
     const place = `${namespace.join('|')} ${String(data.run_id ?? '')}`;

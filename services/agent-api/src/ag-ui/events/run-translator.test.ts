@@ -114,6 +114,7 @@ it('a text is streamed as the model writes it, and the run ends with state and m
   expect(events).toEqual([
     { type: 'RUN_STARTED', threadId: 't', runId: 'r', protocolVersion: '1.0' },
     { type: 'STATE_SNAPSHOT', snapshot: {} },
+    { type: 'MESSAGES_SNAPSHOT', messages: [{ id: 'h', role: 'user', content: 'hi' }] },
     { type: 'TEXT_MESSAGE_START', messageId: 'a', role: 'assistant' },
     { type: 'TEXT_MESSAGE_CONTENT', messageId: 'a', delta: 'Hel' },
     { type: 'TEXT_MESSAGE_CONTENT', messageId: 'a', delta: 'lo' },

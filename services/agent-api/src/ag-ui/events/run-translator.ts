@@ -124,8 +124,7 @@ export class RunTranslator {
         yield* this.#messages.translate(namespace, data);
         break;
       case 'values':
-        yield* this.#messages.observe(namespace, messagesIn(data) ?? []);
-        if (namespace.length === 0) yield* this.#state.change(data);
+        yield* this.#values(namespace, data);
         break;
       case 'tasks':
         if (namespace.length === 0) yield* this.#steps.translate(data);
@@ -139,6 +138,19 @@ export class RunTranslator {
     }
     // It comes last: the ids of the others are the same with it and without.
     if (this.#peer.wantsRaw) yield rawEvent(event, params);
+  }
+
+  /**
+   * The first state is shown with its messages: clients put those of a later snapshot behind the ones that they have,
+   * and one that joins the run without a conversation would have the answer before the question.
+   */
+  *#values(namespace: string[], values: Fields): Generator<AgUiEvent> {
+    const isRoot = namespace.length === 0;
+    const messages = messagesIn(values) ?? [];
+    const isFirst = isRoot && !this.#messages.hasBegun;
+    yield* this.#messages.observe(namespace, messages);
+    if (isRoot) yield* this.#state.change(values);
+    if (isFirst && messages.length > 0) yield { type: 'MESSAGES_SNAPSHOT', messages: toShownMessages(messages) };
   }
 
   #finished(interrupts: Fields[]): AgUiEvent {

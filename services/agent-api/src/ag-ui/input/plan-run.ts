@@ -21,6 +21,12 @@ export interface PlanTarget extends InputTarget {
 /** The answer to an interrupt that the user has turned down, as graphs know it from other servers of AG-UI. */
 const CANCELLED = '__agui_cancelled__';
 
+/** Returns whether an input answers interrupts, in the new form or in the older one. */
+export function isAnswer({ resume, forwardedProps }: AgUiInput): boolean {
+  const command = isFields(forwardedProps) ? forwardedProps.command : undefined;
+  return (resume ?? []).length > 0 || (isFields(command) && command.resume !== undefined);
+}
+
 /** Returns what is to be done for an input. @throws UnprocessableError */
 export function planRun(sent: AgUiInput, target: PlanTarget): RunPlan {
   const props = isFields(sent.forwardedProps) ? sent.forwardedProps : {};
@@ -32,9 +38,8 @@ export function planRun(sent: AgUiInput, target: PlanTarget): RunPlan {
     return { kind: 'run', request: { command: { ...command, ...resume }, config, multitask_strategy: 'reject' } };
   }
   const { input, hasNews } = toGraphInput(sent, target);
-  const { resume, ...rest } = command ?? {};
-  const isRepeated = resume !== undefined || (sent.resume ?? []).length > 0;
-  if (isRepeated && !hasNews) return { kind: 'nothing' };
+  const { resume: _given, ...rest } = command ?? {};
+  if (isAnswer(sent) && !hasNews) return { kind: 'nothing' };
   return { kind: 'run', request: { input, config, ...(Object.keys(rest).length > 0 && { command: rest }) } };
 }
 
