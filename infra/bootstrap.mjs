@@ -66,6 +66,16 @@ const verbs = {
     await prepare();
     process.exitCode = await run('The fuzzer', installed('tsx'), ['e2e/fuzz/main.ts', ...args], { allowFailure: true });
   },
+  /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
+  async copilotkit() {
+    await prepare();
+    process.exitCode = await run(
+      'The tests with CopilotKit',
+      installed('vitest'),
+      ['run', '--config', 'e2e/copilotkit/vitest.config.ts', ...args],
+      { allowFailure: true },
+    );
+  },
   /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
   async phoenix() {
     await prepare();
