@@ -28,7 +28,7 @@ export default defineConfig({
       'e2e/parity/coverage.test.ts',
       'e2e/compatibility/**/*.test.ts',
       'e2e/{harness,pages}/*.test.ts',
-      'e2e/faults/{bench,report,soak}/*.test.ts',
+      'e2e/faults/{bench,report,soak}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     pool: 'forks',

@@ -8,7 +8,7 @@ import { MeasuredSettings } from './measured-settings.ts';
 import { BenchPlatform } from './platform.ts';
 import { Random } from './random.ts';
 import type { BenchServers } from './servers.ts';
-import { Strangers } from './users.ts';
+import { measureStrangers, Strangers } from './users.ts';
 
 export interface BenchOptions {
   servers: BenchServers;
@@ -89,7 +89,8 @@ export class Bench {
 
   /** Measures that users of the deployments saw nothing of each other, whatever happened. */
   async measureStrangers(): Promise<void> {
-    for (const strangers of this.#strangers.splice(0)) await strangers.measure(this);
+    const findings = await Promise.all(this.#strangers.splice(0).map((strangers) => strangers.conclude()));
+    if (findings.length > 0) measureStrangers(this, findings);
   }
 
   async platform(): Promise<BenchPlatform> {

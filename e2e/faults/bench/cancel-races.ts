@@ -95,16 +95,19 @@ async function endOf(deployment: BenchDeployment, run: { threadId: string; runId
 }
 
 /** Returns all that is kept of a thread's state, as one text to be compared. */
-export async function dumpThreadState({ pool }: BenchDeployment, threadId: string): Promise<string> {
-  const { rows } = await pool.query<{ held: string }>(
+export async function dumpThreadState({ pool, cipher }: BenchDeployment, threadId: string): Promise<string> {
+  const { rows } = await pool.query<{ held: string; values: Buffer | null }>(
     `SELECT concat_ws(' | ',
        (SELECT string_agg(checkpoint_ns || checkpoint_id || md5(data), ',' ORDER BY checkpoint_ns, checkpoint_id)
         FROM checkpoint WHERE thread_id = $1),
        (SELECT string_agg(channel || version || md5(data), ',' ORDER BY channel, version) FROM checkpoint_blob WHERE thread_id = $1),
        (SELECT string_agg(checkpoint_id || task_id || idx || md5(data), ',' ORDER BY checkpoint_id, task_id, idx)
         FROM checkpoint_write WHERE thread_id = $1),
-       (SELECT md5("values") || checkpoint_id FROM thread_state WHERE thread_id = $1)) AS held`,
+       (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1)) AS held,
+       (SELECT "values" FROM thread_state WHERE thread_id = $1) AS "values"`,
     [threadId],
   );
-  return rows[0]!.held;
+  const { held, values } = rows[0]!;
+  // The same values are encrypted in another way each time.
+  return `${held} | ${values && cipher.decrypt(values)}`;
 }

@@ -1,3 +1,4 @@
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import type { BenchRun } from './deployment.ts';
@@ -40,10 +41,13 @@ const TERMINAL = ['success', 'error', 'timeout', 'interrupted'];
 export class DatabaseAudit {
   readonly #pool: pg.Pool;
   readonly #ledger: Ledger;
+  readonly #cipher: Pick<DataCipher, 'decrypt'>;
 
-  constructor(pool: pg.Pool, ledger: Ledger) {
+  /** @param cipher of a deployment that encrypts its content */
+  constructor(pool: pg.Pool, ledger: Ledger, cipher: Pick<DataCipher, 'decrypt'> = NO_ENCRYPTION) {
     this.#pool = pool;
     this.#ledger = ledger;
+    this.#cipher = cipher;
   }
 
   /** Starts to keep every status that a run ever has, overwritten ones too. */
@@ -174,7 +178,7 @@ export class DatabaseAudit {
     return new Map(
       rows.map(({ thread_id, status, values }) => [
         thread_id,
-        { status, done: values ? JSON.parse(String(values)).done : undefined },
+        { status, done: values ? JSON.parse(String(this.#cipher.decrypt(values))).done : undefined },
       ]),
     );
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
+import { type DataCipher, openDataCipher } from '@runyard/encryption';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { DatabaseAudit } from './database-audit.ts';
@@ -62,6 +63,8 @@ export class BenchDeployment {
   readonly audit: DatabaseAudit;
   /** Bypasses the fault lines: it is for inspection, never for the parts. */
   readonly pool: pg.Pool;
+  /** Decrypts what its database holds. */
+  readonly cipher: Pick<DataCipher, 'decrypt'>;
   readonly #database: TestDatabase;
   readonly #databaseUrl: string;
   readonly #servers: BenchServers;
@@ -85,7 +88,6 @@ export class BenchDeployment {
     this.#servers = servers;
     this.ledger = ledger;
     this.pool = openPool({ connectionString: database.url, max: 6, applicationName: 'fault-bench' });
-    this.audit = new DatabaseAudit(this.pool, ledger);
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     this.#settings = {
       REDIS_KEY_PREFIX: prefix,
@@ -100,6 +102,8 @@ export class BenchDeployment {
       ...(hasUsers && USER_SETTINGS),
       ...env,
     };
+    this.cipher = openDataCipher({ aesKey: this.#settings.LANGGRAPH_AES_KEY });
+    this.audit = new DatabaseAudit(this.pool, ledger, this.cipher);
   }
 
   static async start(servers: BenchServers, folder: string, options: DeploymentOptions): Promise<BenchDeployment> {

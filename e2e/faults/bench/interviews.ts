@@ -7,7 +7,7 @@ import type { BenchDeployment } from './deployment.ts';
 import type { Random } from './random.ts';
 
 /** Questions in the order in which they are asked; those of one entry are concurrent. */
-const QUESTIONS = {
+export const QUESTIONS = {
   node: [['first'], ['last']],
   beside: [['left', 'right'], ['last']],
   inside: [['first'], ['second'], ['last']],
@@ -147,7 +147,8 @@ export class Interviews {
     if (!row) return { status: 'gone', attempt: 0, result: {} };
     if (row.status === 'pending' || row.status === 'running') return undefined;
     if (row.attempt > 1) this.cutRuns += 1;
-    return { ...row, result: JSON.parse(String(row.result ?? '{}')) };
+    const result = row.result ? String(this.#deployment.cipher.decrypt(row.result)) : '{}';
+    return { ...row, result: JSON.parse(result) };
   }
 }
 

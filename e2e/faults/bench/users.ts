@@ -25,6 +25,32 @@ const headersOf = (user: string) => ({ authorization: `Bearer ${user}` });
 export const ownerHeaders = (path: string) => headersOf(userOf(path));
 const strangerHeaders = (path: string) => headersOf(userOf(path) === USERS[0] ? USERS[1] : USERS[0]);
 
+export interface StrangersFindings {
+  /** Answers that showed what is of another user, of so many. */
+  seen: string[];
+  calls: number;
+  /** Threads with another user than at first, of so many. */
+  lost: string[];
+  threads: number;
+}
+
+/** Measures what strangers found in all deployments of a goal: one of them may have no threads. */
+export function measureStrangers(bench: Bench, findings: readonly StrangersFindings[]): void {
+  const sum = (count: (each: StrangersFindings) => number) => findings.reduce((all, each) => all + count(each), 0);
+  const seen = findings.flatMap((each) => each.seen);
+  bench.measureNone(
+    'answers to a user about what is of another',
+    seen,
+    sum(({ calls }) => calls),
+    20,
+  );
+  bench.measureNone(
+    'threads that lost their user',
+    findings.flatMap(({ lost }) => lost),
+    sum(({ threads }) => threads),
+  );
+}
+
 /** Looks at threads and runs of others, as long as faults happen and once more at their end. */
 export class Strangers {
   readonly #deployment: BenchDeployment;
@@ -37,8 +63,8 @@ export class Strangers {
     this.#looking = this.#look();
   }
 
-  /** Measures that no other user saw anything, and that every thread still has its user. */
-  async measure(bench: Bench): Promise<void> {
+  /** Looks once more, and returns what was found: nothing may be seen, and every thread still has its user. */
+  async conclude(): Promise<StrangersFindings> {
     this.#isOver = true;
     await this.#looking;
     const { rows } = await this.#deployment.pool.query<{ thread_id: string; owner: string | null }>(
@@ -46,18 +72,13 @@ export class Strangers {
     );
     for (const { thread_id } of rows.slice(-200)) await this.#ask(thread_id);
     const seen = this.#history.calls.filter(({ status, body }) => status === 200 && JSON.stringify(body) !== '[]');
-    bench.measureNone(
-      'answers to a user about what is of another',
-      seen.map(({ method, path, body }) => `${method} ${path}: ${JSON.stringify(body).slice(0, 200)}`),
-      this.#history.calls.length,
-      20,
-    );
     const wrong = rows.filter(({ thread_id, owner }) => owner !== userOf(`/threads/${thread_id}`));
-    bench.measureNone(
-      'threads that lost their user',
-      wrong.map(({ thread_id, owner }) => `${thread_id} is of ${owner}`),
-      rows.length,
-    );
+    return {
+      seen: seen.map(({ method, path, body }) => `${method} ${path}: ${JSON.stringify(body).slice(0, 200)}`),
+      calls: this.#history.calls.length,
+      lost: wrong.map(({ thread_id, owner }) => `${thread_id} is of ${owner}`),
+      threads: rows.length,
+    };
   }
 
   async #look(): Promise<void> {

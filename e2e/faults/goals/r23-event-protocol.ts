@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
+import { describeThreads } from '../bench/describe-threads.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import { killParts } from '../bench/kill-parts.ts';
@@ -62,21 +63,33 @@ async function followUnderKills(bench: Bench, deployment: BenchDeployment, gatew
   bench.measureEnough('streams cut that came back', bySse.cuts, bench.size(CUTS));
   bench.measureEnough('websockets cut that came back', byWebSocket.cuts, bench.size(CUTS));
   const wrong: string[] = [];
-  const holes: string[] = [];
+  const holes = new Map<string, string[]>();
   const followed = [...bySse.followed, ...byWebSocket.followed];
   for (const { threadId, runs, union } of followed) {
     const whole = await readThread(deployment, threadId, runs);
     const difference = union.difference(whole.ids);
     if (difference) wrong.push(`thread ${threadId}: ${difference}`);
     wrong.push(...[...union.faults, ...whole.faults].map((fault) => `thread ${threadId}: ${fault}`));
-    const steps = INPUT.steps * runs;
-    holes.push(...findEventFaults(whole.customData, { ...INPUT, steps }).map((hole) => `thread ${threadId}: ${hole}`));
+    const faults = findEventFaults(whole.customData, { ...INPUT, steps: INPUT.steps * runs });
+    if (faults.length > 0) holes.set(threadId, faults);
   }
+  const unfinished = [...bySse.unfinished, ...byWebSocket.unfinished];
+  const course = await describeThreads(deployment, [...holes.keys(), ...unfinished.map(({ threadId }) => threadId)]);
+  const describe = (threadId: string, fault: string) => `thread ${threadId}: ${fault}; ${course.get(threadId)}`;
   const needed = 2 * count;
   bench.measureNone('threads with events missing, repeated or out of order', wrong, followed.length, needed);
-  bench.measureNone('events of a graph that never reached its thread', holes, followed.length, needed);
-  const never = [...bySse.faults, ...byWebSocket.faults];
-  bench.measureNone('threads whose runs were not all told to have ended', never, followed.length, needed);
+  bench.measureNone(
+    'events of a graph that never reached its thread',
+    [...holes].flatMap(([threadId, faults]) => faults.map((fault) => describe(threadId, fault))),
+    followed.length,
+    needed,
+  );
+  bench.measureNone(
+    'threads whose runs were not all told to have ended',
+    unfinished.map(({ threadId, runs, union }) => describe(threadId, `${union.ended} of ${runs} runs ended`)),
+    followed.length,
+    needed,
+  );
 }
 
 /** Reads all events of a thread at once from one process, up to the end of so many runs. */

@@ -134,6 +134,10 @@ export const goalLimits: Record<string, GoalLimits> = {
     limits:
       'Workers, agent-apis and the gateway killed 30 times, Redis killed and emptied 5 times, 20 clients of A2A 1.0: every task ends, with its whole answer at each process; each subscription that comes to the end of an answer had every part once, unless Redis was emptied.',
   },
+  R25: {
+    limits:
+      'Workers, agent-apis and the gateway killed 30 times, Redis killed and emptied 5 times, 20 clients of MCP, half of them by revision 2026-07-28 and half by 2025-11-25: every acknowledged task ends once, with its whole result at each process; each answer counts once, and one that was taken is not replaced; the same question about a task gets the same answer again.',
+  },
   RP: {
     limits: 'Gateway, control-plane and org-access killed 5 times each: at work again within 15 s, nothing forgotten.',
   },

@@ -79,6 +79,17 @@ describe('an accepted run', () => {
   });
 });
 
+it('a run that answers another is refused once a third has followed that one', async () => {
+  const threadId = await fixture.thread();
+  const { run: asking } = await fixture.engine.createRun(aRun({ threadId }));
+  await fixture.engine.requestCancel({ threadId, runIds: [asking.runId] }, 'interrupt', 'It is over.');
+  const answer = () => fixture.engine.createRun(aRun({ threadId, followsRunId: asking.runId }));
+  const { run: first } = await answer();
+  await fixture.engine.requestCancel({ threadId, runIds: [first.runId] }, 'interrupt', 'It is over.');
+  await expect(answer()).rejects.toMatchObject({ status: 409, code: 'thread_busy' });
+  expect(await fixture.engine.listRuns({ threadId, limit: 10, offset: 0 })).toHaveLength(2);
+});
+
 describe('one batch', () => {
   it('returns a conflict for its item alone', async () => {
     const busy = await fixture.thread();

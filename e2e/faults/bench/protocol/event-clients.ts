@@ -24,7 +24,7 @@ const PATIENCE_MS = 90_000;
 export class EventClients {
   readonly followed: FollowedEvents[] = [];
   /** Threads whose runs were not started, or never told to have ended. */
-  readonly faults: string[] = [];
+  readonly unfinished: FollowedEvents[] = [];
   /** The number of times a client's connection ended before its runs had, whoever cut it. */
   cuts = 0;
   readonly #options: StreamClientsOptions;
@@ -68,8 +68,8 @@ export class EventClients {
     }
     leaving.abort();
     await following;
-    if (runs === 0 || union.ended < runs) this.faults.push(`thread ${threadId}: ${union.ended} of ${runs} runs ended`);
-    else this.followed.push({ threadId, runs, union });
+    const isFinished = runs > 0 && union.ended >= runs;
+    (isFinished ? this.followed : this.unfinished).push({ threadId, runs, union });
   }
 
   async #stayConnected(connect: Connect, threadId: string, union: EventUnion, left: AbortSignal): Promise<void> {

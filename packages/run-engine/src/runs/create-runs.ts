@@ -69,7 +69,8 @@ export async function createRuns(
   const threads = await lockOrCreateThreads(client, batch, threadTtl);
   const taken = await takeStatelessThreads(client, batch);
   const busy = await findBusyThreads(client, batch);
-  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken }, busy));
+  const late = await findLateAnswers(client, batch);
+  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late }, busy));
   const accepted = batch.filter((_, index) => !refusals[index]);
   if (accepted.length === 0) return refusals as Error[];
 
@@ -86,7 +87,7 @@ export async function createRuns(
 
 function findRefusal(
   item: EncodedRun,
-  { existing, held, taken }: NamedThreads & { taken: Set<string> },
+  { existing, held, taken, late }: NamedThreads & { taken: Set<string>; late: Set<string> },
   busy: Set<string>,
 ): Error | undefined {
   if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
@@ -95,7 +96,7 @@ function findRefusal(
   if (held.has(item.threadId)) return new ThreadHeldError(item.threadId);
   if (!item.isStateless && !existing.has(item.threadId))
     return new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
-  if (item.multitaskStrategy === 'reject' && busy.has(item.threadId)) {
+  if (late.has(item.runId) || (item.multitaskStrategy === 'reject' && busy.has(item.threadId))) {
     return new ConflictError(BUSY, { code: 'thread_busy', internal: { threadId: item.threadId } });
   }
   return undefined;
@@ -197,6 +198,27 @@ async function findThreadsOutOfScope(client: pg.ClientBase, items: EncodedRun[])
     values: [scoped.map((item) => item.threadId), scoped.map((item) => toSqlJson(item.threadScope))],
   });
   return rows.map((row) => row.thread_id);
+}
+
+/**
+ * Returns the ids of runs that would answer another which is not the newest of its thread any more. It must be called
+ * under the lock.
+ */
+async function findLateAnswers(client: pg.ClientBase, batch: EncodedRun[]): Promise<Set<string>> {
+  const answers = batch.filter((item) => item.followsRunId !== undefined);
+  if (answers.length === 0) return new Set();
+  const { rows } = await client.query<{ run_id: string }>({
+    name: 'engine_late_answers',
+    text: `SELECT i.run_id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (run_id, thread_id, follows)
+           WHERE i.follows IS DISTINCT FROM
+             (SELECT r.run_id FROM run r WHERE r.thread_id = i.thread_id ORDER BY r.seq DESC LIMIT 1)`,
+    values: [
+      answers.map((item) => item.runId),
+      answers.map((item) => item.threadId),
+      answers.map((item) => item.followsRunId),
+    ],
+  });
+  return new Set(rows.map((row) => row.run_id));
 }
 
 async function findBusyThreads(client: pg.ClientBase, batch: EncodedRun[]): Promise<Set<string>> {

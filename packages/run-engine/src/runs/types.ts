@@ -37,6 +37,8 @@ export interface AcceptedRun {
   /** The run's arguments as JSON, shown as `kwargs` and read by the worker (`RunArguments` in contracts). */
   kwargs: Record<string, unknown>;
   multitaskStrategy: MultitaskStrategy;
+  /** The run that has to be the newest of the thread, as this one answers it. Default: any, or none. */
+  followsRunId?: string | undefined;
   /** Seconds from now before the run may start. */
   afterSeconds?: number;
   /** Receivers that are notified of the run's end, in any case. */

@@ -21,6 +21,8 @@ export interface RunOrigin {
   runId?: string;
   /** The task, of A2A or MCP, that the run begins or continues. */
   task?: AcceptedRun['task'];
+  /** The run that has to be the newest of the thread, as this one answers it; left out where any may be. */
+  followsRunId?: string;
   /** The time for which the thread is kept if the run creates it. Default: the deployment's own. */
   threadTtl?: ThreadTtl;
   userId: string;
@@ -80,6 +82,7 @@ export function toAcceptedRun(
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
     threadMetadata,
+    ...(origin.followsRunId !== undefined && { followsRunId: origin.followsRunId }),
     ...(threadTtl && { threadTtl }),
     ...(task && { task }),
   };

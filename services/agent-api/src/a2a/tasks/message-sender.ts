@@ -95,13 +95,13 @@ export class MessageSender {
     sender: Sender,
     assistant: AssistantRecord,
     request: SendRequest,
-    { taskId, contextId: threadId }: TaskRecord,
+    { taskId, contextId: threadId, runId: followsRunId }: TaskRecord,
   ): Promise<TaskRecord> {
     const command = request.command ?? { resume: answerOf(request.message) };
     try {
       return await this.#create(
         sender,
-        { assistant, request, threadId, runId: uuidv7(), taskId },
+        { assistant, request, threadId, runId: uuidv7(), taskId, followsRunId },
         {
           command: command as RunRequest['command'],
           // One of two answers at once counts.
@@ -116,16 +116,23 @@ export class MessageSender {
 
   async #create(
     { origin, metadata, version }: Sender,
-    run: { assistant: AssistantRecord; request: SendRequest; threadId: string; runId: string; taskId: string },
+    run: {
+      assistant: AssistantRecord;
+      request: SendRequest;
+      threadId: string;
+      runId: string;
+      taskId: string;
+      followsRunId?: string;
+    },
     what: Partial<RunRequest>,
   ): Promise<TaskRecord> {
-    const { assistant, request, threadId, runId, taskId } = run;
+    const { assistant, request, threadId, runId, taskId, followsRunId } = run;
     const pushConfigs = request.pushConfig
       ? [await this.#options.acceptPush(request.pushConfig, { taskId, version })]
       : [];
     const { record } = await this.#options.runs
       .create(
-        { ...origin, threadId, runId, task: { taskId, pushConfigs } },
+        { ...origin, threadId, runId, ...(followsRunId && { followsRunId }), task: { taskId, pushConfigs } },
         {
           ...what,
           assistant_id: assistant.assistantId,

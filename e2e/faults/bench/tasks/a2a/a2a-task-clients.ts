@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { followStream } from '../event-follower.ts';
-import type { Random } from '../random.ts';
+import { followStream } from '../../event-follower.ts';
+import type { Random } from '../../random.ts';
+import { askJson } from '../ask.ts';
+import { RepeatingClients } from '../repeating-clients.ts';
+import { answerTo, chooseTalk } from '../talk.ts';
+import { PATIENCE_MS, RETRY_MS } from '../task-timing.ts';
 import { AnswerParts } from './answer-parts.ts';
 import { type A2aTask, hasEnded, NEEDS_INPUT, type TaskEvent, textOf } from './task-forms.ts';
 
-export interface TaskClientsOptions {
+export interface A2aTaskClientsOptions {
   /** The deployment's URL for clients. */
   url: string;
   headers: Record<string, string>;
@@ -22,17 +26,13 @@ export interface EndedTask {
   attempts: number;
 }
 
-const RETRY_MS = 100;
-/** Milliseconds without an end after which a task counts as endless. */
-const PATIENCE_MS = 90_000;
-const ANSWERED_WITHIN_MS = 20_000;
 const ANSWER = 'approved';
 
 /**
  * Clients of A2A 1.0 that have one task after another executed: they subscribe to it, cut their connections at random,
  * answer its question, and ask for it again and again until it has ended.
  */
-export class TaskClients {
+export class A2aTaskClients {
   readonly ended: EndedTask[] = [];
   readonly faults: string[] = [];
   /** Subscriptions that came to their end with parts of an answer, and those that were cut. */
@@ -40,32 +40,25 @@ export class TaskClients {
   cuts = 0;
   /** True while parts may be lost, as Redis is emptied. */
   mayLoseParts = false;
-  readonly #options: TaskClientsOptions;
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<unknown>;
+  readonly #options: A2aTaskClientsOptions;
+  readonly #clients: RepeatingClients;
 
-  constructor(clients: number, options: TaskClientsOptions) {
+  constructor(clients: number, options: A2aTaskClientsOptions) {
     this.#options = options;
-    this.#running = Promise.all(Array.from({ length: clients }, () => this.#doTasks()));
+    this.#clients = new RepeatingClients(clients, () => this.#doOneTask());
   }
 
   /** Resolves when everything begun has ended. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #doTasks(): Promise<void> {
-    while (!this.#stopping.signal.aborted) await this.#doOneTask();
+  stop(): Promise<void> {
+    return this.#clients.stop();
   }
 
   async #doOneTask(): Promise<void> {
     const { random } = this.#options;
     const contextId = randomUUID();
-    const isAsked = random.chance(0.4);
-    const said = `${isAsked ? 'ask' : 'say'} ${random.integer(0, 1_000)}`;
+    const talk = chooseTalk(random);
     const until = Date.now() + PATIENCE_MS;
-    const begun = await this.#begin(contextId, said, until);
+    const begun = await this.#begin(contextId, talk.said, until);
     if (!begun) return void this.faults.push(`no task was begun in context ${contextId}`);
     const { attempts } = begun;
     let task: A2aTask | undefined = begun.task;
@@ -76,8 +69,7 @@ export class TaskClients {
       if (task.status.state === NEEDS_INPUT) await this.#answer(task);
     }
     if (!hasEnded(task.status.state)) return void this.faults.push(`task ${task.id} is ${task.status.state}`);
-    const wanted = `You said ${said}, ${isAsked ? ANSWER : 'unasked'}. The quick brown fox.`;
-    this.ended.push({ contextId, task, wanted, attempts });
+    this.ended.push({ contextId, task, wanted: answerTo(talk, ANSWER), attempts });
   }
 
   /** Sends the message until its task is known: one whose answer is lost is looked for before it is sent again. */
@@ -134,16 +126,9 @@ export class TaskClients {
   }
 
   /** Returns the body of a successful answer. Never rejects. */
-  async #request(path: string, body?: unknown): Promise<unknown> {
+  #request(path: string, body?: unknown): Promise<unknown> {
     const { url, headers } = this.#options;
-    return fetch(`${url}/a2a/talk${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { ...headers, 'a2a-version': '1.0', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
-    })
-      .then((response) => (response.ok ? response.json() : undefined))
-      .catch(() => undefined);
+    return askJson(`${url}/a2a/talk${path}`, { headers: { ...headers, 'a2a-version': '1.0' }, body });
   }
 }
 
