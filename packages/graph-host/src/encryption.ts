@@ -28,8 +28,28 @@ export interface CryptAnswer {
   replacement?: Uint8Array | undefined;
 }
 
+/** JSON, and what it is a part of. */
+export interface PlacedJson {
+  place: { model: string; field: string };
+  data: Record<string, unknown>;
+}
+
+/** JSON that the project's handlers encrypt or decrypt: all of it in one context. */
+export interface CryptJsonRequest {
+  source: ProjectExport;
+  action: 'encrypt' | 'decrypt';
+  /** The context, as the project chose it. */
+  metadata: Record<string, unknown>;
+  objects: PlacedJson[];
+}
+
+/** What a handler made of an object; or an EncryptionHandlerError. */
+export type CryptJsonAnswer = Record<string, unknown> | Error;
+
 /** The project's encryption object. */
 export interface LoadedEncryption {
+  /** True when it encrypts values inside JSON itself. */
+  hasJson: boolean;
   /** True when it chooses the context of each request. */
   hasContext: boolean;
 }

@@ -11,7 +11,7 @@ export {
 } from './loopback-http.ts';
 export * from './message-blocks.ts';
 export { LineSplitter } from './output-lines.ts';
-export { keyHandlersOf } from './parent/ask-encryption.ts';
+export { jsonHandlersOf, keyHandlersOf } from './parent/ask-encryption.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';

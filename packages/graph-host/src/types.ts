@@ -1,7 +1,14 @@
 /** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from './auth.ts';
-import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from './encryption.ts';
+import type {
+  CryptAnswer,
+  CryptJsonAnswer,
+  CryptJsonRequest,
+  CryptRequest,
+  EncryptionContextRequest,
+  LoadedEncryption,
+} from './encryption.ts';
 import type { Loopback } from './loopback-http.ts';
 import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
@@ -176,9 +183,16 @@ export type ExecutionOutcome =
 
 /**
  * The reason why an attempt did not come to its own end: its process ended or stopped answering, `storage` was
- * unavailable or too slow (`slowStorage`), or its events could not be passed on.
+ * unavailable or too slow (`slowStorage`), what it wrote could not be encrypted, or its events could not be passed on.
  */
-export type LossCause = 'exited' | 'outOfMemory' | 'unresponsive' | 'storage' | 'slowStorage' | 'undeliverable';
+export type LossCause =
+  | 'exited'
+  | 'outOfMemory'
+  | 'unresponsive'
+  | 'storage'
+  | 'slowStorage'
+  | 'encryption'
+  | 'undeliverable';
 
 export interface RunHandle {
   /** Never rejects. Every event has been delivered to `onEvents` before it resolves. */
@@ -319,6 +333,8 @@ export interface GraphHost {
   encryptionContext(request: EncryptionContextRequest): Promise<Record<string, unknown>>;
   /** Has the project encrypt or decrypt bytes. @throws EncryptionHandlerError */
   crypt(request: CryptRequest): Promise<CryptAnswer>;
+  /** Has the project encrypt or decrypt JSON; an error concerns its object alone. @throws EncryptionHandlerError */
+  cryptJson(request: CryptJsonRequest): Promise<CryptJsonAnswer[]>;
   /** Returns the vectors of the texts, in their order. @throws GraphLoadError, BackendError */
   embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */

@@ -22,7 +22,7 @@ import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
-import { openEncryption } from './encryption/project-encryption.ts';
+import { type JsonToCrypt, openEncryption } from './encryption/project-encryption.ts';
 import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
 import { type LoadedGraph, loadGraphs } from './loading/load-graphs.ts';
 import { registerTextModules } from './loading/register-text-modules.ts';
@@ -96,8 +96,8 @@ export class Host {
         break;
       case 'encryption.load':
         void this.#answer(0, message.id, async () => {
-          const { hasContext } = await openEncryption(message.source, this.#directory);
-          return { hasContext };
+          const { hasContext, hasJson } = await openEncryption(message.source, this.#directory);
+          return { hasContext, hasJson };
         });
         break;
       case 'encryption.context':
@@ -109,6 +109,13 @@ export class Host {
       case 'encryption.encrypt':
       case 'encryption.decrypt':
         void this.#crypt(message, raw);
+        break;
+      case 'encryption.json':
+        void this.#answer(0, message.id, async () => {
+          const encryption = await openEncryption(message.source, this.#directory);
+          const objects = JSON.parse(raw.toString('utf8')) as JsonToCrypt[];
+          return new JsonText(JSON.stringify(await encryption.json(message.action, message.metadata, objects)));
+        });
         break;
       case 'embed.texts':
         void this.#embed(message);

@@ -1,4 +1,12 @@
-import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from '../encryption.ts';
+import type {
+  CryptAnswer,
+  CryptJsonAnswer,
+  CryptJsonRequest,
+  CryptRequest,
+  EncryptionContextRequest,
+  LoadedEncryption,
+  PlacedJson,
+} from '../encryption.ts';
 import { EncryptionHandlerError } from '../errors.ts';
 import type { ProjectExport } from '../project/read-project.ts';
 import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
@@ -47,6 +55,23 @@ export class EncryptionRequests {
     return { bytes: raw.subarray(0, length), replacement: raw.subarray(length) };
   }
 
+  /** An error in the place of an object concerns that alone. @throws EncryptionHandlerError */
+  async cryptJson({
+    source: { file, symbol },
+    action,
+    metadata,
+    objects,
+  }: CryptJsonRequest): Promise<CryptJsonAnswer[]> {
+    const handler = `${action}.json`;
+    const header = { t: 'encryption.json', source: { file, symbol }, action, metadata };
+    const sent = objects.map(({ place: { model, field }, data }) => ({ model, field, data }));
+    const { raw } = await this.#ask(handler, header, [Buffer.from(JSON.stringify(sent))]);
+    const answers = JSON.parse(raw.toString('utf8')) as ({ data: Record<string, unknown> } | { error: string })[];
+    return answers.map((answer) =>
+      'error' in answer ? new EncryptionHandlerError('failed', handler, answer.error) : answer.data,
+    );
+  }
+
   async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
     const late = () => new EncryptionHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
     try {
@@ -71,4 +96,12 @@ export function keyHandlersOf(host: () => Promise<Pick<GraphHost, 'crypt'>>, sou
       return { plaintext, replacement };
     },
   };
+}
+
+/** Returns the handlers that encrypt values inside JSON. @param host returns the one that runs now */
+export function jsonHandlersOf(host: () => Promise<Pick<GraphHost, 'cryptJson'>>, source: ProjectExport) {
+  const crypt =
+    (action: CryptJsonRequest['action']) => async (metadata: Record<string, unknown>, objects: PlacedJson[]) =>
+      (await host()).cryptJson({ source, action, metadata, objects });
+  return { encrypt: crypt('encrypt'), decrypt: crypt('decrypt') };
 }

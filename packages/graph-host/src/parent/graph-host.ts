@@ -1,6 +1,13 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
-import type { CryptAnswer, CryptRequest, EncryptionContextRequest, LoadedEncryption } from '../encryption.ts';
+import type {
+  CryptAnswer,
+  CryptJsonAnswer,
+  CryptJsonRequest,
+  CryptRequest,
+  EncryptionContextRequest,
+  LoadedEncryption,
+} from '../encryption.ts';
 import { withoutEncryptionKey } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
@@ -152,6 +159,10 @@ class ChildGraphHost implements GraphHost {
 
   crypt(request: CryptRequest): Promise<CryptAnswer> {
     return this.#encryption.crypt(request);
+  }
+
+  cryptJson(request: CryptJsonRequest): Promise<CryptJsonAnswer[]> {
+    return this.#encryption.cryptJson(request);
   }
 
   startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {

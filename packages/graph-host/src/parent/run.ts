@@ -89,15 +89,14 @@ export class ParentRun {
   }
 
   /**
-   * Ends this attempt when another attempt owns the thread or storage is unavailable. The graph is not to blame for
-   * that.
+   * Ends this attempt when another attempt owns the thread, or when storage or the project's encryption is unavailable.
+   * The graph is not to blame for that.
    */
   receiveStorageError(error: BackendError): void {
-    if (error.reason !== 'fenced' && error.reason !== 'unavailable') return;
+    const outcome = outcomeOf(error);
+    if (outcome === undefined) return;
     this.abort(error.message);
-    const cause = mayOverloadDatabase(error) ? 'slowStorage' : 'storage';
-    const reason = `storage is unavailable: ${error.message}`;
-    this.cutShort(error.reason === 'fenced' ? { kind: 'fenced' } : { kind: 'lost', cause, reason });
+    this.cutShort(outcome);
   }
 
   /** Ends the run after the child has exited. */
@@ -186,4 +185,13 @@ function readOutcome(header: ToParent['run.settled'], raw: Buffer): ExecutionOut
       return { kind: 'failed', error: { error: name, message }, values, checkpointId };
     }
   }
+}
+
+/** Returns how the error of a backend ends an attempt; undefined for one that the graph may handle itself. */
+function outcomeOf(error: BackendError): ExecutionOutcome | undefined {
+  if (error.reason === 'fenced') return { kind: 'fenced' };
+  if (error.reason === 'encryption_failed') return { kind: 'lost', cause: 'encryption', reason: error.message };
+  if (error.reason !== 'unavailable') return undefined;
+  const cause = mayOverloadDatabase(error) ? 'slowStorage' : 'storage';
+  return { kind: 'lost', cause, reason: `storage is unavailable: ${error.message}` };
 }

@@ -143,6 +143,12 @@ export const toHost = {
   'encryption.encrypt': request('encryption.encrypt', { source: ExportSource, metadata: JsonObject }),
   /** The answer has the length of the plaintext; its raw bytes are the plaintext, and the replacement if any. */
   'encryption.decrypt': request('encryption.decrypt', { source: ExportSource, metadata: JsonObject }),
+  /** Raw bytes: JSON text of a list of `{model, field, data}`; in the answer, of a list of `{data}` and `{error}`. */
+  'encryption.json': request('encryption.json', {
+    source: ExportSource,
+    action: Type.Union([Type.Literal('encrypt'), Type.Literal('decrypt')]),
+    metadata: JsonObject,
+  }),
   'graph.draw': request('graph.draw', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),

@@ -14,7 +14,24 @@ interface EncryptionContext {
 }
 
 type BlobHandler = (context: EncryptionContext, bytes: Uint8Array) => unknown;
+type JsonHandler = (context: EncryptionContext, data: Record<string, unknown>) => unknown;
 type ContextHandler = (user: unknown, context: EncryptionContext, request: Request) => unknown;
+
+interface Handlers {
+  encrypt: { blob: BlobHandler; json?: JsonHandler };
+  decrypt: { blob: BlobHandler; json?: JsonHandler };
+  context?: ContextHandler;
+}
+
+/** JSON with the names of what it is a part of. */
+export interface JsonToCrypt {
+  model: string;
+  field: string;
+  data: Record<string, unknown>;
+}
+
+/** What a handler made of JSON, or why it made nothing. */
+export type CryptedJson = { data: Record<string, unknown> } | { error: string };
 
 /** The most bytes of what handlers make of a data key, and the most characters of a context. */
 const SIZE_MAX = 16 * 1024;
@@ -43,22 +60,27 @@ async function load(source: ProjectExport, directory: string): Promise<ProjectEn
       `The export "${source.symbol}" that "encryption.path" names needs the functions encrypt.blob and decrypt.blob.`,
     );
   }
-  if (encrypt.json !== undefined || decrypt.json !== undefined) {
+  const ofJson = [encrypt.json, decrypt.json].filter((handler) => handler !== undefined);
+  if (ofJson.length === 1 || ofJson.some((handler) => typeof handler !== 'function')) {
     throw new GraphLoadError(
-      '"encryption.path" has handlers for JSON, which would not be asked: remove them, and name the keys to encrypt in LANGGRAPH_AES_JSON_KEYS.',
+      'What "encryption.path" names needs both functions encrypt.json and decrypt.json, or none.',
     );
   }
   if (context !== undefined && typeof context !== 'function') {
     throw new GraphLoadError('The member context of what "encryption.path" names is not a function.');
   }
-  return new ProjectEncryption(exported as ConstructorParameters<typeof ProjectEncryption>[0]);
+  return new ProjectEncryption(exported as Handlers);
 }
 
 export class ProjectEncryption {
-  readonly #handlers: { encrypt: { blob: BlobHandler }; decrypt: { blob: BlobHandler }; context?: ContextHandler };
+  readonly #handlers: Handlers;
 
-  constructor(handlers: { encrypt: { blob: BlobHandler }; decrypt: { blob: BlobHandler }; context?: ContextHandler }) {
+  constructor(handlers: Handlers) {
     this.#handlers = handlers;
+  }
+
+  get hasJson(): boolean {
+    return this.#handlers.encrypt.json !== undefined;
   }
 
   get hasContext(): boolean {
@@ -98,6 +120,41 @@ export class ProjectEncryption {
     if (replacement === undefined || replacement === null) return { plaintext };
     return { plaintext, replacement: requireBytes(replacement, 'the replacement of decrypt.blob') };
   }
+
+  /** Returns an answer for each object, in their order: a handler that fails at one may encrypt the others. */
+  async json(
+    action: 'encrypt' | 'decrypt',
+    metadata: Record<string, unknown>,
+    objects: JsonToCrypt[],
+  ): Promise<CryptedJson[]> {
+    return Promise.all(
+      objects.map(async ({ model, field, data }) => {
+        try {
+          // Handlers may write to what they get, and its keys say what they have to return.
+          const keys = Object.keys(data);
+          const answer = await this.#handlers[action].json?.({ model, field, metadata: { ...metadata } }, data);
+          return { data: requireJson(action === 'decrypt' ? plaintextOf(answer, keys) : answer, `${action}.json`) };
+        } catch (error) {
+          return { error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+        }
+      }),
+    );
+  }
+}
+
+/**
+ * Returns the data of `{plaintext, replacement}`, a form of answers of `decrypt.json`. What is stored is encrypted anew
+ * with each write, so that the replacement is not needed.
+ */
+function plaintextOf(answer: unknown, keys: string[]): unknown {
+  if (!isPlainObject(answer) || !isPlainObject(answer.plaintext) || keys.includes('plaintext')) return answer;
+  return Object.keys(answer).every((key) => key === 'plaintext' || key === 'replacement') ? answer.plaintext : answer;
+}
+
+function requireJson(value: unknown, handler: string): Record<string, unknown> {
+  if (!isPlainObject(value)) throw new TypeError(`${handler} returned no object`);
+  requirePlainJson(value, `what ${handler} returned`);
+  return value;
 }
 
 /** Handlers encrypt data keys alone, which are of no model of the API. */

@@ -36,6 +36,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'too_large',
   'invalid',
   'embedding_failed',
+  'encryption_failed',
   'not_found',
 ]);
 
