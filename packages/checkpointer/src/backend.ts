@@ -182,9 +182,18 @@ export class BackendError extends Error {
     too_large: 'StateTooLargeError',
     invalid: 'StateRefusedError',
     embedding_failed: 'EmbeddingFailedError',
+    encryption_failed: 'EncryptionFailedError',
     not_found: 'ItemNotFoundError',
   };
-  readonly reason: 'fenced' | 'unavailable' | 'unreadable' | 'too_large' | 'invalid' | 'embedding_failed' | 'not_found';
+  readonly reason:
+    | 'fenced'
+    | 'unavailable'
+    | 'unreadable'
+    | 'too_large'
+    | 'invalid'
+    | 'embedding_failed'
+    | 'encryption_failed'
+    | 'not_found';
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = BackendError.#names[reason];

@@ -28,6 +28,22 @@ const READABLE_KEYS: ReadonlySet<string> = new Set([
   'thread_id',
 ]);
 
+/** Further metadata that the platform writes and reads itself. Clients cannot send most of it. */
+const OWN_METADATA: ReadonlySet<string> = new Set([
+  'created_by',
+  'mcp_answers',
+  'mcp_request',
+  'mcp_ttl_ms',
+  'task_canceled',
+  'task_needs_auth',
+]);
+const OWN_PREFIXES = ['langgraph_', 'svc_', '__'];
+
+/** Returns whether the platform itself reads this key of metadata inside the database, or compares its value there. */
+export function isPlatformMetadata(key: string): boolean {
+  return READABLE_KEYS.has(key) || OWN_METADATA.has(key) || OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
+}
+
 /** @param names the value of LANGGRAPH_AES_JSON_KEYS: names separated by commas. @throws EncryptionError */
 export function parseJsonKeys(names: string | undefined): ReadonlySet<string> {
   const keys = new Set(

@@ -28,8 +28,9 @@ export interface DataCipher {
   /** True when values name keys that have to be loaded before they are decrypted. */
   readonly needsKeys: boolean;
   /**
-   * Loads the keys of the encrypted values inside of these, which may be rows, JSON or texts. Returns undefined when
-   * there is nothing to wait for. A value whose key is not to be had says so when it is decrypted.
+   * Loads the keys of the encrypted values inside of these, which may be rows, JSON or texts, and what handlers of a
+   * project decrypt themselves. Returns undefined when there is nothing to wait for. A value that is not to be had says
+   * so when it is decrypted.
    *
    * @throws what the database throws, from which the keys are read
    */

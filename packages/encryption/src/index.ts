@@ -3,9 +3,11 @@
  *
  * - `Cipher`: secrets of the platform, each bound to its place.
  * - `DataCipher`: content of a deployment. `openDataCipher`, `createDataCipher` and `NO_ENCRYPTION` are those of variables,
- *   and `ProjectCipher` encrypts under `DataKeys` that handlers of the project encrypt.
+ *   and `ProjectCipher` encrypts under `DataKeys` that handlers of the project encrypt. `JSON_PLACES` names to those
+ *   what they are given.
  * - `EncryptionScope`: runs work whose writes are encrypted like something else; `NO_SCOPE` changes nothing.
  * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why.
+ *   `EncryptionUnavailableError`: handlers did not encrypt what was to be written.
  */
 export { Cipher, EncryptionError } from './cipher.ts';
 export {
@@ -18,13 +20,18 @@ export {
   openDataCipher,
 } from './data-cipher.ts';
 export type { JsonKeyCipher } from './json-keys.ts';
+export { JSON_PLACES, type JsonPlace } from './json-places.ts';
 export { DataKeys, type DataKeysOptions } from './project/data-keys.ts';
 export { ProjectCipher } from './project/project-cipher.ts';
 export {
   DataKeyError,
   type DataKeyStore,
   type EncryptionMetadata,
+  EncryptionUnavailableError,
+  type JsonAnswer,
+  type JsonHandlers,
   type KeyHandlers,
+  type PlacedJson,
   type StoredDataKey,
 } from './project/types.ts';
 export { undecryptableValue } from './undecryptable-value.ts';

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createDataCipher, EncryptionError, NO_ENCRYPTION, openDataCipher } from './index.ts';
+import { createDataCipher, EncryptionError, JSON_PLACES, NO_ENCRYPTION, openDataCipher } from './index.ts';
 
 const KEY = 'k'.repeat(32);
 const { json } = createDataCipher(KEY, 'secret, token');
+/** What looks like a value that handlers of a project have encrypted. */
+const JSON_MARK = Buffer.alloc(80, 2).toString('base64');
+const PLACE = JSON_PLACES.threadMetadata;
 const plain = {
   shown: 'yes',
   secret: { deep: ['kettle\u0000'] },
@@ -12,9 +15,9 @@ const plain = {
 };
 
 describe('chosen JSON keys', () => {
-  it('are encrypted at every depth, in place, and decrypted as they were', () => {
+  it('are encrypted at every depth, in place, and decrypted as they were', async () => {
     const before = structuredClone(plain);
-    const stored = json.encrypt(plain);
+    const stored = await json.encrypt(plain, PLACE);
     expect(plain).toEqual(before);
     expect(JSON.stringify(stored)).not.toContain('kettle');
     expect(Object.keys(stored)).toEqual(Object.keys(plain));
@@ -29,43 +32,48 @@ describe('chosen JSON keys', () => {
     expect(json.decrypt(stored)).toEqual(plain);
   });
 
-  it('leave everything else as it is, keys of the prototype included', () => {
+  it('leave everything else as it is, keys of the prototype included', async () => {
     const untouched = { a: [1, { b: null }], when: new Date(0) };
-    expect(json.encrypt(untouched)).toBe(untouched);
+    expect(json.encrypt(untouched, PLACE)).toBe(untouched);
     const polluting = JSON.parse('{"__proto__": {"secret": "kettle"}, "secret": 1}');
-    const stored = json.encrypt(polluting);
+    const stored = await json.encrypt(polluting, PLACE);
     expect(JSON.stringify(json.decrypt(stored))).toBe(JSON.stringify(polluting));
     expect(({} as Record<string, unknown>).secret).toBeUndefined();
   });
 
-  it('stay readable when they are not chosen any more, and with a newer key', () => {
-    const stored = json.encrypt(plain);
+  it('stay readable when they are not chosen any more, and with a newer key', async () => {
+    const stored = await json.encrypt(plain, PLACE);
     expect(createDataCipher(KEY).json.decrypt(stored)).toEqual(plain);
     expect(createDataCipher(`${'n'.repeat(32)},${KEY}`, 'other').json.decrypt(stored)).toEqual(plain);
   });
 
-  it('that were encrypted with a lost key fail a read, and are replaced alone in a list', () => {
+  it('that were encrypted with a lost key fail a read, and are replaced alone in a list', async () => {
     const other = createDataCipher('o'.repeat(32), 'secret').json;
-    const stored = json.encrypt({ secret: 1, shown: 2 });
+    const stored = await json.encrypt({ secret: 1, shown: 2 }, PLACE);
     expect(() => other.decrypt(stored)).toThrow(EncryptionError);
     const error = { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') };
     expect(other.decryptListed(stored)).toEqual({ secret: { __error__: error }, shown: 2 });
     expect(NO_ENCRYPTION.json.decrypt(stored)).toBe(stored);
   });
 
-  it('cannot be imitated: text of a client that looks encrypted comes back as that text', () => {
-    const { secret } = json.encrypt({ secret: 'of somebody else' });
-    for (const note of [secret, secret.replace(/:.{8}/, ':AQAAAAAA'), 'encrypted.aes:no', 'encrypted.aes:']) {
-      const stored = json.encrypt({ note });
+  it('cannot be imitated: text of a client that looks encrypted comes back as that text', async () => {
+    const { secret } = await json.encrypt({ secret: 'of somebody else' }, PLACE);
+    for (const note of [
+      secret,
+      secret.replace(/:.{8}/, ':AQAAAAAA'),
+      'encrypted.aes:no',
+      `encrypted.json:${JSON_MARK}`,
+    ]) {
+      const stored = await json.encrypt({ note }, PLACE);
       expect(json.decrypt(stored)).toEqual({ note });
     }
   });
 
   it('are found in what a search names', () => {
-    expect(json.findEncryptedKey({ a: 1, b: { token: 2 } })).toBe('token');
-    expect(json.findEncryptedKey({ a: 'secret' })).toBeUndefined();
-    expect(json.findEncryptedKey(undefined)).toBeUndefined();
-    expect(createDataCipher(KEY).json.findEncryptedKey({ secret: 1 })).toBeUndefined();
+    expect(json.findEncryptedKey({ a: 1, b: { token: 2 } }, PLACE)).toBe('token');
+    expect(json.findEncryptedKey({ a: 'secret' }, PLACE)).toBeUndefined();
+    expect(json.findEncryptedKey(undefined, PLACE)).toBeUndefined();
+    expect(createDataCipher(KEY).json.findEncryptedKey({ secret: 1 }, PLACE)).toBeUndefined();
   });
 
   it('are refused without a key, and when the platform has to read them', () => {

@@ -1,18 +1,33 @@
 import { EncryptionError } from './cipher.ts';
+import type { JsonPlace } from './json-places.ts';
+import { markedBytes } from './project/json-marks.ts';
+import { type ProjectJson, StoredText } from './project/project-json.ts';
 import { undecryptableValue } from './undecryptable-value.ts';
 
-/** Encrypts the values of chosen keys inside JSON that is otherwise stored readable, to be searched. */
+/** Encrypts single values inside JSON that is otherwise stored readable, to be searched. */
 export interface JsonKeyCipher {
-  /** False when no keys were chosen: then nothing new is encrypted. */
+  /** False when no keys were chosen and no handlers choose: then nothing new is encrypted. */
   readonly isEncrypting: boolean;
-  /** Returns the JSON with the values of the keys encrypted, at every depth; the same object when it has none. */
-  encrypt<T>(json: T): T;
+  /** True when handlers of the project are asked: then `encrypt` and `findEncryptedKey` may take seconds. */
+  readonly hasHandlers: boolean;
+  /**
+   * Returns the JSON with the values of the chosen keys encrypted, at every depth, and those that
+   * handlers of the project choose as these encrypt them; the same object when nothing is encrypted.
+   *
+   * @throws EncryptionUnavailableError when handlers fail
+   */
+  encrypt<T>(json: T, place: JsonPlace): T | Promise<T>;
   /** @throws EncryptionError when a value was encrypted with a key that is not configured, or was changed */
   decrypt<T>(json: T): T;
   /** Decrypts what is shown in a list: `{"__error__": …}` stands for a value that cannot be decrypted. */
   decryptListed<T>(json: T): T;
-  /** Returns a key that the JSON of a search names and that is stored encrypted; undefined when there is none. */
-  findEncryptedKey(json: unknown): string | undefined;
+  /**
+   * Returns a key that the JSON of a search names and that is stored encrypted; undefined when there is none. Operators
+   * (`{n: {$gt: 1}}`) stand for their operands.
+   *
+   * @throws EncryptionUnavailableError when handlers fail
+   */
+  findEncryptedKey(json: unknown, place: JsonPlace): string | undefined | Promise<string | undefined>;
   /** Returns a cipher that encrypts these keys as well; without a key to encrypt with, none. */
   with(keys: readonly string[]): JsonKeyCipher;
 }
@@ -31,6 +46,7 @@ const PREFIX = 'encrypted.aes:';
 /** Leaves all JSON as it is: without a key nothing is encrypted, and ciphertext is shown as the text it is. */
 export const NO_JSON_KEYS: JsonKeyCipher = {
   isEncrypting: false,
+  hasHandlers: false,
   encrypt: (json) => json,
   decrypt: (json) => json,
   decryptListed: (json) => json,
@@ -39,10 +55,14 @@ export const NO_JSON_KEYS: JsonKeyCipher = {
 };
 
 /**
- * Encrypts the values of these keys. Text that only looks encrypted is encrypted under any key, so that nobody can
- * store a value that the platform would fail to decrypt.
+ * Encrypts the values of these keys, and those that handlers of the project choose. Text that only looks encrypted is
+ * encrypted under any key, so that nobody can store a value that the platform would fail to decrypt.
  */
-export function createJsonKeyCipher(keys: ReadonlySet<string>, cipher: ValueCipher): JsonKeyCipher {
+export function createJsonKeyCipher(
+  keys: ReadonlySet<string>,
+  cipher: ValueCipher,
+  project?: ProjectJson,
+): JsonKeyCipher {
   const encryptedBytes = (value: unknown): Buffer | undefined => {
     if (typeof value !== 'string' || !value.startsWith(PREFIX)) return undefined;
     const bytes = Buffer.from(value.slice(PREFIX.length), 'base64');
@@ -51,12 +71,14 @@ export function createJsonKeyCipher(keys: ReadonlySet<string>, cipher: ValueCiph
   const encryptValue = (value: unknown, key?: string): unknown => {
     if (value === null || value === undefined) return value;
     const isListed = key !== undefined && keys.has(key);
-    if (!isListed && encryptedBytes(value) === undefined) return value;
+    const isImitation = encryptedBytes(value) !== undefined || markedBytes(value) !== undefined;
+    if (!isListed && !isImitation) return value;
     return PREFIX + cipher.encrypt(Buffer.from(JSON.stringify(value))).toString('base64');
   };
   const decryptValue = (value: unknown): unknown => {
     const bytes = encryptedBytes(value);
-    return bytes === undefined ? value : JSON.parse(cipher.decrypt(bytes).toString('utf8'));
+    if (bytes !== undefined) return JSON.parse(cipher.decrypt(bytes).toString('utf8'));
+    return markedBytes(value) === undefined ? value : decryptHandled(value as string, project);
   };
   const decryptListedValue = (value: unknown): unknown => {
     try {
@@ -67,20 +89,37 @@ export function createJsonKeyCipher(keys: ReadonlySet<string>, cipher: ValueCiph
     }
   };
   return {
-    isEncrypting: keys.size > 0,
-    encrypt: (json) => replaceValues(json, encryptValue),
+    get isEncrypting() {
+      return keys.size > 0 || this.hasHandlers;
+    },
+    get hasHandlers() {
+      return project?.hasHandlers ?? false;
+    },
+    encrypt(json, place) {
+      const handled = project?.encrypt(json, place);
+      if (!handled) return replaceValues(json, encryptValue);
+      const encryptRest = (value: unknown, key?: string) =>
+        value instanceof StoredText ? value.text : encryptValue(value, key);
+      return handled.then((made) => replaceValues(made, encryptRest));
+    },
     decrypt: (json) => replaceValues(json, decryptValue),
     decryptListed: (json) => replaceValues(json, decryptListedValue),
-    findEncryptedKey(json) {
+    findEncryptedKey(json, place) {
       let found: string | undefined;
       replaceValues(json, (value, key) => {
         if (key !== undefined && keys.has(key)) found ??= key;
         return value;
       });
-      return found;
+      return found ?? project?.findEncryptedKey(json, place);
     },
-    with: (more) => createJsonKeyCipher(new Set([...keys, ...more]), cipher),
+    with: (more) => createJsonKeyCipher(new Set([...keys, ...more]), cipher, project),
   };
+}
+
+/** @throws EncryptionError */
+function decryptHandled(text: string, project: ProjectJson | undefined): unknown {
+  if (project) return project.decrypt(text);
+  throw new EncryptionError('Data is encrypted by the project, and langgraph.json has no "encryption.path" any more.');
 }
 
 /**

@@ -113,15 +113,15 @@ export class RunEngine {
   /**
    * Accepts a run: once this resolves, it is in Postgres. The caller then wakes workers, and notifies the workers of
    * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
-   * on a busy one, KeyTakenError.
+   * on a busy one, KeyTakenError, EncryptionUnavailableError.
    */
-  createRun(run: AcceptedRun): Promise<CreatedRun> {
-    return this.#commits.create(encodeRun(run, this.#cipher));
+  async createRun(run: AcceptedRun): Promise<CreatedRun> {
+    return this.#commits.create(await encodeRun(run, this.#cipher));
   }
 
-  /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
-  createRunsTogether(runs: AcceptedRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
-    const batch = runs.map((run) => encodeRun(run, this.#cipher));
+  /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError, EncryptionUnavailableError. */
+  async createRunsTogether(runs: AcceptedRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
+    const batch = await Promise.all(runs.map((run) => encodeRun(run, this.#cipher)));
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
@@ -256,9 +256,9 @@ export class RunEngine {
     return { ...this.#options, ...this.#lapsed, unclaimedAfterMs: 2_000, clock: this.#clock };
   }
 
-  /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError, EncryptionError. */
+  /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError, EncryptionError, EncryptionUnavailableError. */
   async createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    const stored = encryptThread(this.#cipher, thread);
+    const stored = await encryptThread(this.#cipher, thread);
     const made = await this.removals.withFreeId(thread.threadId, () =>
       this.#writes.write((client) => underKey(client, keyed, () => createThread(client, stored, this.#threadTtl))),
     );

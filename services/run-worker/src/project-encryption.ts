@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EncryptionVariables, ProjectCipher } from '@runyard/encryption';
-import { type GraphHost, keyHandlersOf, type ProjectExport } from '@runyard/graph-host';
+import { type GraphHost, jsonHandlersOf, keyHandlersOf, type ProjectExport } from '@runyard/graph-host';
 import { openProjectCipher } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from './config.ts';
@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 export interface ProjectEncryptionOptions {
   source: ProjectExport;
   /** Returns the host that takes new runs; undefined while there is none. */
-  host(): Pick<GraphHost, 'loadEncryption' | 'crypt'> | undefined;
+  host(): Pick<GraphHost, 'loadEncryption' | 'crypt' | 'cryptJson'> | undefined;
   variables: EncryptionVariables;
   config: Pick<Config, 'DATABASE_URI'>;
   context: Pick<ServiceContext, 'logger' | 'lifecycle'>;
@@ -33,7 +33,7 @@ export class ProjectEncryption {
       connectionString: config.DATABASE_URI,
       applicationName: 'runyard-run-worker',
       handlers: keyHandlersOf(() => this.#requireHost(), source),
-      onFailure: (error) => logger.warn('a data key is not to be had', { error }),
+      onFailure: (error) => logger.warn('project encryption failed', { error }),
     });
     this.cipher = cipher;
     lifecycle.onStop('data keys', close);
@@ -42,8 +42,8 @@ export class ProjectEncryption {
   /** Loads the project's object and tries its handlers. @throws GraphLoadError, DataKeyError, EncryptionHandlerError */
   async open(): Promise<void> {
     const host = await this.#requireHost();
-    await host.loadEncryption(this.#source);
-    await this.cipher.open();
+    const { hasJson } = await host.loadEncryption(this.#source);
+    await this.cipher.open(hasJson ? jsonHandlersOf(() => this.#requireHost(), this.#source) : undefined);
   }
 
   async #requireHost() {

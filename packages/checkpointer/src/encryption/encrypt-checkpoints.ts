@@ -1,4 +1,4 @@
-import { type DataCipher, EncryptionError, type JsonKeyCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES, type JsonKeyCipher } from '@runyard/encryption';
 import {
   BackendError,
   type CheckpointBackend,
@@ -10,6 +10,8 @@ import {
   type WritesPut,
 } from '../backend.ts';
 import { CONTENT_KEYS, decryptMetadata, encryptMetadata, isJsonText } from './encrypt-metadata.ts';
+import { mapEncryptionFailure } from './encryption-failure.ts';
+import { Turns } from './turns.ts';
 
 /** Suffix of the type of an encrypted value. */
 const ENCRYPTED = '+aes';
@@ -23,6 +25,7 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
   const json = cipher.json.with(CONTENT_KEYS);
   // Graphs write from another process, so that the context of the caller is known here alone.
   const inScope = cipher.scopeOf();
+  const turns = new Turns();
   const encrypt = ({ type, data }: SerializedValue): SerializedValue => ({
     type: type + ENCRYPTED,
     data: cipher.encrypt(data),
@@ -31,17 +34,23 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
     value.type.endsWith(ENCRYPTED)
       ? { type: value.type.slice(0, -ENCRYPTED.length), data: mapUndecryptable(() => cipher.decrypt(value.data)) }
       : value;
-  const encryptPut = (put: CheckpointPut): CheckpointPut => ({
-    ...put,
-    checkpoint: encrypt(put.checkpoint),
-    // Chosen keys cannot be found in what another serializer packed, so that is encrypted whole.
-    metadata:
-      cipher.json.isEncrypting && !isJsonText(put.metadata)
-        ? encrypt(put.metadata)
-        : encryptMetadata(put.metadata, json),
-    metadataJson: json.encrypt(put.metadataJson),
-    blobs: put.blobs.map((blob) => (blob.value ? { ...blob, value: encrypt(blob.value) } : blob)),
-  });
+  // Chosen keys cannot be found in what another serializer packed, so that is encrypted whole. So is what handlers of
+  // the project would have to be asked for at each read; they are asked for the copy that is searched.
+  const isEncryptedWhole = (metadata: SerializedValue) =>
+    cipher.json.hasHandlers || (cipher.json.isEncrypting && !isJsonText(metadata));
+  const encryptPut = async (put: CheckpointPut): Promise<CheckpointPut> => {
+    const [metadata, metadataJson] = await Promise.all([
+      isEncryptedWhole(put.metadata) ? encrypt(put.metadata) : encryptMetadata(put.metadata, json),
+      json.encrypt(put.metadataJson, JSON_PLACES.checkpointMetadata),
+    ]).catch(throwMapped);
+    return {
+      ...put,
+      checkpoint: encrypt(put.checkpoint),
+      metadata,
+      metadataJson,
+      blobs: put.blobs.map((blob) => (blob.value ? { ...blob, value: encrypt(blob.value) } : blob)),
+    };
+  };
   const encryptWrites = (put: WritesPut): WritesPut => ({
     ...put,
     writes: put.writes.map((write) => ({ ...write, value: encrypt(write.value) })),
@@ -61,9 +70,13 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
       const stored = await backend.get(threadId, namespace, checkpointId);
       return stored && decryptStored(stored);
     },
-    list: async (query) => (await backend.list(checkSearchable(query, json))).map(decryptStored),
-    put: (put) => backend.put(cipher.isEncrypting ? inScope(() => encryptPut(put)) : put),
-    putWrites: (put) => backend.putWrites(cipher.isEncrypting ? inScope(() => encryptWrites(put)) : put),
+    list: async (query) => (await backend.list(await checkSearchable(query, json))).map(decryptStored),
+    put: async (put) =>
+      cipher.isEncrypting ? backend.put(await turns.take(inScope(() => encryptPut(put)))) : backend.put(put),
+    putWrites: async (put) =>
+      cipher.isEncrypting
+        ? backend.putWrites(await turns.take(inScope(() => encryptWrites(put))))
+        : backend.putWrites(put),
     deleteThread: (threadId) => backend.deleteThread(threadId),
     ...(channelHistories && {
       channelHistories: async (key, channels) =>
@@ -76,9 +89,10 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
   };
 }
 
-/** @throws BackendError `invalid` for a filter that could find nothing */
-function checkSearchable(query: CheckpointQuery, json: JsonKeyCipher): CheckpointQuery {
-  const key = json.findEncryptedKey(query.filter);
+/** @throws BackendError `invalid` for a filter that could find nothing, and `encryption_failed` */
+async function checkSearchable(query: CheckpointQuery, json: JsonKeyCipher): Promise<CheckpointQuery> {
+  const asked = Promise.resolve(json.findEncryptedKey(query.filter, JSON_PLACES.checkpointMetadata));
+  const key = await asked.catch(throwMapped);
   if (key === undefined) return query;
   throw new BackendError('invalid', `filter: "${key}" is encrypted at rest and cannot be searched by`);
 }
@@ -87,7 +101,10 @@ function mapUndecryptable<T>(decrypt: () => T): T {
   try {
     return decrypt();
   } catch (error) {
-    if (error instanceof EncryptionError) throw new BackendError('unreadable', error.message, { cause: error });
-    throw error;
+    return throwMapped(error);
   }
+}
+
+function throwMapped(error: unknown): never {
+  throw mapEncryptionFailure(error);
 }

@@ -1,4 +1,4 @@
-import type { JsonKeyCipher } from '@runyard/encryption';
+import { JSON_PLACES, type JsonKeyCipher } from '@runyard/encryption';
 import type { SerializedValue } from '../backend.ts';
 
 /** The key under which LangGraph keeps what a step or an update wrote: content, as the state itself. */
@@ -8,14 +8,17 @@ export const CONTENT_KEYS = ['writes'];
 const JSON_TYPE = 'json';
 
 /** Encrypts chosen keys in the serialized metadata of a checkpoint. Other keys stay readable. */
-export function encryptMetadata({ type, data }: SerializedValue, json: JsonKeyCipher): SerializedValue {
-  return { type, data: type === JSON_TYPE ? replaceJson(data, json.encrypt) : data };
+export async function encryptMetadata({ type, data }: SerializedValue, json: JsonKeyCipher): Promise<SerializedValue> {
+  if (type !== JSON_TYPE) return { type, data };
+  const metadata = parseJson(data);
+  return { type, data: textOf(await json.encrypt(metadata, JSON_PLACES.checkpointMetadata), metadata, data) };
 }
 
 /** @throws EncryptionError */
 export function decryptMetadata({ type, data }: SerializedValue, json: JsonKeyCipher): SerializedValue {
-  const isReplaced = type === JSON_TYPE && json.isEncrypting;
-  return { type, data: isReplaced ? replaceJson(data, json.decrypt) : data };
+  if (type !== JSON_TYPE || !json.isEncrypting) return { type, data };
+  const stored = parseJson(data);
+  return { type, data: textOf(json.decrypt(stored), stored, data) };
 }
 
 /** Returns whether single keys can be encrypted in it. */
@@ -23,9 +26,11 @@ export function isJsonText({ type }: SerializedValue): boolean {
   return type === JSON_TYPE;
 }
 
+function parseJson(data: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(data));
+}
+
 /** Returns the bytes themselves when nothing is replaced: the text stays as its serializer wrote it. */
-function replaceJson(data: Uint8Array, replace: (json: unknown) => unknown): Uint8Array {
-  const json: unknown = JSON.parse(new TextDecoder().decode(data));
-  const replaced = replace(json);
+function textOf(replaced: unknown, json: unknown, data: Uint8Array): Uint8Array {
   return replaced === json ? data : Buffer.from(JSON.stringify(replaced));
 }

@@ -6,8 +6,8 @@ import {
   isUnavailable,
   sqlState,
 } from '@runyard/database';
-import { EncryptionError } from '@runyard/encryption';
 import { BackendError } from '../backend.ts';
+import { mapEncryptionFailure } from '../encryption/encryption-failure.ts';
 
 /** Larger state may overload a small server, or make it crash. */
 export const LARGE_STATE_BYTES = 32 * 1024 * 1024;
@@ -27,9 +27,9 @@ export function mayOverloadDatabase(error: BackendError): boolean {
 }
 
 /** Maps a failure of the database to the error for the caller. The cause has the details, which name stored data. */
-export function toBackendError(error: unknown): BackendError {
+export function toBackendError(failure: unknown): BackendError {
+  const error = mapEncryptionFailure(failure);
   if (error instanceof BackendError) return error;
-  if (error instanceof EncryptionError) return new BackendError('unreadable', error.message, { cause: error });
   const state = sqlState(error);
   if (state?.startsWith('54') || error instanceof RangeError) {
     return new BackendError('too_large', 'The state is too large to be stored.', { cause: error });

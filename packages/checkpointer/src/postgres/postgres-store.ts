@@ -90,7 +90,7 @@ export class PostgresStore {
    */
   async #batch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     try {
-      for (const operation of operations) checkOperation(operation, this.#cipher.json);
+      for (const operation of operations) await checkOperation(operation, this.#cipher.json);
       // The batch can be repeated: if a put was committed and the answer was lost, it is put once more.
       return await retryWhileUnavailable(this.#retryMs, () => this.#tryBatch(operations, use));
     } catch (error) {

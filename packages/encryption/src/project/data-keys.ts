@@ -132,7 +132,7 @@ export class DataKeys {
     if (encrypted.includes(bytes)) throw new DataKeyError('encrypt.blob returned what it got, unencrypted');
     const { plaintext } = await handlers.decrypt(metadata, encrypted);
     if (!bytes.equals(plaintext)) throw new DataKeyError('decrypt.blob did not return what encrypt.blob had got');
-    const key = { id: idOf(bytes), bytes };
+    const key = { id: idOf(bytes), bytes, metadata };
     await store.add({ id: key.id, metadata, digest, encrypted });
     this.#keys.set(key.id, key);
     return key;
@@ -157,7 +157,7 @@ export class DataKeys {
 
   async #decrypt(stored: StoredDataKey): Promise<DataKey> {
     const { plaintext, replacement } = await this.#options.handlers.decrypt(stored.metadata, stored.encrypted);
-    const key = { id: idOf(plaintext), bytes: Buffer.from(plaintext) };
+    const key = { id: idOf(plaintext), bytes: Buffer.from(plaintext), metadata: stored.metadata };
     if (key.id !== stored.id) throw new DataKeyError('decrypt.blob did not return what encrypt.blob had got');
     this.#keys.set(key.id, key);
     this.#failed.delete(key.id);

@@ -13,7 +13,7 @@ export const HEADER_BYTES = 1 + KEY_ID_BYTES;
  * Matches the beginning of an encrypted value inside text: as one of single keys in JSON, and as an entry of a stream.
  * Its 24 characters are the header, and a byte more.
  */
-const IN_TEXT = /(?:encrypted\.aes:|"encrypted":")([A-Za-z0-9+/]{24})/g;
+const IN_TEXT = /(?:encrypted\.(?:aes|json):|"encrypted":")([A-Za-z0-9+/]{24})/g;
 
 /** Returns the header of values that are encrypted with this key. @param keyId hexadecimal */
 export function headerOf(keyId: string): Buffer {

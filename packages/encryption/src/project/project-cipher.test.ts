@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
+import { HANDLERS, MemoryKeys, turn } from '../../test/memory-keys.ts';
 import {
   createDataCipher,
   DataKeyError,
@@ -7,43 +7,14 @@ import {
   DataKeys,
   type DataKeysOptions,
   EncryptionError,
+  JSON_PLACES,
   type KeyHandlers,
   NO_ENCRYPTION,
   ProjectCipher,
-  type StoredDataKey,
 } from '../index.ts';
 
 const text = Buffer.from('{"secret":"tea"}');
 const AES_KEY = 'k'.repeat(32);
-
-/** Keeps data keys in memory, as a table does. */
-class MemoryKeys implements DataKeyStore {
-  readonly rows: (StoredDataKey & { digest: Buffer })[] = [];
-  find = vi.fn(async (ids: string[]) => this.rows.filter(({ id }) => ids.includes(id)));
-
-  async newest(digest: Buffer) {
-    return this.rows.findLast((row) => row.digest.equals(digest));
-  }
-
-  async add(key: Omit<StoredDataKey, 'createdAt'> & { digest: Buffer }) {
-    this.rows.push({ ...key, createdAt: new Date() });
-  }
-
-  async replace({ id }: StoredDataKey, encrypted: Uint8Array) {
-    this.rows.find((row) => row.id === id)!.encrypted = encrypted;
-  }
-}
-
-/** Encrypts by turning bits that depend on the context. */
-function turn({ tenant = 'none' }: Record<string, unknown>, bytes: Uint8Array, version = 0): Uint8Array {
-  const mask = createHash('sha256').update(`${tenant} ${version}`).digest();
-  return bytes.map((byte, index) => byte ^ mask[index % mask.length]!);
-}
-
-const HANDLERS: KeyHandlers = {
-  encrypt: async (metadata, bytes) => turn(metadata, bytes),
-  decrypt: async (metadata, bytes) => ({ plaintext: turn(metadata, bytes) }),
-};
 
 /** Opens a cipher as a process of the deployment does. */
 function openCipher(store: DataKeyStore, options: Partial<DataKeysOptions> = {}, variables = {}) {
@@ -78,7 +49,7 @@ describe('a cipher with handlers of the project', () => {
     const store = new MemoryKeys();
     const { cipher } = openCipher(store, {}, { aesJsonKeys: 'secret' });
     const inScope = await cipher.scopeFor({ tenant: 'ada' });
-    const json = inScope(() => cipher.json.encrypt({ deep: [{ secret: 'tea' }] }));
+    const json = await inScope(() => cipher.json.encrypt({ deep: [{ secret: 'tea' }] }, JSON_PLACES.runMetadata));
     const entry = `run\u001f1\u001fx\u001f{"after":null,"encrypted":"${inScope(() => cipher.encrypt(text)).toString('base64')}"}`;
     for (const stored of [json, JSON.stringify(json), entry]) {
       const other = openCipher(store).cipher;
@@ -106,7 +77,7 @@ describe('a cipher with handlers of the project', () => {
     const aes = createDataCipher(AES_KEY, 'secret');
     expect(cipher.decrypt(text)).toEqual(text);
     expect(cipher.decrypt(aes.encrypt(text))).toEqual(text);
-    expect(cipher.json.decrypt(aes.json.encrypt({ secret: 1 }))).toEqual({ secret: 1 });
+    expect(cipher.json.decrypt(await aes.json.encrypt({ secret: 1 }, JSON_PLACES.runMetadata))).toEqual({ secret: 1 });
   });
 
   it('leaves data that nothing else decrypts, once the project has no handlers any more', async () => {

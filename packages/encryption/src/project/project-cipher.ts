@@ -14,7 +14,8 @@ import {
 import { createJsonKeyCipher, type JsonKeyCipher } from '../json-keys.ts';
 import type { DataKeys } from './data-keys.ts';
 import { findKeyIds, HEADER_BYTES, headerOf, isProjectEncrypted, keyIdOf } from './key-ids.ts';
-import type { DataKey, EncryptionMetadata } from './types.ts';
+import { ProjectJson } from './project-json.ts';
+import type { DataKey, EncryptionMetadata, JsonHandlers } from './types.ts';
 
 /**
  * Encrypts under the data key of the caller's context, which the project's handlers have given. The context is that of
@@ -25,24 +26,40 @@ export class ProjectCipher implements DataCipher {
   readonly needsKeys = true;
   readonly json: JsonKeyCipher;
   readonly #keys: DataKeys;
+  readonly #handled: ProjectJson;
   /** Decrypts what was written before the project encrypted. */
   readonly #before: DataCipher;
   readonly #current = new AsyncLocalStorage<DataKey | undefined>();
   #default: DataKey | undefined;
 
-  /** @throws EncryptionError for an invalid LANGGRAPH_AES_KEY, and for JSON keys that cannot be encrypted */
-  constructor(keys: DataKeys, { aesKey, aesJsonKeys }: EncryptionVariables) {
+  /**
+   * @param onFailure is called with what handlers of JSON failed with
+   * @throws EncryptionError for an invalid LANGGRAPH_AES_KEY, and for JSON keys that cannot be encrypted
+   */
+  constructor(
+    keys: DataKeys,
+    { aesKey, aesJsonKeys }: EncryptionVariables,
+    onFailure: (error: unknown) => void = () => undefined,
+  ) {
     this.#keys = keys;
+    this.#handled = new ProjectJson({ keys, currentKey: () => this.#currentKey(), onFailure });
     this.#before = aesKey ? createDataCipher(aesKey) : NO_ENCRYPTION;
-    this.json = createJsonKeyCipher(parseJsonKeys(aesJsonKeys), {
-      encrypt: (bytes) => this.encrypt(bytes),
-      decrypt: (bytes) => this.decrypt(bytes),
-      isEncrypted: (bytes) => isProjectEncrypted(bytes) || isAesEncrypted(bytes),
-    });
+    const ofValues = {
+      encrypt: (bytes: Uint8Array) => this.encrypt(bytes),
+      decrypt: (bytes: Uint8Array) => this.decrypt(bytes),
+      isEncrypted: (bytes: Uint8Array) => isProjectEncrypted(bytes) || isAesEncrypted(bytes),
+    };
+    this.json = createJsonKeyCipher(parseJsonKeys(aesJsonKeys), ofValues, this.#handled);
   }
 
-  /** Gets the key for what is written in no context. Must resolve before anything is encrypted. @throws DataKeyError */
-  async open(): Promise<void> {
+  /**
+   * Gets the key for what is written in no context. Must resolve before anything is encrypted.
+   *
+   * @param json the handlers of a project that decides about JSON value by value
+   * @throws DataKeyError
+   */
+  async open(json?: JsonHandlers): Promise<void> {
+    this.#handled.use(json);
     this.#default = await this.#keys.forContext({});
   }
 
@@ -60,12 +77,12 @@ export class ProjectCipher implements DataCipher {
   }
 
   loadKeys(values: unknown): Promise<void> | undefined {
-    return this.#keys.load(findKeyIds(values));
+    const loading = this.#keys.load(findKeyIds(values));
+    return loading ? loading.then(() => this.#handled.load(values)) : this.#handled.load(values);
   }
 
   encrypt(bytes: Uint8Array): Buffer {
-    const key = this.#current.getStore() ?? this.#default;
-    if (!key) throw new EncryptionError('The project’s encryption is not open yet.');
+    const key = this.#currentKey();
     return encryptBytes(key.bytes, bytes, headerOf(key.id));
   }
 
@@ -75,6 +92,12 @@ export class ProjectCipher implements DataCipher {
     const key = this.#keys.get(id);
     if (!key) throw new EncryptionError('Data is encrypted with a key that "encryption.path" does not decrypt.');
     return decryptBytes(key.bytes, asBuffer(bytes), HEADER_BYTES);
+  }
+
+  #currentKey(): DataKey {
+    const key = this.#current.getStore() ?? this.#default;
+    if (!key) throw new EncryptionError('The project’s encryption is not open yet.');
+    return key;
   }
 
   /** Keeps the key for as long as the work takes, also when others have pushed it out of memory. */

@@ -1,4 +1,5 @@
 /** Types of the encryption by handlers of a project. */
+import type { JsonPlace } from '../json-places.ts';
 
 /** The context of encrypted data, as the project's code chose it: plain JSON, stored readable beside the data key. */
 export type EncryptionMetadata = Record<string, unknown>;
@@ -8,6 +9,8 @@ export interface DataKey {
   /** A digest of the key, in hexadecimal: it shows that handlers have returned the right one. */
   readonly id: string;
   readonly bytes: Buffer;
+  /** The context whose data it encrypts. */
+  readonly metadata: EncryptionMetadata;
 }
 
 /** A data key as it is stored: only the project's handlers can decrypt it. */
@@ -36,6 +39,30 @@ export interface KeyHandlers {
     metadata: EncryptionMetadata,
     bytes: Uint8Array,
   ): Promise<{ plaintext: Uint8Array; replacement?: Uint8Array | undefined }>;
+}
+
+/** JSON that a handler gets. */
+export interface PlacedJson {
+  place: JsonPlace;
+  data: Record<string, unknown>;
+}
+
+/** The handlers of a project that decides about JSON value by value. They may fail in any way, but take a limited time. */
+export interface JsonHandlers {
+  /** Returns what the project made of each object, in their order; an error concerns that object alone. */
+  encrypt(metadata: EncryptionMetadata, objects: PlacedJson[]): Promise<JsonAnswer[]>;
+  decrypt(metadata: EncryptionMetadata, objects: PlacedJson[]): Promise<JsonAnswer[]>;
+}
+
+export type JsonAnswer = Record<string, unknown> | Error;
+
+/** The project's handlers did not encrypt what was to be written. Nothing was. The cause says why, for the log. */
+export class EncryptionUnavailableError extends Error {
+  override readonly name = 'EncryptionUnavailableError';
+
+  constructor(cause: unknown) {
+    super('The project’s encryption is not available', { cause });
+  }
 }
 
 /** The project's handlers gave no data key. The message is for the log: it may say what the project's code said. */

@@ -57,7 +57,7 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
   const { cipher } = parts;
   const { crons, now } = await claimDue(client, options.graphIds, cipher);
   if (crons.length === 0) return [];
-  const plans = crons.map((cron) => planFiring(cron, now, options, cipher));
+  const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, cipher)));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
@@ -82,13 +82,13 @@ interface Plan {
   refusal?: Error;
 }
 
-function planFiring(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Plan {
+async function planFiring(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Promise<Plan> {
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
     if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
-      return { cron, next, creation: cron.inScope(() => encodeRun(toRun(cron), cipher)) };
+      return { cron, next, creation: await cron.inScope(() => encodeRun(toRun(cron), cipher)) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }

@@ -36,5 +36,5 @@ export function openProjectCipher({ connectionString, applicationName, ...option
     onConnectionLost: onFailure,
   });
   const keys = new DataKeys({ store: new PostgresDataKeys(pool), handlers, onFailure });
-  return { cipher: new ProjectCipher(keys, variables), close: () => pool.end() };
+  return { cipher: new ProjectCipher(keys, variables, onFailure), close: () => pool.end() };
 }

@@ -1,5 +1,5 @@
 import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -31,22 +31,23 @@ export interface EncodedRun extends AcceptedRun {
   size: number;
 }
 
-/** @throws when the arguments have no JSON form */
-export function encodeRun(run: AcceptedRun, cipher: DataCipher): EncodedRun {
+/** @throws when the arguments have no JSON form, EncryptionUnavailableError */
+export async function encodeRun(run: AcceptedRun, cipher: DataCipher): Promise<EncodedRun> {
   const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
   const threadId = run.threadId ?? run.statelessThreadId ?? uuidv7();
+  const metadataOfThread = { ...run.threadMetadata, graph_id: run.graphId, assistant_id: run.assistantId };
+  const [storedMetadata, storedThreadMetadata] = await Promise.all([
+    cipher.json.encrypt(run.metadata, JSON_PLACES.runMetadata),
+    cipher.json.encrypt(metadataOfThread, JSON_PLACES.threadMetadata),
+  ]);
   return {
     ...run,
     isStateless: run.threadId === undefined,
     keepsThread: run.threadId !== undefined || run.keepsThread,
     threadId,
     storedKwargs,
-    storedMetadata: cipher.json.encrypt(run.metadata),
-    storedThreadMetadata: cipher.json.encrypt({
-      ...run.threadMetadata,
-      graph_id: run.graphId,
-      assistant_id: run.assistantId,
-    }),
+    storedMetadata,
+    storedThreadMetadata,
     storedPushConfigs: (run.task?.pushConfigs ?? []).map((config) => encodePushConfig({ ...config, threadId }, cipher)),
     size: storedKwargs.byteLength,
   };

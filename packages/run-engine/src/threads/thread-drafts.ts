@@ -44,11 +44,11 @@ export class ThreadDrafts {
 
   /**
    * Creates the thread with its state, and binds the idempotency key that was claimed for it. Throws ConflictError when
-   * another process took the id meanwhile, KeyTakenError.
+   * another process took the id meanwhile, KeyTakenError, EncryptionUnavailableError.
    */
-  complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
+  async complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
     const { write, threadTtl, cipher = NO_ENCRYPTION } = this.#options;
-    const stored = { ...encryptThreadState(cipher, draft), thread: encryptThread(cipher, draft.thread) };
+    const stored = { ...encryptThreadState(cipher, draft), thread: await encryptThread(cipher, draft.thread) };
     return write(async (client) => {
       const made = await completeDraft(client, stored, threadTtl);
       if (keyed) await bindKey(client, keyed);

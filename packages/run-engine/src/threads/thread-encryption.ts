@@ -1,14 +1,13 @@
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import type { NewThread, ThreadRecord } from './types.ts';
 
-/** Encrypts chosen keys of metadata and config before a thread is stored. */
-export function encryptThread<T extends NewThread>(cipher: DataCipher, thread: T): T {
-  const { metadata, config } = thread;
-  return {
-    ...thread,
-    metadata: cipher.json.encrypt(metadata),
-    ...(config && { config: cipher.json.encrypt(config) }),
-  };
+/** Encrypts chosen keys of metadata and config before a thread is stored. @throws EncryptionUnavailableError */
+export async function encryptThread<T extends NewThread>({ json }: DataCipher, thread: T): Promise<T> {
+  const [metadata, config] = await Promise.all([
+    json.encrypt(thread.metadata, JSON_PLACES.threadMetadata),
+    json.encrypt(thread.config, JSON_PLACES.threadConfig),
+  ]);
+  return { ...thread, metadata, ...(config && { config }) };
 }
 
 /** @throws EncryptionError */

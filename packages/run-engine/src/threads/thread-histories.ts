@@ -1,4 +1,4 @@
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { KeyedThread } from '../types.ts';
@@ -42,10 +42,10 @@ export class ThreadHistories {
     this.#options = options;
   }
 
-  /** Undefined when the source does not exist. Throws KeyTakenError. */
-  copy(copy: CopyThread, keyed?: KeyedThread): Promise<CopiedThread | undefined> {
+  /** Undefined when the source does not exist. Throws KeyTakenError, EncryptionUnavailableError. */
+  async copy(copy: CopyThread, keyed?: KeyedThread): Promise<CopiedThread | undefined> {
     const { write, threadTtl, cipher } = this.#options;
-    const stored = { ...copy, metadata: cipher.json.encrypt(copy.metadata) };
+    const stored = { ...copy, metadata: await cipher.json.encrypt(copy.metadata, JSON_PLACES.threadMetadata) };
     return write((client) => underKey(client, keyed, () => copyThread(client, stored, threadTtl)));
   }
 

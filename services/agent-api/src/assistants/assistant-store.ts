@@ -1,12 +1,12 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
 import { toSqlJson, toSqlText } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
-import { replaceJson } from './assistant-json.ts';
+import { encryptJson, replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
 import { toStorable } from './storable-content.ts';
@@ -51,24 +51,29 @@ export class AssistantStore {
     this.#cipher = cipher;
   }
 
-  /** Inserts the assistant with its first version. Returns false, and writes nothing, when the id is taken. */
+  /**
+   * Inserts the assistant with its first version. Returns false, and writes nothing, when the id is taken. @throws
+   * EncryptionUnavailableError
+   */
   async insert(assistant: NewAssistant): Promise<boolean> {
-    return this.#prisma.$transaction((tx) => insertInto(tx, this.#encrypt(assistant)));
+    const stored = await encryptJson(assistant, this.#cipher);
+    return this.#prisma.$transaction((tx) => insertInto(tx, stored));
   }
 
   /**
    * Inserts a new assistant and returns it, or else the one that has its id if the caller may see that. The answer made
-   * from it is stored under the idempotency key.
+   * from it is stored under the idempotency key. @throws EncryptionUnavailableError
    */
-  create<Made>(
+  async create<Made>(
     scope: Scope,
     assistant: NewAssistant,
     answerOf: (inserted: InsertedAssistant) => Made,
     keyed: KeyedRequest | undefined,
   ): Promise<Made> {
+    const stored = await encryptJson(assistant, this.#cipher);
     return this.#prisma.$transaction(
       withIdempotencyKey(keyed, async (tx: Prisma.TransactionClient) => {
-        const isNew = await insertInto(tx, this.#encrypt(assistant));
+        const isNew = await insertInto(tx, stored);
         const found = await this.#findWhere(assistant.assistantId, this.#visibility.whereVisible(scope), tx);
         return answerOf({ isNew, assistant: found && this.#decrypt(found) });
       }),
@@ -103,7 +108,7 @@ export class AssistantStore {
    * a filter on encrypted metadata
    */
   async search(scope: Scope, search: Search): Promise<Page<AssistantRecord>> {
-    const where = this.#whereMatching(scope, search);
+    const where = await this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${SORT_COLUMNS[search.sort_by ?? 'created_at']} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, assistant_id`,
     );
@@ -116,7 +121,7 @@ export class AssistantStore {
 
   /** @throws UnprocessableError for a filter on encrypted metadata */
   async count(scope: Scope, filters: Filters): Promise<number> {
-    return this.#count(this.#whereMatching(scope, filters));
+    return this.#count(await this.#whereMatching(scope, filters));
   }
 
   async #count(where: Prisma.Sql, atMost?: number): Promise<number> {
@@ -126,16 +131,12 @@ export class AssistantStore {
     return Number(row?.total ?? 0);
   }
 
-  #encrypt(assistant: NewAssistant): NewAssistant {
-    return replaceJson(assistant, this.#cipher.json.encrypt);
-  }
-
   #decrypt(assistant: AssistantRecord): AssistantRecord {
     return replaceJson(assistant, this.#cipher.json.decrypt);
   }
 
-  #whereMatching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
-    requireSearchable(this.#cipher, { metadata });
+  async #whereMatching(scope: Scope, { metadata, graph_id, name }: Filters): Promise<Prisma.Sql> {
+    await requireSearchable(this.#cipher, { metadata }, JSON_PLACES.assistantMetadata);
     const conditions = [this.#visibility.whereVisible(scope)];
     if (metadata && Object.keys(metadata).length > 0) {
       conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);

@@ -1,10 +1,11 @@
 import { toSqlJson } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { encryptAhead } from '../encryption/encrypt-ahead.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
-import { replaceJson } from './assistant-json.ts';
+import { encryptJson, replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
 import { ASSISTANT_COLUMNS } from './assistant-store.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
@@ -39,7 +40,7 @@ export class AssistantVersionStore {
    * UnprocessableError for a filter on encrypted metadata
    */
   async list(assistantId: string, { metadata, limit, offset }: VersionSearch): Promise<AssistantVersionRecord[]> {
-    requireSearchable(this.#cipher, { metadata });
+    await requireSearchable(this.#cipher, { metadata }, JSON_PLACES.assistantMetadata);
     const rows = await this.#prisma.$queryRaw<AssistantVersionRecord[]>`
       SELECT ${VERSION_COLUMNS} FROM assistant_version
       WHERE assistant_id = ${assistantId}::uuid AND metadata @> ${toSqlJson(metadata ?? {})}::jsonb
@@ -49,17 +50,20 @@ export class AssistantVersionStore {
 
   /**
    * Adds a version and makes it current. Changes of one assistant happen one after the other. Returns undefined when
-   * there is no such assistant. @throws EncryptionError when it cannot be decrypted
+   * there is no such assistant. @throws EncryptionError when it cannot be decrypted, EncryptionUnavailableError
    */
   async change(scope: Scope, assistantId: string, change: Change): Promise<AssistantRecord | undefined> {
+    const encrypt = await encryptAhead({
+      cipher: this.#cipher,
+      plain: async () => contentOf(await this.#find(this.#prisma, scope, assistantId), change),
+      encrypt: (content) => encryptJson(content, this.#cipher),
+    });
     return this.#prisma.$transaction(async (tx) => {
-      const current = await this.#lock(tx, scope, assistantId);
-      if (!current) return undefined;
-      const changed = change(current);
-      if (!changed) return current;
+      const current = await this.#find(tx, scope, assistantId, Prisma.sql`FOR UPDATE`);
+      const content = contentOf(current, change);
+      if (!content) return current;
       const version = (await newestVersion(tx, assistantId)) + 1;
-      const content = { ...changed.content, projectSettings: changed.projectSettings };
-      const { projectSettings, ...stored } = replaceJson(content, this.#cipher.json.encrypt);
+      const { projectSettings, ...stored } = await encrypt(content);
       await tx.assistantVersion.create({ data: { assistantId, version, ...toStorable(stored) } });
       if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
       return this.#makeLatest(tx, scope, assistantId, version);
@@ -69,14 +73,22 @@ export class AssistantVersionStore {
   /** Makes a version current again; undefined when the assistant has no such version, or has it from another owner. */
   async setLatest(scope: Scope, assistantId: string, version: number): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) =>
-      (await this.#lock(tx, scope, assistantId)) ? this.#makeLatest(tx, scope, assistantId, version) : undefined,
+      (await this.#find(tx, scope, assistantId, Prisma.sql`FOR UPDATE`))
+        ? this.#makeLatest(tx, scope, assistantId, version)
+        : undefined,
     );
   }
 
-  async #lock(tx: Prisma.TransactionClient, scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
+  /** @param lock the clause that locks its row */
+  async #find(
+    tx: Prisma.TransactionClient,
+    scope: Scope,
+    assistantId: string,
+    lock = Prisma.empty,
+  ): Promise<AssistantRecord | undefined> {
     const rows = await tx.$queryRaw<AssistantRecord[]>`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant
-      WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.whereChangeable(scope)} FOR UPDATE`;
+      WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.whereChangeable(scope)} ${lock}`;
     return this.#decryptFirst(rows);
   }
 
@@ -101,6 +113,12 @@ export class AssistantVersionStore {
   #decryptFirst([row]: AssistantRecord[]): AssistantRecord | undefined {
     return row && replaceJson(row, this.#cipher.json.decrypt);
   }
+}
+
+/** Returns the content of the new version, with the settings of the project if those are to be stored as well. */
+function contentOf(current: AssistantRecord | undefined, change: Change) {
+  const changed = current && change(current);
+  return changed && { ...changed.content, projectSettings: changed.projectSettings };
 }
 
 async function newestVersion(tx: Prisma.TransactionClient, assistantId: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
 import { isForeignKeyViolation, toSqlJson, toSqlText } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   CRON_COLUMNS,
@@ -16,6 +16,7 @@ import { NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
+import { encryptAhead } from '../encryption/encrypt-ahead.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 
@@ -45,20 +46,21 @@ export class CronStore {
 
   /**
    * The answer made from it is stored under the idempotency key. @throws NotFoundError when its thread or assistant was
-   * deleted meanwhile
+   * deleted meanwhile; EncryptionUnavailableError
    */
   async insert<Made>(
     cron: NewCron,
     answerOf: (cron: CronRecord) => Made,
     keyed: KeyedRequest | undefined,
   ): Promise<Made> {
+    const metadata = await this.#metadataJson(cron);
     const insert = async (tx: Transaction) => {
       const [row] = await tx.$queryRaw<CronRow[]>`
           INSERT INTO cron (cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
                             on_run_completed, payload, metadata, next_run_date)
           VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
-                  ${this.#payloadBytes(cron)}, ${this.#metadataJson(cron)}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
+                  ${this.#payloadBytes(cron)}, ${metadata}::jsonb, ${slotAfter(cron, await databaseNow(tx))})
           RETURNING ${COLUMNS}`;
       if (cron.creator) await this.#setCreator(tx, cron.cronId, cron.creator);
       return answerOf(cronOfRow(row!, this.#cipher));
@@ -85,25 +87,34 @@ export class CronStore {
    * Changes a cron while nobody else changes or fires it; undefined when there is none. A slot that is due and not yet
    * fired stays unless the schedule itself changes. A new creator takes the place of the one before; null keeps that.
    *
-   * @throws EncryptionError when it cannot be decrypted
+   * @throws EncryptionError when it cannot be decrypted, EncryptionUnavailableError
    */
-  update(
+  async update(
     scope: Scope,
     cronId: string,
     change: (cron: CronRecord) => CronSettings,
     creator: CronCreator | null,
   ): Promise<CronRecord | undefined> {
+    const metadataJson = await encryptAhead({
+      cipher: this.#cipher,
+      plain: async () => {
+        const seen = await this.find(scope, cronId);
+        return seen && { metadata: change(seen).metadata };
+      },
+      encrypt: (content) => this.#metadataJson(content),
+    });
     return this.#prisma.$transaction(async (tx) => {
       const [row] = await tx.$queryRaw<CronRow[]>`
         SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${whereVisible(scope)} FOR UPDATE`;
       if (!row) return undefined;
       const before = cronOfRow(row, this.#cipher);
       const after = change(before);
+      const metadata = await metadataJson({ metadata: after.metadata });
       const [changed] = await tx.$queryRaw<CronRow[]>`
         UPDATE cron
         SET schedule = ${after.schedule}, timezone = ${after.timezone}, end_time = ${after.endTime},
             enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${this.#payloadBytes(after)},
-            metadata = ${this.#metadataJson(after)}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
+            metadata = ${metadata}::jsonb, next_run_date = ${nextSlot(before, after, await databaseNow(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
       if (creator) await this.#setCreator(tx, cronId, creator);
@@ -123,7 +134,7 @@ export class CronStore {
    * metadata
    */
   async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
-    const where = this.#whereMatching(scope, search);
+    const where = await this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${search.sort_by ?? 'created_at'} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, cron_id`,
     );
@@ -135,16 +146,16 @@ export class CronStore {
 
   /** @throws UnprocessableError for a filter on encrypted metadata */
   async count(scope: Scope, filters: CronCountRequest): Promise<number> {
-    return this.#count(this.#whereMatching(scope, filters));
+    return this.#count(await this.#whereMatching(scope, filters));
   }
 
-  #whereMatching(scope: Scope, filters: Filters): Prisma.Sql {
-    requireSearchable(this.#cipher, filters);
+  async #whereMatching(scope: Scope, filters: Filters): Promise<Prisma.Sql> {
+    await requireSearchable(this.#cipher, filters, JSON_PLACES.cronMetadata);
     return whereMatching(scope, filters);
   }
 
-  #metadataJson({ metadata }: Pick<CronSettings, 'metadata'>): string {
-    return toSqlJson(this.#cipher.json.encrypt(metadata));
+  async #metadataJson({ metadata }: Pick<CronSettings, 'metadata'>): Promise<string> {
+    return toSqlJson(await this.#cipher.json.encrypt(metadata, JSON_PLACES.cronMetadata));
   }
 
   async #setCreator(tx: Transaction, cronId: string, creator: CronCreator): Promise<void> {

@@ -3,18 +3,20 @@ import {
   EncryptionHandlerError,
   type GraphHost,
   GraphLoadError,
+  jsonHandlersOf,
   keyHandlersOf,
   type ProjectExport,
 } from '@runyard/graph-host';
 import { openProjectCipher } from '@runyard/run-engine';
-import { type BoundOperation, type HandlerRequest, type ServiceContext, UnavailableError } from '@runyard/service-kit';
+import type { BoundOperation, HandlerRequest, ServiceContext } from '@runyard/service-kit';
 import { userOf } from '../auth/user-caller.ts';
 import type { Config } from '../config.ts';
+import { encryptionUnavailableError } from '../errors/encryption-unavailable.ts';
 import { projectRequestOf } from '../http/project-request.ts';
 
 export interface ProjectEncryptionOptions {
   source: ProjectExport;
-  host: { requireRunning(): Promise<Pick<GraphHost, 'loadEncryption' | 'encryptionContext' | 'crypt'>> };
+  host: { requireRunning(): Promise<Pick<GraphHost, 'loadEncryption' | 'encryptionContext' | 'crypt' | 'cryptJson'>> };
   variables: EncryptionVariables;
   config: Pick<Config, 'DATABASE_URI'>;
   context: Pick<ServiceContext, 'logger' | 'lifecycle'>;
@@ -36,7 +38,7 @@ export class ProjectEncryption {
       connectionString: config.DATABASE_URI,
       applicationName: 'runyard-agent-api',
       handlers: keyHandlersOf(() => host.requireRunning(), source),
-      onFailure: (error) => logger.warn('a data key is not to be had', { error }),
+      onFailure: (error) => logger.warn('project encryption failed', { error }),
     });
     this.cipher = cipher;
     lifecycle.onStop('data keys', close);
@@ -51,8 +53,10 @@ export class ProjectEncryption {
   async open(loaded: Promise<void>): Promise<void> {
     await loaded;
     const host = await this.#host.requireRunning();
-    this.#hasContext = (await host.loadEncryption(this.#source)).hasContext;
-    await this.cipher.open().catch((cause: unknown) => {
+    const { hasContext, hasJson } = await host.loadEncryption(this.#source);
+    this.#hasContext = hasContext;
+    const json = hasJson ? jsonHandlersOf(() => this.#host.requireRunning(), this.#source) : undefined;
+    await this.cipher.open(json).catch((cause: unknown) => {
       throw isOfHandler(cause) ? new GraphLoadError(`"encryption.path": ${cause.message}`, { cause }) : cause;
     });
   }
@@ -70,11 +74,7 @@ export class ProjectEncryption {
       return await this.cipher.scopeFor(await host.encryptionContext(request));
     } catch (cause) {
       if (!isOfHandler(cause)) throw cause;
-      throw new UnavailableError('The project’s encryption is not available', {
-        code: 'encryption_unavailable',
-        cause,
-        retryAfterSeconds: 5,
-      });
+      throw encryptionUnavailableError(cause);
     }
   }
 }

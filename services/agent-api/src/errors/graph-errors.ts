@@ -11,6 +11,7 @@ import {
   UnavailableError,
   UnprocessableError,
 } from '@runyard/service-kit';
+import { encryptionUnavailableError } from './encryption-unavailable.ts';
 import { undecryptableError } from './undecryptable.ts';
 
 type MakeError = (message: string, context: ErrorContext) => AppError;
@@ -37,6 +38,7 @@ export function toCallerError(error: unknown): unknown {
   }
   if (!(error instanceof GraphRequestError)) return error;
   if (error.reason === 'unreadable') return undecryptableError(error);
+  if (error.reason === 'encryption_failed') return encryptionUnavailableError(error);
   const makeError = ERRORS_BY_REASON[error.reason];
   if (!makeError) return error;
   const text = error.reason === 'failed' ? `${error.name}: ${error.message}` : error.message;

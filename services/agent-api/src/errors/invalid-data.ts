@@ -1,6 +1,6 @@
 import { BackendError } from '@runyard/checkpointer';
 import { sqlState } from '@runyard/database';
-import { EncryptionError } from '@runyard/encryption';
+import { EncryptionError, EncryptionUnavailableError } from '@runyard/encryption';
 import {
   type AppError,
   BadGatewayError,
@@ -10,11 +10,12 @@ import {
   sanitizeErrorText,
   UnprocessableError,
 } from '@runyard/service-kit';
+import { encryptionUnavailableError } from './encryption-unavailable.ts';
 import { undecryptableError } from './undecryptable.ts';
 
 /**
- * Middleware that maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
- * and stored data that cannot be decrypted.
+ * Middleware that maps failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
+ * stored data that cannot be decrypted, and data that the project did not encrypt.
  */
 export function mapInvalidData({ operation, handler }: BoundOperation): BoundOperation {
   return {
@@ -40,6 +41,7 @@ function refusalOf(error: unknown): AppError | undefined {
     return new UnprocessableError('A date or time of the request is out of range', { cause: error });
   }
   if (error instanceof EncryptionError) return undecryptableError(error);
+  if (error instanceof EncryptionUnavailableError) return encryptionUnavailableError(error);
   if (!(error instanceof BackendError)) return undefined;
   if (error.reason === 'too_large')
     return new PayloadTooLargeError(error.message, { code: 'state_too_large', cause: error });
@@ -48,6 +50,7 @@ function refusalOf(error: unknown): AppError | undefined {
     return new BadGatewayError(sanitizeErrorText(error.message), { code: 'embedding_failed', cause: error });
   }
   if (error.reason === 'unreadable') return undecryptableError(error);
+  if (error.reason === 'encryption_failed') return encryptionUnavailableError(error);
   if (error.reason === 'invalid') return new UnprocessableError(error.message, { cause: error });
   return undefined;
 }

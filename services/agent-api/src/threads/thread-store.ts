@@ -1,5 +1,5 @@
 import { toSqlJson } from '@runyard/database';
-import { type DataCipher, EncryptionError } from '@runyard/encryption';
+import { type DataCipher, EncryptionError, JSON_PLACES } from '@runyard/encryption';
 import type { ThreadTtl } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -61,14 +61,14 @@ export class ThreadStore {
 
   /**
    * Merges metadata key by key; a null stays as null. A new ttl counts from now. Returns false when there is no such
-   * thread, or the change would take it out of the scope.
+   * thread, or the change would take it out of the scope. @throws EncryptionUnavailableError
    */
   async change(scope: Scope, threadId: string, { metadata, ttl }: ThreadChange): Promise<boolean> {
     const expiry = ttl
       ? Prisma.sql`, ttl_strategy = ${ttl.strategy}, ttl_minutes = ${ttl.minutes}::float8,
                    expires_at = now() + make_interval(secs => ${ttl.minutes}::float8 * 60)`
       : Prisma.empty;
-    const added = toSqlJson(this.#cipher.json.encrypt(metadata));
+    const added = toSqlJson(await this.#cipher.json.encrypt(metadata, JSON_PLACES.threadMetadata));
     const changed = await this.#prisma.$executeRaw`
       UPDATE thread t SET metadata = t.metadata || ${added}::jsonb, updated_at = now() ${expiry}
       WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}
@@ -91,7 +91,7 @@ export class ThreadStore {
   }
 
   async #within<T>(filters: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
-    requireSearchable(this.#cipher, filters);
+    await requireSearchable(this.#cipher, filters, JSON_PLACES.threadMetadata);
     const { values } = filters;
     if (!values || Object.keys(values).length === 0) return search(this.#prisma);
     if (this.#cipher.isEncrypting) {

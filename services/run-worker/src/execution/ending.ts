@@ -63,12 +63,16 @@ export function decideEnding(
   }
 }
 
+/** Milliseconds until a run is tried again whose data the project did not encrypt. */
+const ENCRYPTION_RETRY_MS = 10_000;
+
 /** The error name of a failed attempt, for the message when the run is given up. */
 const LOSS_ERRORS: Record<Exclude<LossCause, 'storage'>, string> = {
   exited: 'GraphHostLost',
   outOfMemory: 'GraphHostOutOfMemory',
   unresponsive: 'GraphHostUnresponsive',
   slowStorage: 'StorageTooSlow',
+  encryption: 'EncryptionUnavailable',
   undeliverable: 'EventsUndeliverable',
 };
 
@@ -79,6 +83,8 @@ function toRelease(
   // An outage of storage says nothing about the run.
   if (cause === 'storage') return {};
   const failure = { error: LOSS_ERRORS[cause], message: reason };
+  // Handlers of the project that failed are not asked again at once.
+  if (cause === 'encryption') return { failure, delayMs: ENCRYPTION_RETRY_MS };
   if (cause === 'slowStorage' || cause === 'undeliverable' || attribution === 'sole') return { failure };
   return attribution === 'shared' ? { isQuarantined: true } : {};
 }

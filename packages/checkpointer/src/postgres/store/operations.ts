@@ -1,4 +1,4 @@
-import type { JsonKeyCipher } from '@runyard/encryption';
+import { JSON_PLACES, type JsonKeyCipher } from '@runyard/encryption';
 import { BackendError, type StoreOperation } from '../../backend.ts';
 import { parseTextPath } from '../../store/text-paths.ts';
 
@@ -18,14 +18,14 @@ const TTL_MINUTES_MAX = 52_560_000;
 /** The ttl of an item that never expires. */
 export const NEVER_EXPIRES = -1;
 
-/** Checks what clients and graphs may get wrong. @throws BackendError `invalid` */
-export function checkOperation(operation: StoreOperation, json: JsonKeyCipher): void {
+/** Checks what clients and graphs may get wrong. @throws BackendError `invalid`, EncryptionUnavailableError */
+export async function checkOperation(operation: StoreOperation, json: JsonKeyCipher): Promise<void> {
   if (operation.kind === 'put') checkPut(operation);
-  if (operation.kind === 'search') checkFilter(operation, json);
+  if (operation.kind === 'search') await checkFilter(operation, json);
 }
 
-function checkFilter({ filter }: OperationOf<'search'>, json: JsonKeyCipher): void {
-  const key = json.findEncryptedKey(filter);
+async function checkFilter({ filter }: OperationOf<'search'>, json: JsonKeyCipher): Promise<void> {
+  const key = await json.findEncryptedKey(filter, JSON_PLACES.storeValue);
   if (key !== undefined) refuse(`filter: "${key}" is encrypted at rest and cannot be searched by`);
 }
 

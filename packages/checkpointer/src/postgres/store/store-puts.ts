@@ -1,5 +1,5 @@
 import { containsAny, isRetryable, toSqlJson, toSqlText } from '@runyard/database';
-import type { DataCipher } from '@runyard/encryption';
+import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
@@ -65,7 +65,7 @@ export interface PutItems {
   /** Name of the embeddings and dimensions of the vectors. */
   space: string | null;
   fence: Fence | undefined;
-  /** Encrypts chosen keys of the values. */
+  /** Encrypts single values inside of those of items. */
   cipher: DataCipher;
 }
 
@@ -73,15 +73,18 @@ export interface PutItems {
  * Stores and deletes in one statement. With a fence, nothing is written once another attempt owns the thread.
  *
  * @throws BackendError `fenced`; `not_found` when an existing item is outside of the scope, which then stays unchanged
+ * @throws EncryptionUnavailableError
  */
 export async function putItems(pool: pg.Pool, { puts, vectors, space, fence, cipher }: PutItems): Promise<void> {
   const rows = [...vectors.values()].flatMap(({ embeddingId, vectors: list }) =>
     list.map((vector, position) => ({ embeddingId, position, vector: `{${vector.join(',')}}` })),
   );
+  const encrypt = ({ value }: OperationOf<'put'>) => value && cipher.json.encrypt(value, JSON_PLACES.storeValue);
+  const values = await Promise.all(puts.map(encrypt));
   const items = [
     puts.map(({ namespace }) => textArray(namespace)),
     puts.map(({ key }) => toSqlText(key)),
-    puts.map(({ value }) => (value === null ? null : toSqlJson(cipher.json.encrypt(value)))),
+    values.map((value) => (value === null ? null : toSqlJson(value))),
     puts.map(scopeJson),
     puts.map(({ ttlMinutes = NEVER_EXPIRES }) => (ttlMinutes === NEVER_EXPIRES ? null : ttlMinutes)),
     puts.map((put) => vectors.get(put)?.embeddingId ?? null),

@@ -1,0 +1,11 @@
+import { EncryptionError, EncryptionUnavailableError } from '@runyard/encryption';
+import { BackendError } from '../backend.ts';
+
+/** Maps failures of encryption to errors of a backend. Any other error is unchanged. */
+export function mapEncryptionFailure(error: unknown): unknown {
+  if (error instanceof EncryptionError) return new BackendError('unreadable', error.message, { cause: error });
+  if (error instanceof EncryptionUnavailableError) {
+    return new BackendError('encryption_failed', error.message, { cause: error });
+  }
+  return error;
+}
