@@ -3,7 +3,7 @@ import { createDataCipher, EncryptionError, JSON_PLACES, NO_ENCRYPTION, openData
 
 const KEY = 'k'.repeat(32);
 const { json } = createDataCipher(KEY, 'secret, token');
-/** What looks like a value that handlers of a project have encrypted. */
+/** Looks like a value that handlers of a project have encrypted. */
 const JSON_MARK = Buffer.alloc(80, 2).toString('base64');
 const PLACE = JSON_PLACES.threadMetadata;
 const plain = {

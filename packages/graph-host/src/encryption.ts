@@ -43,7 +43,7 @@ export interface CryptJsonRequest {
   objects: PlacedJson[];
 }
 
-/** What a handler made of an object; or an EncryptionHandlerError. */
+/** An object as a handler has changed it; or an EncryptionHandlerError. */
 export type CryptJsonAnswer = Record<string, unknown> | Error;
 
 /** The project's encryption object. */

@@ -1,6 +1,6 @@
-import { createDataCipher, NO_ENCRYPTION } from '@runyard/encryption';
+import { createDataCipher, type DataCipher, EncryptionUnavailableError, NO_ENCRYPTION } from '@runyard/encryption';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { CheckpointBackend, CheckpointPut, StoredCheckpoint } from '../backend.ts';
+import type { CheckpointBackend, CheckpointPut, StoredCheckpoint, WritesPut } from '../backend.ts';
 import { encryptCheckpoints } from './encrypt-checkpoints.ts';
 
 const SECRET = 'the cat is in the kettle';
@@ -14,11 +14,15 @@ class Memory implements CheckpointBackend {
   get = async () => this.stored;
   list = async () => (this.stored ? [this.stored] : []);
   metadataJson: unknown;
+  readonly operations: string[] = [];
   put = async ({ key, checkpoint, metadata, metadataJson }: CheckpointPut) => {
+    this.operations.push(`put ${key.checkpointId}`);
     this.stored = { key, checkpoint, metadata, channelValues: [], pendingWrites: [] };
     this.metadataJson = metadataJson;
   };
-  putWrites = async () => undefined;
+  putWrites = async ({ key }: WritesPut) => {
+    this.operations.push(`writes of ${key.checkpointId}`);
+  };
   deleteThread = async () => undefined;
 }
 
@@ -93,5 +97,60 @@ describe('a checkpoint', () => {
     await encryptCheckpoints(memory, NO_ENCRYPTION).put(put);
     expect(kept()).toBe(SECRET);
     expect((await encryptCheckpoints(memory, own).get('t', '', 'c'))?.checkpoint).toEqual(put.checkpoint);
+  });
+});
+
+describe('with handlers of the project, a checkpoint', () => {
+  /** Encrypts metadata when the test says so. */
+  function handling() {
+    const waits: { resolve(): void; reject(error: Error): void }[] = [];
+    const json: DataCipher['json'] = {
+      ...own.json,
+      hasHandlers: true,
+      encrypt: (metadata) =>
+        new Promise((resolve, reject) => {
+          waits.push({ resolve: () => resolve({ ...metadata, secret: 'encrypted' }), reject });
+        }),
+      findEncryptedKey: async () => 'secret',
+      with: () => json,
+    };
+    return { checkpoints: encryptCheckpoints(memory, { ...own, json }), waits };
+  }
+  const putOf = (checkpointId: string) => ({ ...put, key: { ...put.key, checkpointId } });
+  const writesOf = (checkpointId: string) =>
+    ({ key: { ...put.key, checkpointId }, taskId: 't', taskPath: '', writes: [] }) as WritesPut;
+
+  it('has them encrypt what is searched, and is read without them', async () => {
+    const { checkpoints, waits } = handling();
+    const putting = checkpoints.put(put);
+    waits[0]!.resolve();
+    await putting;
+    expect(memory.metadataJson).toEqual({ step: 1, secret: 'encrypted' });
+    expect(Buffer.from(memory.stored!.metadata.data).toString('latin1')).not.toContain('kettle');
+    expect((await checkpoints.get('t', '', 'c'))?.metadata).toEqual(put.metadata);
+    await expect(checkpoints.list({ filter: { secret: 1 } })).rejects.toMatchObject({ reason: 'invalid' });
+  });
+
+  it('is stored in its turn, however long they take', async () => {
+    const { checkpoints, waits } = handling();
+    const all = [checkpoints.put(putOf('1')), checkpoints.putWrites(writesOf('1')), checkpoints.put(putOf('2'))];
+    waits[1]!.resolve();
+    await new Promise(setImmediate);
+    expect(memory.operations).toEqual([]);
+    waits[0]!.resolve();
+    await Promise.all(all);
+    expect(memory.operations).toEqual(['put 1', 'writes of 1', 'put 2']);
+  });
+
+  it('that they did not encrypt is not stored, nor is what came after it', async () => {
+    const { checkpoints, waits } = handling();
+    const all = [checkpoints.put(putOf('1')), checkpoints.put(putOf('2')), checkpoints.putWrites(writesOf('2'))];
+    waits[1]!.resolve();
+    waits[0]!.reject(new EncryptionUnavailableError('away'));
+    for (const { status, reason } of (await Promise.allSettled(all)) as PromiseRejectedResult[]) {
+      expect({ status, reason }).toMatchObject({ status: 'rejected', reason: { reason: 'encryption_failed' } });
+    }
+    await expect(checkpoints.putWrites(writesOf('1'))).rejects.toMatchObject({ reason: 'encryption_failed' });
+    expect(memory.operations).toEqual([]);
   });
 });

@@ -11,12 +11,12 @@ const PREFIX = 'encrypted.json:';
 /** Matches such values in JSON text, and as texts of their own. */
 const IN_TEXT = /encrypted\.json:[A-Za-z0-9+/]+=*/g;
 
-/** What a handler made of one value, and where that was. */
+/** A value that a handler has encrypted, and its place. */
 export interface HandledValue {
   place: JsonPlace;
   /** The key of the value. */
   name: string;
-  /** What the handler returned for it. */
+  /** The answer of the handler. */
   value: unknown;
 }
 

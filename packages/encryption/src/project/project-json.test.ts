@@ -217,7 +217,8 @@ describe('handlers for JSON that fail', () => {
   });
 
   it('are not asked again at once, and leave other contexts alone', async () => {
-    const { cipher, encrypt: asked } = await openCipher(store(), {
+    const keys = store();
+    const { cipher, encrypt: asked } = await openCipher(keys, {
       encrypt: (metadata, objects) => (metadata.tenant === 'ada' ? away() : encrypt(metadata, objects)),
     });
     for (let request = 0; request < 2; request += 1) {
@@ -225,6 +226,10 @@ describe('handlers for JSON that fail', () => {
     }
     await storeFor(cipher, 'bob', PLAIN);
     expect(asked).toHaveBeenCalledTimes(2);
+    // What is stored stays readable.
+    const stored = await storeFor((await openCipher(keys)).cipher, 'ada', PLAIN);
+    await cipher.loadKeys([stored]);
+    expect(cipher.json.decrypt(stored)).toEqual(PLAIN);
   });
 
   it('at one object leave the other ones of a result readable', async () => {

@@ -46,7 +46,7 @@ export class StoredText {
   }
 }
 
-/** What handlers made of an object, and the keys whose values they changed. */
+/** An object before and after handlers have seen it, and the keys whose values they changed. */
 interface HandledObject {
   data: Record<string, unknown>;
   made: Record<string, unknown>;
@@ -68,13 +68,13 @@ export class ProjectJson {
   #handlers: JsonHandlers | undefined;
   /** Decrypted values as JSON text, by the text as which they are stored. */
   readonly #plain = new RecentTexts(KEPT_CHARACTERS);
-  /** Stored texts, and ids of data keys, at which handlers failed lately. */
+  /** Stored texts at which handlers failed lately, and actions with the ids of data keys. */
   readonly #failed = new FreshMap<true>(NAMES_MAX, FAILED_MS);
   /** Ids of data keys in whose context handlers have decrypted what they had encrypted. */
   readonly #verified = new FreshMap<true>(NAMES_MAX, VERIFIED_MS);
   readonly #verifying = new Map<string, Promise<void>>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** What is asked for in this turn, by the id of the data key. */
+  /** Requests of this turn, by the id of the data key. */
   readonly #turns = new Map<string, { objects: PlacedJson[]; answers: Promise<JsonAnswer[]> }>();
 
   constructor(options: ProjectJsonOptions) {
@@ -213,13 +213,14 @@ export class ProjectJson {
   }
 
   async #askForTurn(key: DataKey, objects: PlacedJson[]): Promise<JsonAnswer[]> {
-    if (this.#failed.isFresh(key.id)) throw new EncryptionUnavailableError('handlers failed a moment ago');
+    if (this.#failed.isFresh(failureOf('encrypt', key)))
+      throw new EncryptionUnavailableError('handlers failed a moment ago');
     try {
       const encrypt = (message: PlacedJson[]) => this.#handlers!.encrypt(key.metadata, message);
       const answers = await Promise.all(messagesOf(objects).map(encrypt));
       return answers.flat().map((answer, index) => requireSameKeys(answer, objects[index]!, 'encrypt.json'));
     } catch (cause) {
-      this.#failed.set(key.id, true);
+      this.#failed.set(failureOf('encrypt', key), true);
       throw this.#refuse(cause);
     }
   }
@@ -237,7 +238,7 @@ export class ProjectJson {
 
   async #tryDecrypt(key: DataKey, made: PlacedJson, data: Record<string, unknown>): Promise<void> {
     const [answer] = await this.#handlers!.decrypt(key.metadata, [made]).catch((cause: unknown) => {
-      this.#failed.set(key.id, true);
+      this.#failed.set(failureOf('encrypt', key), true);
       throw this.#refuse(cause);
     });
     if (answer instanceof Error) throw this.#refuse(answer);
@@ -265,7 +266,7 @@ export class ProjectJson {
 
   #addTo(objects: StoredObject[], text: string): void {
     const key = this.#keyOf(text);
-    const handled = key && !this.#failed.isFresh(key.id) ? read(key, text) : undefined;
+    const handled = key && !this.#failed.isFresh(failureOf('decrypt', key)) ? read(key, text) : undefined;
     if (!key || !handled) return;
     const { place, name, value } = handled;
     const isRoom = (object: StoredObject) =>
@@ -295,7 +296,7 @@ export class ProjectJson {
       for (let next = messages.pop(); next && performance.now() < giveUpAt; next = messages.pop()) {
         const { key, message } = next;
         await this.#loadMessage(key, message, handlers).catch((error: unknown) => {
-          this.#failed.set(key.id, true);
+          this.#failed.set(failureOf('decrypt', key), true);
           this.#options.onFailure(error);
         });
       }
@@ -304,7 +305,7 @@ export class ProjectJson {
   }
 
   async #loadMessage(key: DataKey, objects: StoredObject[], handlers: JsonHandlers): Promise<void> {
-    if (this.#failed.isFresh(key.id)) return;
+    if (this.#failed.isFresh(failureOf('decrypt', key))) return;
     const message = objects.map(({ place, data }) => ({ place, data }));
     const answers = await handlers.decrypt(key.metadata, message);
     for (const [index, object] of objects.entries()) {
@@ -316,6 +317,11 @@ export class ProjectJson {
       }
     }
   }
+}
+
+/** Names a failure of handlers in the context of a key: those that encrypt may fail while others decrypt. */
+function failureOf(action: 'encrypt' | 'decrypt', { id }: DataKey): string {
+  return `${action} ${id}`;
 }
 
 function read(key: DataKey, text: string): HandledValue | undefined {

@@ -47,6 +47,14 @@ it('an aborted run is interrupted, timed out or handed back, as the abort was me
   expect(decideEnding(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
 });
 
+it('a run whose data the project did not encrypt is charged, and tried again when its handlers are asked again', () => {
+  const lost = { kind: 'lost', cause: 'encryption', reason: 'not available' } as const;
+  expect(decideEnding(lost, undefined, about)).toEqual({
+    kind: 'release',
+    release: { failure: { error: 'EncryptionUnavailable', message: 'not available' }, delayMs: 10_000 },
+  });
+});
+
 it('a run whose host ended is charged, quarantined or neither, by its crash attribution', () => {
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
   expect(decideEnding(lost, undefined, about)).toEqual({

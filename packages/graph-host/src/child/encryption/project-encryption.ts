@@ -30,7 +30,7 @@ export interface JsonToCrypt {
   data: Record<string, unknown>;
 }
 
-/** What a handler made of JSON, or why it made nothing. */
+/** JSON as a handler has changed it, or the reason why it failed. */
 export type CryptedJson = { data: Record<string, unknown> } | { error: string };
 
 /** The most bytes of what handlers make of a data key, and the most characters of a context. */
