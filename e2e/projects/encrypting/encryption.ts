@@ -1,6 +1,7 @@
 /**
  * Encrypts the data of each user under a key of their own, as a key service does. A test says in a file what the
- * service does for a user instead: `{"ada": "refuse"}`, `hang`, or `rotate` to a newer key.
+ * service does for a tenant instead: `{"ada": "refuse"}`, `hang`, or `rotate` to a newer key; and what the handlers of
+ * JSON do: `refuse-json`, `hang-json`, or `drop-json` keys. A request names another tenant by `x-tenant`.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -41,12 +42,33 @@ async function ask({ tenant = 'nobody' }: EncryptionContext['metadata']) {
   return { tenant, isRotating: order === 'rotate' };
 }
 
+type Json = Record<string, unknown>;
+
+/** Begins what the handlers of JSON have encrypted. */
+const PREFIX = 'enc:';
+
+/** Changes values of JSON in the context of a tenant. */
+async function mapJson(context: EncryptionContext, data: Json, change: (tenant: string, key: string) => unknown) {
+  const { tenant } = await ask(context.metadata);
+  const order = orderFor(tenant);
+  if (order === 'refuse-json') throw new Error(`${context.model}.${context.field} of ${tenant} is refused`);
+  if (order === 'hang-json') await new Promise(() => undefined);
+  if (order === 'drop-json') return {};
+  return Object.fromEntries(Object.keys(data).map((key) => [key, change(tenant, key)]));
+}
+
 export const encryption = {
   encrypt: {
     async blob({ metadata }: EncryptionContext, bytes: Uint8Array) {
       const { tenant, isRotating } = await ask(metadata);
       return encryptWith(tenant, isRotating ? 2 : 1, bytes);
     },
+    json: (context: EncryptionContext, data: Json) =>
+      mapJson(context, data, (tenant, key) => {
+        if (!key.startsWith('private_') || data[key] === null) return data[key];
+        const bytes = Buffer.from(JSON.stringify(data[key]));
+        return PREFIX + Buffer.from(encryptWith(tenant, 1, bytes)).toString('base64');
+      }),
   },
   decrypt: {
     async blob({ metadata }: EncryptionContext, bytes: Uint8Array) {
@@ -55,8 +77,17 @@ export const encryption = {
       const plaintext = decryptWith(tenant, version, bytes);
       return isRotating && version === 1 ? { plaintext, replacement: encryptWith(tenant, 2, plaintext) } : plaintext;
     },
+    json: (context: EncryptionContext, data: Json) =>
+      mapJson(context, data, (tenant, key) => {
+        const text = data[key];
+        if (typeof text !== 'string' || !text.startsWith(PREFIX)) return text;
+        return JSON.parse(
+          Buffer.from(decryptWith(tenant, 1, Buffer.from(text.slice(PREFIX.length), 'base64'))).toString(),
+        );
+      }),
   },
-  async context(user: { identity: string } | null) {
-    return user === null ? {} : { tenant: user.identity };
+  async context(user: { identity: string } | null, _context: EncryptionContext, request: Request) {
+    if (user === null) return {};
+    return { tenant: request.headers.get('x-tenant') ?? user.identity };
   },
 };

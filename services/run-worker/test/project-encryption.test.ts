@@ -1,4 +1,4 @@
-import type { ProjectCipher } from '@runyard/encryption';
+import type { JsonHandlers, PlacedJson, ProjectCipher } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { encryption } from './project/encryption.ts';
@@ -16,6 +16,13 @@ const COLUMNS = [
   ['checkpoint_write', 'data'],
 ] as const;
 
+/** Asks the project's handlers, as a host does. */
+const ofHandlers =
+  (action: 'encrypt' | 'decrypt'): JsonHandlers['encrypt'] =>
+  (metadata, objects: PlacedJson[]) =>
+    Promise.all(objects.map(({ data }) => encryption[action].json({ metadata }, data).catch((error: Error) => error)));
+const JSON_HANDLERS: JsonHandlers = { encrypt: ofHandlers('encrypt'), decrypt: ofHandlers('decrypt') };
+
 let deployment: Deployment;
 let cipher: ProjectCipher;
 beforeAll(async () => {
@@ -26,7 +33,7 @@ beforeAll(async () => {
     },
   });
   cipher = deployment.cipher as ProjectCipher;
-  await cipher.open();
+  await cipher.open(JSON_HANDLERS);
 });
 afterAll(() => deployment?.close());
 
@@ -57,4 +64,47 @@ it('a killed worker’s run goes on elsewhere, and all it leaves is encrypted in
     );
     expect(keys, `${table}.${column}`).toEqual([{ context: JSON.stringify(ADA) }]);
   }
+});
+
+it('what a run puts into the store and into metadata of checkpoints is encrypted by the project’s own handlers', async () => {
+  const inScope = await cipher.scopeFor(ADA);
+  await deployment.startWorker();
+  const metadata = { private_place: SECRET, shown_place: 'here' };
+  const run = await inScope(async () =>
+    deployment.create('memorize', { threadId: await deployment.thread(), input: { log: [SECRET] }, metadata }),
+  );
+  const ended = await deployment.ended(run);
+  expect(ended).toMatchObject({ status: 'success' });
+  const value = { private_log: [SECRET], shown: 'yes' };
+  expect(JSON.parse(JSON.parse(Buffer.from(ended.result!).toString()).log[1])).toEqual([value, value]);
+  const [item] = await deployment.rows('SELECT value FROM store_item');
+  expect(item).toEqual({ value: { private_log: expect.stringMatching(/^encrypted\.json:/), shown: 'yes' } });
+  expect(cipher.json.decrypt(item)).toEqual({ value });
+  const checkpoints = await deployment.rows(
+    "SELECT metadata, encode(metadata_data, 'escape') AS data FROM checkpoint WHERE thread_id = $1",
+    [run.threadId],
+  );
+  expect(JSON.stringify(checkpoints)).not.toContain(SECRET);
+  expect(checkpoints[0]).toMatchObject({
+    metadata: { private_place: expect.stringMatching(/^encrypted\.json:/), shown_place: 'here', run_id: run.runId },
+  });
+  expect(cipher.json.decrypt(checkpoints[0])).toMatchObject({ metadata });
+  expect(ended).toMatchObject({ metadata });
+});
+
+it('a run whose writes the project does not encrypt fails its attempt, and nothing of them is stored', async () => {
+  const inScope = await cipher.scopeFor({ tenant: 'withdrawn' });
+  const threadId = await deployment.thread();
+  const run = await inScope(() => deployment.create('memorize', { threadId, input: { log: ['withdrawn'] } }));
+  const text = `SELECT failures, ready_at > now() + interval '5 seconds' AS "isLater" FROM run
+                WHERE run_id = $1 AND status = 'pending' AND attempt = 1`;
+  const [released] = await waitFor(
+    async () => {
+      const rows = await deployment.rows(text, [run.runId]);
+      return rows.length > 0 ? rows : undefined;
+    },
+    { what: 'the end of the attempt' },
+  );
+  expect(released).toEqual({ failures: 1, isLater: true });
+  expect(await deployment.rows("SELECT 1 FROM store_item WHERE value::text LIKE '%withdrawn%'")).toEqual([]);
 });

@@ -151,6 +151,7 @@ export async function openDeployment({
           ...(command !== undefined && { command }),
           config: {
             configurable: { graph_id: graphId, ...configurable, ...(checkpointId && { checkpoint_id: checkpointId }) },
+            ...(overrides.metadata && { metadata: overrides.metadata }),
           },
           stream_mode: streamMode ?? ['values'],
           temporary: overrides.keepsThread === false,

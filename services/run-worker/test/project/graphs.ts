@@ -56,6 +56,17 @@ export const recall = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
+/** Puts its log into the store, and reads it there. */
+export const memorize = new StateGraph(State)
+  .addNode('one', async ({ log }: State, { store }: LangGraphRunnableConfig) => {
+    await store?.put(['memories'], 'one', { private_log: log, shown: 'yes' });
+    const found = (await store?.search(['memories'], { filter: { shown: 'yes' } })) ?? [];
+    const item = await store?.get(['memories'], 'one');
+    return { log: [JSON.stringify([item?.value, ...found.map(({ value }) => value)])] };
+  })
+  .addEdge(START, 'one')
+  .compile();
+
 export const boom = new StateGraph(State)
   .addNode('one', () => {
     throw new TypeError('no answer from postgres://me:secret@db.internal:5432/x');
