@@ -134,15 +134,15 @@ export const AGENT_SERVER_ERRORS = {
   data_undecryptable: {
     status: 503,
     meaning:
-      'A key of `LANGGRAPH_AES_KEY` was removed, or replaced instead of put before the old one; or the handlers of `encryption.path` do not decrypt the data key, or are gone. Only data encrypted with it is affected; lists show `{"__error__": …}` in its place.',
+      'A key of `LANGGRAPH_AES_KEY` was removed, or replaced instead of put before the old one; or the handlers of `encryption.path` do not decrypt the data key or the value, or are gone. Only data encrypted with it is affected; lists show `{"__error__": …}` in its place.',
     remedy:
-      'Put the old key behind the new one, separated by a comma; or look for `a data key is not to be had` in the log, which says why. If the key is lost, delete the undecryptable data.',
+      'Put the old key behind the new one, separated by a comma; or look for `project encryption failed` in the log, which says why. If the key is lost, delete the undecryptable data.',
   },
   encryption_unavailable: {
     status: 503,
     meaning:
-      'A handler of `encryption.path` threw, took longer than 5 s, or returned nonsense when it was asked for the context of a request or to encrypt a data key. Nothing was read or written.',
-    remedy: 'Read the log lines `a data key is not to be had`, and those with `source: project`.',
+      'A handler of `encryption.path` threw, took longer than 5 s, or returned nonsense when it was asked for the context of a request, or to encrypt a data key or values of JSON. Nothing was written.',
+    remedy: 'Read the log lines `project encryption failed`, and those with `source: project`.',
   },
   stream_unavailable: {
     status: 503,

@@ -226,7 +226,7 @@ describe('handlers for JSON that fail', () => {
     }
     await storeFor(cipher, 'bob', PLAIN);
     expect(asked).toHaveBeenCalledTimes(2);
-    // What is stored stays readable.
+    // Handlers that do not encrypt may still decrypt.
     const stored = await storeFor((await openCipher(keys)).cipher, 'ada', PLAIN);
     await cipher.loadKeys([stored]);
     expect(cipher.json.decrypt(stored)).toEqual(PLAIN);
