@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDataCipher } from '@runyard/encryption';
+import { createDataCipher, type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
 import type { AcceptedRun, DueCron } from '../src/index.ts';
@@ -83,6 +83,27 @@ describe('a due slot', () => {
     expect(await row(cronId)).toMatchObject({ is_within_a_minute: true, slots: 1 });
     expect(await fixture.rows("SELECT 1 FROM outbox WHERE event->>'type' = 'runyard.run.created'")).toHaveLength(1);
     expect(await fire()).toEqual([]);
+  });
+
+  it('locks nothing while handlers of the project are asked what to store', async () => {
+    const cronId = await cron();
+    const asked: object[] = [];
+    const json: DataCipher['json'] = {
+      ...NO_ENCRYPTION.json,
+      hasHandlers: true,
+      encrypt: async (metadata) => {
+        asked.push(metadata as object);
+        expect(await fixture.rows('SELECT 1 FROM cron FOR UPDATE NOWAIT')).toHaveLength(1);
+        return { ...metadata, note: 'encrypted' };
+      },
+    };
+    const { pool } = fixture;
+    const engine = new RunEngine({ pool, deploymentId: 'd', source: '/test', cipher: { ...NO_ENCRYPTION, json } });
+    const [fired] = await fire((due) => runOf(due, { metadata: { cron_id: cronId, note: 'plain' } }), engine);
+    expect(fired).toMatchObject({ cronId, run: { metadata: { note: 'plain' } } });
+    expect(await fixture.rows("SELECT metadata->>'note' AS note FROM run")).toEqual([{ note: 'encrypted' }]);
+    expect(asked).toHaveLength(2);
+    await engine.close();
   });
 
   it('fires once, however many processes fire at once', async () => {

@@ -155,6 +155,23 @@ describe('with handlers for JSON in encryption.path', () => {
     expect(run).toMatchObject({ metadata: METADATA, kwargs: { context: { private_key: CANARY } } });
   });
 
+  it('the runs of a cron get its values, encrypted as the cron is', async () => {
+    const { pool } = deployment;
+    await pool.query("UPDATE cron SET next_run_date = now() - interval '1 second' WHERE cron_id = $1", [ada.cronId]);
+    // Any change of a cron wakes the scheduler: this one is of somebody else.
+    await clientOf('bob').crons.create('echo', { schedule: '@yearly' });
+    const run = await waitFor(
+      async () => {
+        const text = "SELECT run_id, metadata FROM run WHERE metadata->>'cron_id' = $1 AND status = 'success'";
+        return (await pool.query(text, [ada.cronId])).rows[0];
+      },
+      { what: 'the run of the cron' },
+    );
+    expect(run.metadata).toMatchObject({ colour: 'blue', private_note: expect.stringMatching(/^encrypted\.json:/) });
+    expect(await clientOf('ada').runs.get(ada.threadId, run.run_id)).toMatchObject({ metadata: METADATA });
+    expect(await tenantsOf('run', 'metadata')).toEqual(['ada', 'bob']);
+  });
+
   it('a search by a value that the handlers encrypt is refused, since it would find nothing', async () => {
     const headers = userHeaders('ada');
     const metadata = { colour: 'blue', private_note: CANARY };

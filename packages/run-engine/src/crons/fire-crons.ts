@@ -33,9 +33,23 @@ export interface FiringParts {
  * processes do this at once, and wherever one dies, a slot has exactly one run. Slots that were missed while no process
  * ran fire once together, because the next slot is the first one after the database's present time.
  */
-export function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
+export async function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
   const limits = { attempts: ATTEMPTS, lockTimeoutMs: LOCK_WAIT_MS };
-  return withTransaction(pool, (client) => fireBatch(client, options, parts), limits);
+  const ahead = await encodeAhead(pool, options, parts.cipher);
+  return withTransaction(pool, (client) => fireBatch(client, options, { ...parts, ahead }), limits);
+}
+
+/**
+ * Encodes the runs of due crons, by cron, before anything is locked: handlers of the project may take seconds. What
+ * fails here fails again when the cron is fired.
+ */
+async function encodeAhead(pool: pg.Pool, options: FireCrons, cipher: DataCipher): Promise<Map<string, EncodedRun>> {
+  const ahead = new Map<string, EncodedRun>();
+  if (!cipher.json.hasHandlers) return ahead;
+  const { crons, now } = await readCrons(pool, READ, (await findDue(pool, options.graphIds)).map(toId), cipher);
+  const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, { cipher, ahead })));
+  for (const { cron, creation } of plans) if (creation) ahead.set(cron.cronId, creation);
+  return ahead;
 }
 
 /**
@@ -53,11 +67,16 @@ export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly str
   return rows[0]?.ms;
 }
 
-async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
+interface BatchParts extends FiringParts {
+  /** Runs that were encoded before anything was locked, by cron. */
+  ahead: ReadonlyMap<string, EncodedRun>;
+}
+
+async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: BatchParts): Promise<FiredSlot[]> {
   const { cipher } = parts;
   const { crons, now } = await claimDue(client, options.graphIds, cipher);
   if (crons.length === 0) return [];
-  const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, cipher)));
+  const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, parts)));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
@@ -82,13 +101,18 @@ interface Plan {
   refusal?: Error;
 }
 
-async function planFiring(cron: ClaimedCron, now: Date, { toRun }: FireCrons, cipher: DataCipher): Promise<Plan> {
+async function planFiring(
+  cron: ClaimedCron,
+  now: Date,
+  { toRun }: FireCrons,
+  { cipher, ahead }: Pick<BatchParts, 'cipher' | 'ahead'>,
+): Promise<Plan> {
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
     if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
-      return { cron, next, creation: await cron.inScope(() => encodeRun(toRun(cron), cipher)) };
+      return { cron, next, creation: await cron.inScope(() => encodeRun(toRun(cron), cipher, ahead.get(cron.cronId))) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }
@@ -144,32 +168,57 @@ async function claimDue(
   graphIds: readonly string[],
   cipher: DataCipher,
 ): Promise<{ crons: ClaimedCron[]; now: Date }> {
-  const due = await client.query<{ cron_id: string; thread_id: string | null }>({
-    name: 'engine_due_crons',
-    text: `SELECT c.cron_id, c.thread_id FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
-           WHERE c.enabled AND c.next_run_date <= now() AND a.graph_id = ANY($1::text[])
-           ORDER BY c.next_run_date, c.cron_id LIMIT ${BATCH}`,
-    values: [graphIds],
-  });
+  const due = await findDue(client, graphIds);
   const threadIds = new Set<string>();
-  const chosen = due.rows.filter(({ thread_id }) => {
+  const chosen = due.filter(({ thread_id }) => {
     if (thread_id === null) return true;
     if (threadIds.has(thread_id)) return false;
     threadIds.add(thread_id);
     return true;
   });
   const { held } = await lockUnheldThreads(client, [...threadIds]);
-  const { rows } = await client.query<ClaimedRow>({
-    name: 'engine_claim_crons',
-    text: `SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
-                  a.metadata AS assistant_metadata, a.is_system, now() AS present,
-                  (SELECT k.creator FROM cron_creator k WHERE k.cron_id = c.cron_id) AS creator,
-                  EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
-           FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
-           WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
-           ORDER BY c.next_run_date, c.cron_id FOR UPDATE OF c SKIP LOCKED`,
-    values: [chosen.filter(({ thread_id }) => !held.has(thread_id ?? '')).map(({ cron_id }) => cron_id)],
+  const free = chosen.filter(({ thread_id }) => !held.has(thread_id ?? ''));
+  return readCrons(client, CLAIM, free.map(toId), cipher);
+}
+
+interface DueRow {
+  cron_id: string;
+  thread_id: string | null;
+}
+
+async function findDue(db: Pick<pg.ClientBase, 'query'>, graphIds: readonly string[]): Promise<DueRow[]> {
+  const { rows } = await db.query<DueRow>({
+    name: 'engine_due_crons',
+    text: `SELECT c.cron_id, c.thread_id FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
+           WHERE c.enabled AND c.next_run_date <= now() AND a.graph_id = ANY($1::text[])
+           ORDER BY c.next_run_date, c.cron_id LIMIT ${BATCH}`,
+    values: [graphIds],
   });
+  return rows;
+}
+
+function toId({ cron_id }: DueRow): string {
+  return cron_id;
+}
+
+const SELECT_DUE = `
+  SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
+         a.metadata AS assistant_metadata, a.is_system, now() AS present,
+         (SELECT k.creator FROM cron_creator k WHERE k.cron_id = c.cron_id) AS creator,
+         EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
+  FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
+  WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
+  ORDER BY c.next_run_date, c.cron_id`;
+const READ = { name: 'engine_read_crons', text: SELECT_DUE };
+const CLAIM = { name: 'engine_claim_crons', text: `${SELECT_DUE} FOR UPDATE OF c SKIP LOCKED` };
+
+async function readCrons(
+  db: Pick<pg.ClientBase, 'query'>,
+  statement: { name: string; text: string },
+  cronIds: string[],
+  cipher: DataCipher,
+): Promise<{ crons: ClaimedCron[]; now: Date }> {
+  const { rows } = await db.query<ClaimedRow>({ ...statement, values: [cronIds] });
   return { crons: rows.map((row) => claimedCronOf(row, cipher)), now: rows[0]?.present ?? new Date(0) };
 }
 

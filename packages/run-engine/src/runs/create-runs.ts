@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
@@ -31,15 +32,15 @@ export interface EncodedRun extends AcceptedRun {
   size: number;
 }
 
-/** @throws when the arguments have no JSON form, EncryptionUnavailableError */
-export async function encodeRun(run: AcceptedRun, cipher: DataCipher): Promise<EncodedRun> {
+/**
+ * @param ahead the same run as it was encoded earlier: metadata that is still the same is not encrypted again
+ * @throws when the arguments have no JSON form, EncryptionUnavailableError
+ */
+export async function encodeRun(run: AcceptedRun, cipher: DataCipher, ahead?: EncodedRun): Promise<EncodedRun> {
   const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
   const threadId = run.threadId ?? run.statelessThreadId ?? uuidv7();
-  const metadataOfThread = { ...run.threadMetadata, graph_id: run.graphId, assistant_id: run.assistantId };
-  const [storedMetadata, storedThreadMetadata] = await Promise.all([
-    cipher.json.encrypt(run.metadata, JSON_PLACES.runMetadata),
-    cipher.json.encrypt(metadataOfThread, JSON_PLACES.threadMetadata),
-  ]);
+  const isEncrypted = ahead !== undefined && isDeepStrictEqual(metadataOf(ahead), metadataOf(run));
+  const { storedMetadata, storedThreadMetadata } = isEncrypted ? ahead : await encryptMetadata(run, cipher);
   return {
     ...run,
     isStateless: run.threadId === undefined,
@@ -51,6 +52,22 @@ export async function encodeRun(run: AcceptedRun, cipher: DataCipher): Promise<E
     storedPushConfigs: (run.task?.pushConfigs ?? []).map((config) => encodePushConfig({ ...config, threadId }, cipher)),
     size: storedKwargs.byteLength,
   };
+}
+
+function metadataOf({ metadata, threadMetadata, graphId, assistantId }: AcceptedRun) {
+  return { ofRun: metadata, ofThread: { ...threadMetadata, graph_id: graphId, assistant_id: assistantId } };
+}
+
+async function encryptMetadata(
+  run: AcceptedRun,
+  { json }: DataCipher,
+): Promise<Pick<EncodedRun, 'storedMetadata' | 'storedThreadMetadata'>> {
+  const { ofRun, ofThread } = metadataOf(run);
+  const [storedMetadata, storedThreadMetadata] = await Promise.all([
+    json.encrypt(ofRun, JSON_PLACES.runMetadata),
+    json.encrypt(ofThread, JSON_PLACES.threadMetadata),
+  ]);
+  return { storedMetadata, storedThreadMetadata };
 }
 
 const IN_USE = 'The thread id is in use. A stateless run needs one that nothing else has.';
