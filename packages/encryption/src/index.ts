@@ -8,6 +8,7 @@
  * - `EncryptionScope`: runs work whose writes are encrypted like something else; `NO_SCOPE` changes nothing.
  * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why.
  *   `EncryptionUnavailableError`: handlers did not encrypt what was to be written.
+ *   `JsonTooDeepError`: they were not asked.
  */
 export { Cipher, EncryptionError } from './cipher.ts';
 export {
@@ -30,6 +31,7 @@ export {
   EncryptionUnavailableError,
   type JsonAnswer,
   type JsonHandlers,
+  JsonTooDeepError,
   type KeyHandlers,
   type PlacedJson,
   type StoredDataKey,

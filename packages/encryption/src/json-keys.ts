@@ -11,8 +11,8 @@ export interface JsonKeyCipher {
   /** True when handlers of the project are asked: then `encrypt` and `findEncryptedKey` may take seconds. */
   readonly hasHandlers: boolean;
   /**
-   * Returns the JSON with the values of the chosen keys encrypted, at every depth, and those that
-   * handlers of the project choose as these encrypt them; the same object when nothing is encrypted.
+   * Returns the JSON with the values of the chosen keys encrypted, at every depth, and those that handlers of the
+   * project choose as these encrypt them; the same object when nothing is encrypted.
    *
    * @throws EncryptionUnavailableError when handlers fail
    */

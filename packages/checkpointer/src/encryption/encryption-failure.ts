@@ -1,4 +1,4 @@
-import { EncryptionError, EncryptionUnavailableError } from '@runyard/encryption';
+import { EncryptionError, EncryptionUnavailableError, JsonTooDeepError } from '@runyard/encryption';
 import { BackendError } from '../backend.ts';
 
 /** Maps failures of encryption to errors of a backend. Any other error is unchanged. */
@@ -7,5 +7,6 @@ export function mapEncryptionFailure(error: unknown): unknown {
   if (error instanceof EncryptionUnavailableError) {
     return new BackendError('encryption_failed', error.message, { cause: error });
   }
+  if (error instanceof JsonTooDeepError) return new BackendError('too_large', error.message, { cause: error });
   return error;
 }

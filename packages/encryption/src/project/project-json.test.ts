@@ -7,6 +7,7 @@ import {
   EncryptionUnavailableError,
   JSON_PLACES,
   type JsonHandlers,
+  JsonTooDeepError,
   NO_ENCRYPTION,
   type PlacedJson,
   ProjectCipher,
@@ -230,6 +231,20 @@ describe('handlers for JSON that fail', () => {
     const stored = await storeFor((await openCipher(keys)).cipher, 'ada', PLAIN);
     await cipher.loadKeys([stored]);
     expect(cipher.json.decrypt(stored)).toEqual(PLAIN);
+  });
+
+  it('are not taken for failed when data is nested too deeply to be sent', async () => {
+    const { cipher, failures } = await openCipher(store());
+    const nest = (levels: number, innermost: unknown) => {
+      let deep = { deep: innermost };
+      for (let level = 1; level < levels; level += 1) deep = { deep };
+      return deep;
+    };
+    for (const json of [nest(50_000, 1), nest(1_000, 'x'.repeat(100_000))]) {
+      await expect(storeFor(cipher, 'ada', json)).rejects.toThrow(JsonTooDeepError);
+    }
+    await storeFor(cipher, 'ada', PLAIN);
+    expect(failures).toEqual([]);
   });
 
   it('at one object leave the other ones of a result readable', async () => {

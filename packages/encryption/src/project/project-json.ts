@@ -11,6 +11,7 @@ import {
   EncryptionUnavailableError,
   type JsonAnswer,
   type JsonHandlers,
+  JsonTooDeepError,
   type PlacedJson,
 } from './types.ts';
 
@@ -25,6 +26,8 @@ export interface ProjectJsonOptions {
 /** Objects, and characters of their JSON, in one message to the handlers. One object may be larger. */
 const MESSAGE_OBJECTS = 100;
 const MESSAGE_CHARACTERS = 1024 * 1024;
+/** Characters of all objects inside of one for which handlers are asked. */
+const INNER_CHARACTERS_MAX = 64 * 1024 * 1024;
 /** Messages about one result that are answered at a time. */
 const AT_ONCE = 16;
 /** Milliseconds for all values of one result: its transaction may hold locks. */
@@ -53,8 +56,13 @@ interface HandledObject {
   names: string[];
 }
 
+/** An object, and the length of its JSON text. */
+interface SizedJson extends PlacedJson {
+  characters: number;
+}
+
 /** An object for `decrypt.json`: values of one row, with the texts as which they are stored. */
-interface StoredObject extends PlacedJson {
+interface StoredObject extends SizedJson {
   key: DataKey;
   texts: Map<string, string>;
 }
@@ -75,7 +83,7 @@ export class ProjectJson {
   readonly #verifying = new Map<string, Promise<void>>();
   readonly #loading = new Map<string, Promise<void>>();
   /** Requests of this turn, by the id of the data key. */
-  readonly #turns = new Map<string, { objects: PlacedJson[]; answers: Promise<JsonAnswer[]> }>();
+  readonly #turns = new Map<string, { objects: SizedJson[]; answers: Promise<JsonAnswer[]> }>();
 
   constructor(options: ProjectJsonOptions) {
     this.#options = options;
@@ -115,8 +123,13 @@ export class ProjectJson {
   load(rows: unknown): Promise<void> | undefined {
     if (!this.#handlers) return undefined;
     const waits = new Set<Promise<void>>();
+    const seen = new Set<string>();
     const objects: StoredObject[] = [];
-    for (const row of Array.isArray(rows) ? rows : [rows]) objects.push(...this.#missingOf(row, waits));
+    for (const row of Array.isArray(rows) ? rows : [rows]) {
+      const unseen = [...findMarks(row)].filter((text) => !seen.has(text));
+      for (const text of unseen) seen.add(text);
+      objects.push(...this.#missingOf(unseen, waits));
+    }
     if (objects.length > 0) {
       const texts = objects.flatMap((object) => [...object.texts.values()]);
       const loading = this.#load(objects, this.#handlers).finally(() => {
@@ -162,19 +175,27 @@ export class ProjectJson {
 
   /**
    * Has handlers decide about an object, and then about all objects inside of what they left, so that two messages are
-   * enough however deep they are. @throws EncryptionUnavailableError
+   * enough however deep they are. @throws EncryptionUnavailableError, JsonTooDeepError
    */
   async #handle(json: unknown, place: JsonPlace, key: DataKey): Promise<Map<unknown, HandledObject>> {
     const handled = new Map<unknown, HandledObject>();
-    const handle = async (object: unknown, data: Record<string, unknown>) => {
-      const made = await this.#ask(key, { place, data });
-      handled.set(object, { data, made, names: changedKeys(data, made) });
+    const handle = async (object: unknown, offer: SizedJson) => {
+      const made = await this.#ask(key, offer);
+      handled.set(object, { data: offer.data, made, names: changedKeys(offer.data, made) });
     };
     const root = this.#offerRoot(json, place) ?? {};
-    await handle(json, root);
+    await handle(json, sizedOf(place, root));
     const left = Object.entries(root).filter(([name]) => !handled.get(json)!.names.includes(name));
     const inner = objectsIn(left.map(([, value]) => value)).filter((object) => Object.keys(object).length > 0);
-    await Promise.all(inner.map((object) => handle(object, withoutUndefined(object))));
+    let characters = 0;
+    const offers = inner.map((object) => {
+      const offer = sizedOf(place, withoutUndefined(object));
+      // Each object has all inside of it in its text: with the depth of JSON, that becomes many times its size.
+      characters += offer.characters;
+      if (characters > INNER_CHARACTERS_MAX) throw new JsonTooDeepError();
+      return { object, offer };
+    });
+    await Promise.all(offers.map(({ object, offer }) => handle(object, offer)));
     return handled;
   }
 
@@ -195,10 +216,10 @@ export class ProjectJson {
   }
 
   /** Asks for everything of one turn together. @throws EncryptionUnavailableError */
-  async #ask(key: DataKey, object: PlacedJson): Promise<Record<string, unknown>> {
+  async #ask(key: DataKey, object: SizedJson): Promise<Record<string, unknown>> {
     let turn = this.#turns.get(key.id);
     if (!turn) {
-      const objects: PlacedJson[] = [];
+      const objects: SizedJson[] = [];
       const answers = Promise.resolve().then(() => {
         this.#turns.delete(key.id);
         return this.#askForTurn(key, objects);
@@ -212,15 +233,16 @@ export class ProjectJson {
     return answer;
   }
 
-  async #askForTurn(key: DataKey, objects: PlacedJson[]): Promise<JsonAnswer[]> {
+  async #askForTurn(key: DataKey, objects: SizedJson[]): Promise<JsonAnswer[]> {
     if (this.#failed.isFresh(failureOf('encrypt', key)))
       throw new EncryptionUnavailableError('handlers failed a moment ago');
     try {
-      const encrypt = (message: PlacedJson[]) => this.#handlers!.encrypt(key.metadata, message);
+      const encrypt = (message: SizedJson[]) => this.#handlers!.encrypt(key.metadata, message.map(toPlaced));
       const answers = await Promise.all(messagesOf(objects).map(encrypt));
       return answers.flat().map((answer, index) => requireSameKeys(answer, objects[index]!, 'encrypt.json'));
     } catch (cause) {
-      this.#failed.set(failureOf('encrypt', key), true);
+      // Handlers are not to blame for data that is nested too deeply to be sent.
+      if (!(cause instanceof RangeError)) this.#failed.set(failureOf('encrypt', key), true);
       throw this.#refuse(cause);
     }
   }
@@ -254,9 +276,9 @@ export class ProjectJson {
   }
 
   /** Returns what is to be decrypted of a row, and adds what others are having decrypted. */
-  #missingOf(row: unknown, waits: Set<Promise<void>>): StoredObject[] {
+  #missingOf(texts: string[], waits: Set<Promise<void>>): StoredObject[] {
     const objects: StoredObject[] = [];
-    for (const text of findMarks(row)) {
+    for (const text of texts) {
       const loading = this.#loading.get(text);
       if (loading) waits.add(loading);
       else if (this.#plain.get(text) === undefined && !this.#failed.isFresh(text)) this.#addTo(objects, text);
@@ -274,10 +296,11 @@ export class ProjectJson {
     let object = objects.find(isRoom);
     if (!object) {
       // Without a prototype, "__proto__" is a key like any other.
-      object = { key, place, data: Object.create(null), texts: new Map() };
+      object = { key, place, data: Object.create(null), characters: 0, texts: new Map() };
       objects.push(object);
     }
     object.data[name] = value;
+    object.characters += text.length;
     object.texts.set(name, text);
   }
 
@@ -306,8 +329,7 @@ export class ProjectJson {
 
   async #loadMessage(key: DataKey, objects: StoredObject[], handlers: JsonHandlers): Promise<void> {
     if (this.#failed.isFresh(failureOf('decrypt', key))) return;
-    const message = objects.map(({ place, data }) => ({ place, data }));
-    const answers = await handlers.decrypt(key.metadata, message);
+    const answers = await handlers.decrypt(key.metadata, objects.map(toPlaced));
     for (const [index, object] of objects.entries()) {
       const answer = requireSameKeys(answers[index], object, 'decrypt.json');
       if (answer instanceof Error) this.#options.onFailure(answer);
@@ -388,18 +410,30 @@ function operandsOf(condition: unknown): unknown[] {
 }
 
 /** Divides objects among messages, each of which is answered in time or fails. */
-function messagesOf<T extends PlacedJson>(objects: T[]): T[][] {
+function messagesOf<T extends SizedJson>(objects: T[]): T[][] {
   const messages: T[][] = [];
-  let characters = 0;
+  let total = 0;
   for (const object of objects) {
-    const size = JSON.stringify(object.data).length;
     const last = messages.at(-1);
-    characters += size;
-    if (last && last.length < MESSAGE_OBJECTS && characters <= MESSAGE_CHARACTERS) last.push(object);
+    total += object.characters;
+    if (last && last.length < MESSAGE_OBJECTS && total <= MESSAGE_CHARACTERS) last.push(object);
     else {
       messages.push([object]);
-      characters = size;
+      total = object.characters;
     }
   }
   return messages;
+}
+
+/** @throws JsonTooDeepError */
+function sizedOf(place: JsonPlace, data: Record<string, unknown>): SizedJson {
+  try {
+    return { place, data, characters: JSON.stringify(data).length };
+  } catch (error) {
+    throw error instanceof RangeError ? new JsonTooDeepError() : error;
+  }
+}
+
+function toPlaced({ place, data }: SizedJson): PlacedJson {
+  return { place, data };
 }

@@ -65,6 +65,15 @@ export class EncryptionUnavailableError extends Error {
   }
 }
 
+/** JSON is nested so deeply that handlers of the project cannot be asked about all objects inside of it. */
+export class JsonTooDeepError extends RangeError {
+  override readonly name = 'JsonTooDeepError';
+
+  constructor() {
+    super('JSON is nested too deeply to be encrypted');
+  }
+}
+
 /** The project's handlers gave no data key. The message is for the log: it may say what the project's code said. */
 export class DataKeyError extends Error {
   override readonly name = 'DataKeyError';

@@ -1,6 +1,6 @@
 import { BackendError } from '@runyard/checkpointer';
 import { sqlState } from '@runyard/database';
-import { EncryptionError, EncryptionUnavailableError } from '@runyard/encryption';
+import { EncryptionError, EncryptionUnavailableError, JsonTooDeepError } from '@runyard/encryption';
 import {
   type AppError,
   BadGatewayError,
@@ -34,7 +34,7 @@ const TOO_DEEP_STATE = '54001';
 
 function refusalOf(error: unknown): AppError | undefined {
   const state = sqlState(error);
-  if (isStackOverflow(error) || state === TOO_DEEP_STATE) {
+  if (isStackOverflow(error) || error instanceof JsonTooDeepError || state === TOO_DEEP_STATE) {
     return new UnprocessableError('The request is nested too deeply', { cause: error });
   }
   if (state !== undefined && TIME_STATES.has(state)) {
