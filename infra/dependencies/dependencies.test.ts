@@ -49,7 +49,7 @@ it('every package that production needs has a licence that is allowed', async ()
 });
 
 it('every dependency has one version, and every package of the lock file a digest', () => {
-  const exact = /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:|npm:[\w-]+@\d+\.\d+\.\d+)$/;
+  const exact = /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:|npm:(@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+)$/;
   const manifests = ['services', 'packages', 'infra'].flatMap((folder) =>
     readdirSync(join(repository, folder)).map((name) => `${folder}/${name}/package.json`),
   );
