@@ -49,7 +49,9 @@ function layOut(folder, target) {
  */
 function copyPackage(link, target, { alias, dependent } = {}) {
   const source = realpathSync(link);
-  const { name, version, dependencies, optionalDependencies } = readJson(source, 'package.json');
+  const { name, version, cpu, dependencies, optionalDependencies } = readJson(source, 'package.json');
+  // What runs on WebAssembly is installed on every machine, beside what was made for it.
+  if (cpu?.includes('wasm32')) return;
   const places = [target, ...(dependent ? [join(dependent, 'node_modules')] : [])].map((at) => join(at, alias ?? name));
   if (places.some((place) => versionAt(place) === version)) return;
   const copy = places.find((place) => !existsSync(place));
