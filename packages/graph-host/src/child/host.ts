@@ -47,7 +47,12 @@ export class Host {
   readonly #connection: HostConnection;
   readonly #exit: () => void;
   readonly #runs = new Map<number, GraphRun>();
-  readonly #describer = new GraphDescriber(new SourceSchemas((message) => this.log({ level: 'warn', message })));
+  readonly #describer = new GraphDescriber(
+    new SourceSchemas(
+      () => this.#graphs.values(),
+      (message) => this.log({ level: 'warn', message }),
+    ),
+  );
   #graphs = new Map<string, LoadedGraph>();
   #limits: ToHost['init']['limits'] | undefined;
   #directory = '';

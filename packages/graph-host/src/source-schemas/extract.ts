@@ -1,4 +1,4 @@
-/** Reads the schemas of a graph from the TypeScript (or JavaScript) source that makes it, without running any of it. */
+/** Reads the schemas of graphs from the TypeScript (or JavaScript) source that makes them, without running any of it. */
 import { dirname } from 'node:path';
 import ts from 'typescript-5';
 import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
@@ -26,28 +26,61 @@ export interface ExtractedGraph {
   subgraphs: Record<string, ExtractedSchemas>;
 }
 
-/** @throws Error when the file has no such export, or the export is no graph */
-export function extractSchemas({ file, symbol }: SchemaSource): ExtractedGraph {
-  const program = ts.createProgram({ rootNames: [file], options: compilerOptions(file) });
-  const checker = program.getTypeChecker();
-  const source = program.getSourceFile(file);
-  const module = source && checker.getSymbolAtLocation(source);
-  const alias = module && checker.getExportsOfModule(module).find(({ name }) => name === symbol);
-  if (!alias) throw new Error(`${file} has no export ${symbol}`);
-  const exported = alias.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(alias) : alias;
-  const types = graphTypesOf(checker.getTypeOfSymbol(exported), checker);
-  if (!types) throw new Error(`The types of ${file} do not say what graph ${symbol} is`);
-  const schemas = new TypeSchemas(checker);
-  const subgraphs = [...subgraphTypesOf(exported, checker)].map(([namespace, inner]) => [namespace, toSchemas(inner)]);
-  return { graph: toSchemas(types), subgraphs: Object.fromEntries(subgraphs) };
+/** The answer of the thread that reads. */
+export type ReadSchemas = { schemas: ExtractedGraph } | { error: string };
 
-  function toSchemas(graph: GraphTypes): ExtractedSchemas {
-    const parts = (Object.entries(graph) as [keyof GraphTypes, ts.Type | undefined][]).map(([part, type]) => [
-      part,
-      type && schemas.schemaOf(type),
-    ]);
-    return Object.fromEntries(parts.filter(([, schema]) => schema !== undefined));
+/**
+ * Reads the graphs of one project. What they share, the libraries above all, is read and understood once, with the first
+ * graph: it takes seconds.
+ */
+export class SchemaReader {
+  readonly #optionsByFile: Map<string, string>;
+  readonly #programs = new Map<string, ts.Program>();
+
+  /** @param files of all graphs of the project, as absolute paths */
+  constructor(files: readonly string[]) {
+    this.#optionsByFile = new Map(files.map((file) => [file, JSON.stringify(compilerOptions(file))]));
   }
+
+  /** @throws Error when the file has no such export, or the export is no graph */
+  read({ file, symbol }: SchemaSource): ExtractedGraph {
+    const program = this.#programOf(file);
+    const checker = program.getTypeChecker();
+    const source = program.getSourceFile(file);
+    const module = source && checker.getSymbolAtLocation(source);
+    const alias = module && checker.getExportsOfModule(module).find(({ name }) => name === symbol);
+    if (!alias) throw new Error(`${file} has no export ${symbol}`);
+    const exported = alias.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(alias) : alias;
+    const types = graphTypesOf(checker.getTypeOfSymbol(exported), checker);
+    if (!types) throw new Error(`The types of ${file} do not say what graph ${symbol} is`);
+    const schemas = new TypeSchemas(checker);
+    const subgraphs = [...subgraphTypesOf(exported, checker)].map(([namespace, inner]) => [
+      namespace,
+      toSchemas(inner, schemas),
+    ]);
+    return { graph: toSchemas(types, schemas), subgraphs: Object.fromEntries(subgraphs) };
+  }
+
+  /** Files with the same options are one program. */
+  #programOf(file: string): ts.Program {
+    const options = this.#optionsByFile.get(file) ?? JSON.stringify(compilerOptions(file));
+    let program = this.#programs.get(options);
+    if (!program) {
+      const alike = [...this.#optionsByFile].filter(([, its]) => its === options).map(([each]) => each);
+      const rootNames = [...new Set([file, ...alike])];
+      program = ts.createProgram({ rootNames, options: JSON.parse(options) as ts.CompilerOptions });
+      this.#programs.set(options, program);
+    }
+    return program;
+  }
+}
+
+function toSchemas(graph: GraphTypes, schemas: TypeSchemas): ExtractedSchemas {
+  const parts = (Object.entries(graph) as [keyof GraphTypes, ts.Type | undefined][]).map(([part, type]) => [
+    part,
+    type && schemas.schemaOf(type),
+  ]);
+  return Object.fromEntries(parts.filter(([, schema]) => schema !== undefined));
 }
 
 /**

@@ -4,20 +4,27 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ExtractedGraph } from '../../source-schemas/extract.ts';
+import type { ExtractedGraph, ReadSchemas } from '../../source-schemas/extract.ts';
 import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
 
 /** Milliseconds before a failed read is tried again: each try costs seconds of one core. */
 const RETRY_MS = 60_000;
+/** Milliseconds after which an idle thread ends: it holds what it knows of the libraries, some hundred megabytes. */
+const IDLE_MS = 10_000;
 const HEAP_MB = 1024;
 const NOTHING: ExtractedGraph = { graph: {}, subgraphs: {} };
 
 export class SourceSchemas {
+  readonly #graphs: () => Iterable<LoadedGraph>;
   readonly #warn: Warn;
   readonly #known = new Map<string, Promise<ExtractedGraph>>();
   #last: Promise<unknown> = Promise.resolve();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
-  constructor(warn: Warn) {
+  /** @param graphs returns all graphs of the project */
+  constructor(graphs: () => Iterable<LoadedGraph>, warn: Warn) {
+    this.#graphs = graphs;
     this.#warn = warn;
   }
 
@@ -26,9 +33,9 @@ export class SourceSchemas {
     const { graphId } = graph;
     const known = this.#known.get(graphId);
     if (known) return known;
-    const extracting = this.#last.then(() => extract(graph, timeoutMs));
-    this.#last = extracting.catch(() => undefined);
-    const result = extracting.catch((error: Error) => {
+    const reading = this.#last.then(() => this.#read(graph, timeoutMs));
+    this.#last = reading.catch(() => undefined);
+    const result = reading.catch((error: Error) => {
       this.#warn(`The schemas of graph "${graphId}" could not be read off its source: ${error.message}`);
       setTimeout(() => this.#known.delete(graphId), RETRY_MS).unref();
       return NOTHING;
@@ -36,22 +43,44 @@ export class SourceSchemas {
     this.#known.set(graphId, result);
     return result;
   }
-}
 
-async function extract({ source }: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
-  const worker = new Worker(workerEntry(), {
-    workerData: source,
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-  });
-  try {
-    const [extracted] = await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) });
-    return extracted as ExtractedGraph;
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') throw error;
-    throw new Error(`it took longer than ${timeoutMs} ms (LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS)`, { cause: error });
-  } finally {
-    await worker.terminate();
+  async #read({ source }: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#startWorker();
+    const worker = this.#worker;
+    try {
+      worker.postMessage(source);
+      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [ReadSchemas];
+      if ('error' in answer) throw new Error(answer.error);
+      return answer.schemas;
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') throw error;
+      await this.#endWorker();
+      throw new Error(`it took longer than ${timeoutMs} ms (LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS)`, { cause: error });
+    } finally {
+      this.#idle = setTimeout(() => void this.#endWorker(), IDLE_MS).unref();
+    }
+  }
+
+  #startWorker(): Worker {
+    const worker = new Worker(workerEntry(), {
+      workerData: [...new Set([...this.#graphs()].map(({ source }) => source.file))],
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    worker.unref();
+    // Whoever waits for an answer gets the error; one that comes while nobody waits ends the thread alone.
+    worker.on('error', () => undefined);
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+
+  async #endWorker(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
   }
 }
 
