@@ -35,6 +35,11 @@ export interface CheckpointPut {
    * empty.
    */
   blobs: { channel: string; version: string; value?: SerializedValue }[];
+  /**
+   * A number that never falls during a run and says how far the run's stream was when this was written. The storage
+   * keeps it beside the checkpoint, where no client sees it. Left out by writers that stream nothing.
+   */
+  streamPosition?: number;
 }
 
 export interface PendingWrite {
@@ -49,6 +54,8 @@ export interface WritesPut {
   taskPath: string;
   /** `index` is negative for the special channels (error, interrupt, resume, …), where the last write wins. */
   writes: { index: number; channel: string; value: SerializedValue }[];
+  /** As with a checkpoint. */
+  streamPosition?: number;
 }
 
 export interface StoredCheckpoint {

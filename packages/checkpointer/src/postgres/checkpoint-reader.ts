@@ -12,6 +12,7 @@ import type {
 import { toBackendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
 import { readChannelHistories } from './channel-histories.ts';
+import { readNewestStreamPosition, type StreamPositionQuery } from './newest-stream-position.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 
 /** A checkpoint and the places of its values, which puts of its children need. */
@@ -172,6 +173,10 @@ export class CheckpointReader {
     });
     const [row] = rows;
     return row && isUuid(row.run_id) ? { runId: row.run_id, assistantId: row.assistant_id } : undefined;
+  }
+
+  newestStreamPosition(query: StreamPositionQuery): Promise<number | undefined> {
+    return this.#read(() => readNewestStreamPosition(this.#pool, query));
   }
 
   #rows(query: pg.QueryConfig): Promise<Row[]> {

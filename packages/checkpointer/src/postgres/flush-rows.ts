@@ -35,7 +35,8 @@ export class FlushRows {
   /** Returns the parameters of `FLUSH`, in its order. */
   parameters(): unknown[] {
     const columns = [this.#checkpointColumns(), this.#blobColumns(), this.#writeColumns()];
-    return [...this.fences(), ...columns.flatMap((rows) => Object.values(rows)), this.#bytes.toBuffer()];
+    const values = columns.flatMap((rows) => Object.values(rows));
+    return [...this.fences(), ...values, this.#bytes.toBuffer(), ...this.#streamPositions()];
   }
 
   /** Returns the first parameters of `DELETE_PARTS`. */
@@ -134,6 +135,14 @@ export class FlushRows {
       this.#pushBytes(columns, write.value);
     }
     return columns;
+  }
+
+  /** Returns the positions of the checkpoints and of the writes, in the order of the other columns. */
+  #streamPositions(): (number | null)[][] {
+    return [
+      [...this.#puts.values()].map(({ operation }) => operation.put.streamPosition ?? null),
+      [...this.#writes.values()].map(({ put }) => put.streamPosition ?? null),
+    ];
   }
 
   #pushBytes(columns: ReturnType<typeof byteColumns>, { type, data }: SerializedValue): void {

@@ -2,7 +2,7 @@ import { HELD_FENCES } from './held-fences.ts';
 
 /**
  * Writes a flush and returns the positions of the fences that are held. Parameters: those of `FlushRows` in its order;
- * $34 has all bytes, and each row uses its part.
+ * $34 has all bytes, and each row uses its part; $35 and $36 are the stream positions of checkpoints and writes.
  */
 export const FLUSH = {
   name: 'checkpoint_flush',
@@ -10,19 +10,20 @@ export const FLUSH = {
   WITH ${HELD_FENCES},
   put_checkpoints AS (
     INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, run_id, data_type, data,
-                            metadata, metadata_type, metadata_data, channel_blobs)
+                            metadata, metadata_type, metadata_data, channel_blobs, stream_position)
     SELECT h.thread_id, c.ns, c.id, c.parent_id, h.run_id, c.type, substring($34::bytea FROM c.at FOR c.length),
            c.metadata::jsonb, c.metadata_type, substring($34::bytea FROM c.metadata_at FOR c.metadata_length),
-           c.channel_blobs::jsonb
+           c.channel_blobs::jsonb, c.stream_position
     FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[],
-                $12::text[], $13::int[], $14::int[], $15::text[])
+                $12::text[], $13::int[], $14::int[], $15::text[], $35::bigint[])
          AS c(fence, ns, id, parent_id, type, at, length, metadata, metadata_type, metadata_at, metadata_length,
-              channel_blobs)
+              channel_blobs, stream_position)
     JOIN held h ON h.position = c.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
       parent_checkpoint_id = excluded.parent_checkpoint_id, data_type = excluded.data_type,
       data = excluded.data, metadata = excluded.metadata, metadata_type = excluded.metadata_type,
-      metadata_data = excluded.metadata_data, channel_blobs = excluded.channel_blobs
+      metadata_data = excluded.metadata_data, channel_blobs = excluded.channel_blobs,
+      stream_position = excluded.stream_position
     -- With durability exit a run that got no step further puts the checkpoint again that it began at. It stays the run's that
     -- made it: a rollback would take it away with the others of the run.
     WHERE checkpoint.run_id IS NOT DISTINCT FROM excluded.run_id
@@ -51,16 +52,16 @@ export const FLUSH = {
   ),
   put_writes AS (
     INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, run_id, channel, type,
-                                  data)
+                                  data, stream_position)
     SELECT h.thread_id, w.ns, w.id, w.task_id, w.idx, w.task_path, h.run_id, w.channel, w.type,
-           substring($34::bytea FROM w.at FOR w.length)
+           substring($34::bytea FROM w.at FOR w.length), w.stream_position
     FROM unnest($24::int[], $25::text[], $26::text[], $27::text[], $28::int[], $29::text[], $30::text[], $31::text[],
-                $32::int[], $33::int[])
-         AS w(fence, ns, id, task_id, idx, task_path, channel, type, at, length)
+                $32::int[], $33::int[], $36::bigint[])
+         AS w(fence, ns, id, task_id, idx, task_path, channel, type, at, length, stream_position)
     JOIN held h ON h.position = w.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET
       task_path = excluded.task_path, run_id = excluded.run_id, channel = excluded.channel, type = excluded.type,
-      data = excluded.data
+      data = excluded.data, stream_position = excluded.stream_position
     WHERE excluded.idx < 0
   )
   SELECT position FROM held`,

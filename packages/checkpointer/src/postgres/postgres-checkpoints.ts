@@ -8,6 +8,7 @@ import { encryptCheckpoints } from '../encryption/encrypt-checkpoints.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
 import { type CheckpointOrigin, CheckpointReader } from './checkpoint-reader.ts';
+import type { StreamPositionQuery } from './newest-stream-position.ts';
 import { RunCheckpoints, toMarkFilter } from './run-checkpoints.ts';
 
 export interface PostgresCheckpointsOptions {
@@ -123,6 +124,14 @@ export class PostgresCheckpoints {
    */
   newestOrigin(threadId: string): Promise<CheckpointOrigin | undefined> {
     return this.#reader.newestOrigin(threadId);
+  }
+
+  /**
+   * Returns the highest `streamPosition` of what earlier attempts of a run have written and its next one goes on from;
+   * undefined when nothing has one. The caller owns the thread, so that none of them writes any more.
+   */
+  newestStreamPosition(query: StreamPositionQuery): Promise<number | undefined> {
+    return this.#reader.newestStreamPosition(query);
   }
 
   /** Commits waiting operations and accepts no more. */
