@@ -126,7 +126,7 @@ export class Appender {
     { threadId, epoch }: StreamFence,
     runId: string,
     texts: string[],
-    { resumable, endsRun }: AppendOptions,
+    { resumable, endsRun, position }: AppendOptions,
     continues: boolean,
     knownId: string,
   ): Promise<string> {
@@ -155,6 +155,7 @@ export class Appender {
         `${graceMs}`,
         endsRun ? '1' : '0',
         `${maxBytesPerThread}`,
+        position === undefined ? '' : `${runId} ${position}`,
         ...texts,
       );
     const [firstId, trimmed] = await runCommand(this.#redis, append, timeoutMs);

@@ -110,6 +110,16 @@ export class RunStreams {
   }
 
   /**
+   * Returns the position that the last append of the run has named; undefined when the stream knows none. An earlier
+   * owner may still append until the epoch of the caller has been appended, with or without events.
+   */
+  async newestPosition(threadId: string, runId: string): Promise<number | undefined> {
+    const { head } = this.#keys(threadId);
+    const [ofRun, position] = ((await this.#command(() => this.#redis.hget(head, 'position'))) ?? '').split(' ');
+    return ofRun === runId ? Number(position) : undefined;
+  }
+
+  /**
    * Deletes the events of a deleted thread, and refuses later appends of its runs. The epoch is above that of its last
    * owner, and not above those of a new thread with its id: the new thread's events stay.
    */

@@ -5,6 +5,7 @@
  * last one that appended), `until` (ms, when the last ended run's entries expire), and per stored run `start:<run>`
  * (`1` resumable, `0` not, `e` ended; then the id before its first), `told:<run>` once its end was appended, and, once
  * another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
+ * `position` is `<run> <position>`, as the last append with one has said.
  * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first;
  * `bytes` of the head counts everything that was ever appended.
  * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; later appends remove

@@ -63,6 +63,8 @@ export interface AppendOptions {
   lastKnownId?: string;
   /** True when these are the run's last events: its time to live starts now, as with `expire`. */
   endsRun?: boolean;
+  /** The run's position behind these events, a number that the caller defines. The stream remembers the last one. */
+  position?: number;
 }
 
 export interface ReadOptions {

@@ -12,7 +12,8 @@ local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), 
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 local resumableTtl, graceTtl, endsRun, maxBytes = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
-local FIRST_ENTRY = 15
+local position = ARGV[15]
+local FIRST_ENTRY = 16
 local BYTES_PER_MARK = 1024 * 1024
 local MAX_LIVE_BYTES = 512 * 1024
 
@@ -147,6 +148,7 @@ while mark do
 end
 
 redis.call('HSET', head, 'epoch', ARGV[2], 'last', lastId, 'floor', floor, 'run', runId)
+if position ~= '' then redis.call('HSET', head, 'position', position) end
 redis.call('PEXPIRE', events, idleTtl)
 redis.call('PEXPIRE', ends, idleTtl)
 redis.call('PEXPIRE', sizes, idleTtl)
