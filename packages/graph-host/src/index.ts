@@ -20,5 +20,6 @@ export { hasLoopbackToken, type LoopbackServer, openLoopback } from './parent/lo
 export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';
 export * from './protocol-event.ts';
+export * from './stream-position.ts';
 export * from './types.ts';
 export { encodeUser } from './user-header.ts';

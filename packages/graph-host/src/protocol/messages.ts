@@ -210,6 +210,7 @@ export const toParent = {
       blobs: Type.Array(
         Type.Object({ channel: Type.String(), version: Type.String(), value: Type.Optional(ValueRef) }),
       ),
+      hasStreamPosition: Type.Optional(Type.Boolean()),
     }),
   }),
   'checkpoint.putWrites': request('checkpoint.putWrites', {
@@ -219,6 +220,7 @@ export const toParent = {
       taskId: Type.String(),
       taskPath: Type.String(),
       writes: Type.Array(Type.Object({ index: Type.Integer(), channel: Type.String(), value: ValueRef })),
+      hasStreamPosition: Type.Optional(Type.Boolean()),
     }),
   }),
   'checkpoint.deleteThread': request('checkpoint.deleteThread', { use: Use, threadId: Type.String() }),

@@ -1,6 +1,7 @@
 /**
  * Encodes checkpoint operations: a JSON document names each value by type and length, and the values' bytes follow one
- * after the other in the document's order. The bytes are never parsed.
+ * after the other in the document's order. The bytes are never parsed. The stream position of a put is behind them: it
+ * is filled in when everything else is ready to be sent.
  */
 import type {
   ChannelHistory,
@@ -35,15 +36,39 @@ export class ValueReader {
     this.#position = end;
     return { type, data };
   }
+  takeStreamPosition(): number {
+    const { data } = this.take(['', STREAM_POSITION_BYTES]);
+    return Number(new DataView(data.buffer, data.byteOffset).getBigUint64(0));
+  }
 }
 
-export interface PutDocument extends Omit<CheckpointPut, 'checkpoint' | 'metadata' | 'blobs'> {
+const STREAM_POSITION_BYTES = 8;
+
+/** The place of a stream position (u64, big-endian) in a message that is not sent yet. */
+export class StreamPositionSlot {
+  readonly bytes = new Uint8Array(STREAM_POSITION_BYTES);
+  fill(position: number): void {
+    new DataView(this.bytes.buffer).setBigUint64(0, BigInt(position));
+  }
+}
+
+/** Says whether a stream position comes behind the values. */
+interface Positioned {
+  hasStreamPosition?: boolean;
+}
+
+export interface PutDocument
+  extends Omit<CheckpointPut, 'checkpoint' | 'metadata' | 'blobs' | 'streamPosition'>,
+    Positioned {
   checkpoint: ValueRef;
   metadata: ValueRef;
   blobs: { channel: string; version: string; value?: ValueRef }[];
 }
 
-export function packPut(put: CheckpointPut): { document: PutDocument; parts: Uint8Array[] } {
+export function packPut(
+  put: Omit<CheckpointPut, 'streamPosition'>,
+  position?: StreamPositionSlot,
+): { document: PutDocument; parts: Uint8Array[] } {
   const values = new ValueWriter();
   const document: PutDocument = {
     ...put,
@@ -51,32 +76,45 @@ export function packPut(put: CheckpointPut): { document: PutDocument; parts: Uin
     metadata: values.add(put.metadata),
     blobs: put.blobs.map((blob) => ({ ...blob, value: blob.value && values.add(blob.value) })),
   };
-  return { document, parts: values.parts };
+  return withPosition(document, values.parts, position);
 }
 
-export function unpackPut(document: PutDocument, bytes: Uint8Array): CheckpointPut {
+export function unpackPut({ hasStreamPosition, ...document }: PutDocument, bytes: Uint8Array): CheckpointPut {
   const values = new ValueReader(bytes);
   return {
     ...document,
     checkpoint: values.take(document.checkpoint),
     metadata: values.take(document.metadata),
     blobs: document.blobs.map((blob) => ({ ...blob, value: blob.value && values.take(blob.value) })),
+    ...(hasStreamPosition && { streamPosition: values.takeStreamPosition() }),
   };
 }
 
-export interface WritesDocument extends Omit<WritesPut, 'writes'> {
+export interface WritesDocument extends Omit<WritesPut, 'writes' | 'streamPosition'>, Positioned {
   writes: { index: number; channel: string; value: ValueRef }[];
 }
 
-export function packWrites(put: WritesPut): { document: WritesDocument; parts: Uint8Array[] } {
+export function packWrites(
+  put: Omit<WritesPut, 'streamPosition'>,
+  position?: StreamPositionSlot,
+): { document: WritesDocument; parts: Uint8Array[] } {
   const values = new ValueWriter();
   const document = { ...put, writes: put.writes.map((write) => ({ ...write, value: values.add(write.value) })) };
-  return { document, parts: values.parts };
+  return withPosition(document, values.parts, position);
 }
 
-export function unpackWrites(document: WritesDocument, bytes: Uint8Array): WritesPut {
+export function unpackWrites({ hasStreamPosition, ...document }: WritesDocument, bytes: Uint8Array): WritesPut {
   const values = new ValueReader(bytes);
-  return { ...document, writes: document.writes.map((write) => ({ ...write, value: values.take(write.value) })) };
+  return {
+    ...document,
+    writes: document.writes.map((write) => ({ ...write, value: values.take(write.value) })),
+    ...(hasStreamPosition && { streamPosition: values.takeStreamPosition() }),
+  };
+}
+
+function withPosition<T>(document: T, parts: Uint8Array[], position: StreamPositionSlot | undefined) {
+  if (!position) return { document, parts };
+  return { document: { ...document, hasStreamPosition: true }, parts: [...parts, position.bytes] };
 }
 
 interface WriteDocument {

@@ -40,12 +40,18 @@ export class EventBuffer {
   readonly #replaceable = new Map<string, Waiting>();
   #scheduled = false;
   #holds = 0;
+  #emitted = 0;
   #overflown = false;
   #onEmpty: (() => void) | undefined;
 
   constructor(options: EventBufferOptions) {
     this.#options = options;
     this.#credit = options.creditBytes;
+  }
+
+  /** The number of events that were sent or wait here. Once as many have arrived, none of them is missing. */
+  get emitted(): number {
+    return this.#emitted;
   }
 
   push(rendered: RenderedEvent): void {
@@ -56,6 +62,7 @@ export class EventBuffer {
     const waiting: Waiting = { mode, event, data: Buffer.from(data), supersedes };
     if (supersedes !== undefined) this.#supersede(supersedes, waiting);
     this.#waiting.push(waiting);
+    this.#emitted++;
     this.#waitingBytes += waiting.data.byteLength;
     // A single event is never too much: it is sent as soon as there is any credit.
     if (this.#waitingBytes > this.#options.bufferBytes && this.#waiting.length > 1) {
@@ -127,6 +134,7 @@ export class EventBuffer {
     this.#replaceable.set(key, next);
     if (before === undefined || this.#credit > 0) return;
     this.#waiting.splice(this.#waiting.indexOf(before), 1);
+    this.#emitted--;
     this.#waitingBytes -= before.data.byteLength;
   }
 

@@ -1,6 +1,7 @@
 /** Executes one run in the child: from its request to its settlement. */
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import type { HostConnection } from '../../protocol/connection.ts';
+import { streamPosition } from '../../stream-position.ts';
 import type { ExecutionRequest } from '../../types.ts';
 import { EventRenderer, type RenderedEvent, withInterruptSchema } from '../events/event-renderer.ts';
 import { laterChunks, requestedModes, type StreamChunk } from '../events/older-streams.ts';
@@ -58,6 +59,7 @@ export class GraphRun {
     this.#protocol = request.emitsProtocolEvents ? new ProtocolEvents(emit) : undefined;
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
+          streamPosition: () => streamPosition(request.attempt, this.#eventBuffer.emitted),
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
         })
       : undefined;

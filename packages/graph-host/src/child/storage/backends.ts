@@ -18,6 +18,7 @@ import {
   packPut,
   packWrites,
   type StoredDocument,
+  StreamPositionSlot,
   unpackHistories,
   unpackStored,
 } from '../../protocol/values.ts';
@@ -48,6 +49,8 @@ export interface RemoteCheckpointsOptions {
    * its events would look the same as those of the checkpoint before.
    */
   onPutFailed?: (error: Error) => void;
+  /** Returns how far the run's stream is. Every put and write carries what it returns when it is sent. */
+  streamPosition?: () => number;
 }
 
 export class RemoteCheckpoints implements CheckpointBackend {
@@ -101,7 +104,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
 
   async put(put: CheckpointPut): Promise<void> {
     this.#readAhead.clear();
-    const { document, parts } = packPut(put);
+    const { document, parts } = packPut(put, this.#positionSlot());
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
     const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
     const { onPutFailed } = this.#options;
@@ -124,12 +127,24 @@ export class RemoteCheckpoints implements CheckpointBackend {
 
   async putWrites(put: WritesPut): Promise<void> {
     this.#readAhead.clear();
-    const { document, parts } = packWrites(put);
+    const { document, parts } = packWrites(put, this.#positionSlot());
     await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
   }
 
   async deleteThread(threadId: string): Promise<void> {
     await this.#ask({ t: 'checkpoint.deleteThread', threadId });
+  }
+
+  /**
+   * Makes room for the stream position, which is known at the end of the turn: until then the graph's stream brings the
+   * events that belong to the put.
+   */
+  #positionSlot(): StreamPositionSlot | undefined {
+    const { streamPosition } = this.#options;
+    if (!streamPosition) return undefined;
+    const slot = new StreamPositionSlot();
+    this.#connection.beforeFlush(() => slot.fill(streamPosition()));
+    return slot;
   }
 
   #track<T>(operation: Promise<T>): Promise<T> {
