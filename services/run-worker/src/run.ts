@@ -26,7 +26,7 @@ import { openDatabase } from './open-database.ts';
 import { openRedis } from './open-redis.ts';
 import { ProjectEncryption } from './project-encryption.ts';
 import { warnAboutServers } from './server-warnings.ts';
-import { EventPublisher } from './streams/event-publisher.ts';
+import { EventPublisher, type EventPublisherOptions } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
 /**
@@ -109,7 +109,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   const currentEpoch = (threadId: string) => engine.currentEpoch(threadId);
-  const publisher = new EventPublisher({ streams, currentEpoch, metrics, logger });
+  const storedPosition: EventPublisherOptions['storedPosition'] = (run) => checkpoints.newestStreamPosition(run);
+  const publisher = new EventPublisher({ streams, currentEpoch, storedPosition, metrics, logger });
   lifecycle.onStop('ends of runs', () => publisher.close());
   const executions = new Executions({
     deps: {

@@ -90,11 +90,17 @@ export class FakeStreams {
   readonly appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
   /** Called before each append, which fails when this rejects. */
   before: (fence: StreamFence) => Promise<void> = () => Promise.resolve();
+  /** The position that the stream remembers of any run. */
+  position: number | undefined;
 
   async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
     await this.before(fence);
     this.appended.push({ fence, events, options });
     return events.map((_, index) => `${this.appended.length}-${index}`);
+  }
+
+  async newestPosition(): Promise<number | undefined> {
+    return this.position;
   }
 
   kinds(): string[] {

@@ -29,6 +29,8 @@ export interface EndWriterOptions {
  * Milliseconds between tries to write an end while Postgres is away. The fence decides in the end whether it counts.
  */
 const RETRY_MS = 500;
+/** Milliseconds for which a run that is given back waits for Redis to take its events. */
+const FLUSH_MS = 1_000;
 /** Times that an end may be too much for an available database. Then it is written with less, or not at all. */
 const TOO_MUCH_MAX = 3;
 const TOO_SLOW = { error: 'StorageTooSlow', message: 'The end of the run could not be stored in time.' };
@@ -121,7 +123,9 @@ export class EndWriter {
   }
 
   async #release(release: RunRelease, isHandedBack: boolean): Promise<{ hasNextRun: boolean }> {
-    const { engine, run, metrics } = this.#options;
+    const { engine, run, publisher, metrics } = this.#options;
+    // The next attempt takes the stream over, and then these events would be refused and reported as missing.
+    await Promise.race([publisher.flush(), pause(FLUSH_MS, undefined, { ref: false })]);
     const shown = { ...release, ...(release.failure && { failure: sanitizeError(release.failure) }) };
     let tooMuch = 0;
     const released = await this.#writeWithRetries(

@@ -11,7 +11,13 @@ function executionsOn(fake: FakeHost): Executions {
   const deps: ExecutionDeps = {
     // A lost attempt writes nothing.
     engine: {} as ExecutionDeps['engine'],
-    publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => undefined }),
+    publisher: new EventPublisher({
+      streams,
+      metrics,
+      logger: quietLogger,
+      currentEpoch: async () => undefined,
+      storedPosition: async () => undefined,
+    }),
     takeSlot: () => ({
       host: fake.host,
       crashAttribution: () => 'none',

@@ -43,7 +43,13 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   };
   const execution = new RunExecution(run, {
     engine,
-    publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => 9n }),
+    publisher: new EventPublisher({
+      streams,
+      metrics,
+      logger: quietLogger,
+      currentEpoch: async () => 9n,
+      storedPosition: async () => undefined,
+    }),
     takeSlot: () => slot,
     checkpointsFor: () => undefined,
     storeFor: () => ({ batch: async () => [] }),

@@ -201,6 +201,6 @@ export class RunExecution {
       this.#deps.metrics.lostEvents.inc(missing);
       this.#deps.logger.warn('stream messages too large, left out', { runId: this.run.runId, messages: missing });
     }
-    return this.#publisher.add(toAppendEvents(this.#streamed, events));
+    return this.#publisher.addGraphEvents(toAppendEvents(this.#streamed, events));
   }
 }

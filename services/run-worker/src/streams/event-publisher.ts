@@ -1,15 +1,15 @@
 import { NO_SCOPE } from '@runyard/encryption';
+import { streamPosition } from '@runyard/graph-host';
 import { type AppendEvent, appendEnd, StaleEpochError } from '@runyard/run-stream';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { EndRetries, type EndRetriesOptions } from './end-retries.ts';
-import { metadataEvent, type StreamedAttempt } from './run-events.ts';
+import { LostEventsCheck, type LostEventsCheckOptions } from './lost-events-check.ts';
+import { lostEventsGap, metadataEvent, type StreamedAttempt } from './run-events.ts';
 
 /** Unsent bytes above which the graph is held back. */
 const UNSENT_BYTES_MAX = 512 * 1024;
 
-export interface EventPublisherOptions extends EndRetriesOptions {
-  metrics: WorkerMetrics;
-}
+export type EventPublisherOptions = EndRetriesOptions & LostEventsCheckOptions & { metrics: WorkerMetrics };
 
 /**
  * Publishes the events of all runs of the worker: one round for all of them at a time, and the next one starts when it
@@ -19,20 +19,32 @@ export class EventPublisher {
   readonly #options: EventPublisherOptions;
   readonly #waiting = new Set<RunPublisher>();
   readonly #endRetries: EndRetries;
+  readonly #lostEvents: LostEventsCheck;
+  /** Later attempts whose stream is not open yet. */
+  readonly #opening = new Set<Promise<void>>();
   #sending: Promise<void> | undefined;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
     this.#endRetries = new EndRetries(options);
+    this.#lostEvents = new LostEventsCheck(options);
   }
 
   /**
-   * Opens the stream of an attempt with its `metadata` event. `onStale` is called when another attempt publishes
-   * already.
+   * Opens the stream of an attempt with its `metadata` event, and a gap when events of an earlier attempt are missing.
+   * `onStale` is called when another attempt publishes already.
    */
   open(run: StreamedAttempt, onStale: () => void): RunPublisher {
     const publisher = new RunPublisher(run, onStale, (ready) => this.#send(ready));
-    publisher.add([metadataEvent(run)]);
+    if (run.attempt === 1) {
+      publisher.begin([metadataEvent(run)]);
+      return publisher;
+    }
+    const opening = this.#lostEvents.findLoss(run).then((isLoss) => {
+      publisher.begin([metadataEvent(run), ...(isLoss ? [lostEventsGap(run)] : [])]);
+      this.#opening.delete(opening);
+    });
+    this.#opening.add(opening);
     return publisher;
   }
 
@@ -41,6 +53,7 @@ export class EventPublisher {
    * take it.
    */
   async close(): Promise<void> {
+    await Promise.all(this.#opening);
     await this.#sending;
     await this.#endRetries.close();
   }
@@ -62,7 +75,7 @@ export class EventPublisher {
   }
 
   async #publish(publisher: RunPublisher): Promise<void> {
-    const { events, isLast } = publisher.takeUnsent();
+    const { events, position, isLast } = publisher.takeUnsent();
     if (events.length === 0) return publisher.markSent(undefined);
     const startedAt = performance.now();
     try {
@@ -70,7 +83,7 @@ export class EventPublisher {
       const [firstId] = await (run.inScope ?? NO_SCOPE)(() =>
         isLast
           ? appendEnd(this.#options, run, events)
-          : this.#options.streams.append(run.fence, events, { resumable: run.isResumable }),
+          : this.#options.streams.append(run.fence, events, { resumable: run.isResumable, position }),
       );
       this.#options.metrics.publishLatency.observe(performance.now() - startedAt);
       publisher.markSent(firstId);
@@ -100,6 +113,9 @@ export class RunPublisher {
   readonly #onReady: (publisher: RunPublisher) => void;
   #events: AppendEvent[] = [];
   #bytes = 0;
+  #hasBegun = false;
+  /** Events of the graph that were added. */
+  #graphEvents = 0;
   #hasEnded = false;
   #firstEventId: string | undefined;
   /** Resolve those who wait for the events not yet sent, and for those in flight. */
@@ -117,6 +133,19 @@ export class RunPublisher {
     return this.#firstEventId;
   }
 
+  /** Sends these before everything that was added, and from now on what is added. */
+  begin(events: AppendEvent[]): void {
+    this.#events.unshift(...events);
+    this.#hasBegun = true;
+    this.#onReady(this);
+  }
+
+  /** Adds events that the graph has emitted: their number is the position of the attempt. */
+  addGraphEvents(events: AppendEvent[]): void | Promise<void> {
+    this.#graphEvents += events.length;
+    return this.add(events);
+  }
+
   /** Resolves at once unless too much is unsent. Events after the end are ignored. */
   add(events: AppendEvent[]): void | Promise<void> {
     if (this.#hasEnded) return;
@@ -124,7 +153,7 @@ export class RunPublisher {
       this.#events.push(event);
       this.#bytes += event.data.length;
     }
-    this.#onReady(this);
+    if (this.#hasBegun) this.#onReady(this);
     if (this.#bytes > UNSENT_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
@@ -139,13 +168,22 @@ export class RunPublisher {
     return sent;
   }
 
-  takeUnsent(): { events: AppendEvent[]; isLast: boolean } {
+  /** Resolves when everything that was added has been sent once, with or without success. */
+  async flush(): Promise<void> {
+    if (!this.#hasBegun) return;
+    const sent = new Promise<void>((resolve) => this.#waiters.push(resolve));
+    this.#onReady(this);
+    await sent;
+  }
+
+  /** Returns what is unsent, with the attempt's position behind it. */
+  takeUnsent(): { events: AppendEvent[]; position: number; isLast: boolean } {
     const events = this.#events;
     this.#events = [];
     this.#bytes = 0;
     this.#waitersInFlight = this.#waiters;
     this.#waiters = [];
-    return { events, isLast: this.#hasEnded };
+    return { events, position: streamPosition(this.run.attempt, this.#graphEvents), isLast: this.#hasEnded };
   }
 
   markSent(firstId: string | undefined): void {

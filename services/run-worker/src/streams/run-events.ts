@@ -1,7 +1,7 @@
 import type { EncryptionScope } from '@runyard/encryption';
 import type { RunEvent } from '@runyard/graph-host';
 import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engine';
-import { type AppendEvent, CONTROL_KINDS } from '@runyard/run-stream';
+import { type AppendEvent, BEFORE_ALL, CONTROL_KINDS, gapAfter } from '@runyard/run-stream';
 import { maskErrors } from './mask-errors.ts';
 
 /** Larger final values are read from Postgres by those who wait for them. */
@@ -24,6 +24,11 @@ export function toStreamedAttempt({ runId, attempt, fence, kwargs, inScope }: Cl
 /** Returns the first event of every attempt. */
 export function metadataEvent({ runId, attempt }: StreamedAttempt): AppendEvent {
   return { runId, attempt, kind: 'metadata', event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
+}
+
+/** Returns the event that follows `metadata` when events of an earlier attempt are missing. */
+export function lostEventsGap({ runId, attempt }: StreamedAttempt): AppendEvent {
+  return { runId, attempt, ...gapAfter(BEFORE_ALL, 'lost') };
 }
 
 /** Converts the graph's events to entries of the run's stream. */
