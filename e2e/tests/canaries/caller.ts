@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
@@ -23,6 +24,8 @@ export class Caller {
   /** All answers of at least 400. */
   readonly errors: { request: string; text: string }[] = [];
 
+  /** The trace of all requests, which is sampled. */
+  readonly traceId = randomUUID().replaceAll('-', '');
   /** Ids of deployments that are deleted in the end. */
   readonly deployments: string[] = [];
 
@@ -33,7 +36,12 @@ export class Caller {
     const response = await fetch(target.startsWith('http') ? target : url + target, {
       method,
       redirect: 'manual',
-      headers: { 'content-type': 'application/json', ...(sentKey && { 'x-api-key': sentKey }), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        traceparent: `00-${this.traceId}-${'c'.repeat(16)}-01`,
+        ...(sentKey && { 'x-api-key': sentKey }),
+        ...headers,
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();

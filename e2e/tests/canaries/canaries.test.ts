@@ -5,9 +5,9 @@ import { placeFaultyBodies, placeKeys } from './place-in-requests.ts';
 import { deployBlurter, placeInRuns } from './place-in-runs.ts';
 import { placeSecretsOfGit, placeSecretsOfOAuth, placeSecretsOfSources } from './place-with-others.ts';
 import { placeSecretsOfPeople, placeSecretsOfProviders, placeSecretsOfWorkspaces } from './place-with-people.ts';
-import { type PlatformRecord, platformSecrets, waitForPlatformRecords } from './platform-records.ts';
+import { type PlatformRecord, platformSecrets, waitForPlatformRecords, waitForSpans } from './platform-records.ts';
 
-const { dataDir, eventBus } = inject('platform');
+const { dataDir, eventBus, collectorUrl } = inject('platform');
 const caller = new Caller();
 const { canaries } = caller;
 let server: Awaited<ReturnType<typeof startEchoServer>>;
@@ -36,7 +36,7 @@ const says = (records: PlatformRecord[], kind: PlatformRecord['kind'], name: str
 /** The time includes two builds and a hundred requests, beside other tests that build deployments. */
 const PLACING_MS = 150_000;
 
-it('a secret is in no log, topic, error, table or Redis, however it travels and whatever fails with it', {
+it('a secret is in no log, topic, error, table, trace or Redis, however it travels and whatever fails with it', {
   timeout: PLACING_MS,
 }, async () => {
   for (const [name, value] of await platformSecrets(dataDir)) canaries.add(`the platform’s own ${name}`, value);
@@ -58,8 +58,12 @@ it('a secret is in no log, topic, error, table or Redis, however it travels and 
     }).flatMap(([what, isThere]) => (isThere ? [] : [what]));
   const records = await waitForPlatformRecords(dataDir, (read) => missing(read).length === 0);
   expect(missing(records)).toEqual([]);
+  const inSpans = ['invoke_agent', threadId, 'POST /v2/deployments'];
+  const spans = await waitForSpans(collectorUrl, caller.traceId, inSpans);
+  expect(inSpans.filter((text) => !spans.includes(text))).toEqual([]);
 
   const leaks = [
+    ...canaries.findIn('a trace', Buffer.from(spans)),
     ...caller.errors.flatMap(({ request, text }) => canaries.findIn(request, Buffer.from(text))),
     ...records.flatMap(({ name, kind, bytes }) =>
       canaries.findIn(name, bytes, { holdsContent: kind === 'table' || kind === 'redis' }),

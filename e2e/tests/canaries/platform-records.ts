@@ -46,6 +46,17 @@ function kindOf(file: string): PlatformRecord['kind'] | undefined {
   return /^[^/]*\.log$|^logs\/.*\.log$|^deployments\/logs\/.*\.jsonl$/.test(file) ? 'log' : undefined;
 }
 
+/** Returns the spans of a trace as soon as all of these texts are in them; after 20 s as they are then. */
+export async function waitForSpans(collectorUrl: string, traceId: string, texts: string[]): Promise<string> {
+  let spans = '';
+  const read = async () => {
+    spans = await (await fetch(`${collectorUrl}/traces/${traceId}`)).text();
+    return texts.every((text) => spans.includes(text));
+  };
+  await waitFor(read, { timeoutMs: 20_000, what: 'the spans of the requests' }).catch(() => {});
+  return spans;
+}
+
 /** Returns the platform's own secrets, as its launcher keeps them in files, by the name of their file. */
 export async function platformSecrets(dataDir: string): Promise<[name: string, value: string][]> {
   const inFolder = (await readdir(path.join(dataDir, 'secrets'))).filter((name) => name !== 'installation');
