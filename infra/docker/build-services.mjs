@@ -49,9 +49,8 @@ function layOut(folder, target) {
  */
 function copyPackage(link, target, { alias, dependent } = {}) {
   const source = realpathSync(link);
-  const { name, version, cpu, dependencies, optionalDependencies } = readJson(source, 'package.json');
-  // What runs on WebAssembly is installed on every machine, beside what was made for it.
-  if (cpu?.includes('wasm32')) return;
+  const manifest = readJson(source, 'package.json');
+  const { name, version, dependencies, optionalDependencies, bundledDependencies = [] } = manifest;
   const places = [target, ...(dependent ? [join(dependent, 'node_modules')] : [])].map((at) => join(at, alias ?? name));
   if (places.some((place) => versionAt(place) === version)) return;
   const copy = places.find((place) => !existsSync(place));
@@ -59,6 +58,8 @@ function copyPackage(link, target, { alias, dependent } = {}) {
   cpSync(source, copy, { recursive: true, dereference: true });
   const siblings = name.startsWith('@') ? dirname(dirname(source)) : dirname(source);
   for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    // It lies inside of the package, and was copied with it.
+    if (bundledDependencies.includes(dependency)) continue;
     const path = join(siblings, dependency);
     // An optional dependency for another platform is not installed.
     if (existsSync(path) || dependencies?.[dependency]) copyPackage(path, target, { dependent: copy });
