@@ -59,6 +59,9 @@ async function followUnderKills(bench: Bench, deployment: BenchDeployment, gatew
   byWebSocket.follow(count, connectByWebSocket);
   const kills = bench.size(KILLS);
   await killParts(bench, [...deployment.workers, ...deployment.agentApis, gateway.part], kills);
+  // The kills are over sooner than the cuts on a machine that has other work.
+  const areCutEnough = () => Math.min(bySse.cuts, byWebSocket.cuts) >= bench.size(CUTS);
+  await waitFor(areCutEnough, { timeoutMs: 120_000, what: 'all cuts' });
   await Promise.all([bySse.stop(), byWebSocket.stop()]);
   bench.log(`${bySse.followed.length} threads followed by SSE, ${byWebSocket.followed.length} by websocket`);
   bench.measureEnough('processes killed', kills, kills);
