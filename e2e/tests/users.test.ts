@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { collectEvents } from '../harness/client.ts';
@@ -27,6 +28,11 @@ beforeAll(async () => {
   url = deployment.source_config.custom_url;
   ada = clientOf({ authorization: 'Bearer ada' });
   bob = clientOf({ authorization: 'Bearer bob' });
+  // The gateway learns by an event that the project decides about its callers, and lets nobody in before.
+  await waitFor(async () => (await statusOf(ada.threads.search())) === 200, {
+    timeoutMs: 10_000,
+    what: 'the gateway to let users in',
+  });
 });
 afterAll(async () => {
   await callControlPlane('DELETE', `/deployments/${deployment.id}`);
