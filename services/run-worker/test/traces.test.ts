@@ -53,7 +53,11 @@ it('the trace of a run continues in its second attempt after its worker was kill
 });
 
 it('spans of a failed run say so without credentials, and the worker that stops sends them', async () => {
-  const worker = await deployment.startWorkerProcess({ ...collector.variables, OTEL_BSP_SCHEDULE_DELAY: '60000' });
+  const worker = await deployment.startWorkerProcess({
+    ...collector.variables,
+    OTEL_BSP_SCHEDULE_DELAY: '60000',
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+  });
   const { traceId, configurable } = newTrace();
   const run = await deployment.create('boom', { configurable });
   await deployment.ended(run);

@@ -17,6 +17,9 @@ it('what people and models said leaves a span unless it is asked for, also where
   const attributes = { 'gen_ai.input.messages': '[]', 'gen_ai.tool.call.arguments': '{}', 'gen_ai.tool.name': 'look' };
   expect(maskSpan(span(attributes), { capturesContent: false }).attributes).toEqual({ 'gen_ai.tool.name': 'look' });
   expect(maskSpan(span(attributes), { capturesContent: true }).attributes).toEqual(attributes);
+  const failed = span({}, { error: { type: 'RangeError', message: 'no answer to "who am I?"' } });
+  expect(maskSpan(failed, { capturesContent: false }).error).toEqual({ type: 'RangeError', message: '' });
+  expect(maskSpan(failed, { capturesContent: true }).error).toEqual(failed.error);
 });
 
 it('credentials in what was said, in names and in errors are masked', () => {

@@ -22,7 +22,8 @@ export function maskSpan(span: RunSpan, { capturesContent }: { capturesContent: 
     ...(type !== undefined && {
       error: {
         type: redactText(type).slice(0, NAME_MAX),
-        message: sanitizeErrorText((message ?? '').slice(0, ERROR_MAX)),
+        // Errors repeat what they failed at: prompts, answers, and what the project keeps secret.
+        message: capturesContent ? sanitizeErrorText((message ?? '').slice(0, ERROR_MAX)) : '',
       },
     }),
   };
