@@ -57,6 +57,6 @@ it('Phoenix shows the run of an agent as one trace, whose calls it knows for wha
     first,
   ]);
   const kindOf = (start: string) => spans.find(({ name }) => name.startsWith(start))?.span_kind;
-  expect([kindOf('execute_tool'), kindOf('invoke_agent'), kindOf('chat ')]).toEqual(['TOOL', 'AGENT', 'LLM']);
+  expect([kindOf('execute_tool'), kindOf('invoke_agent'), kindOf('chat')]).toEqual(['TOOL', 'AGENT', 'LLM']);
   expect(JSON.stringify(spans)).toContain('Oslo, please');
 });
