@@ -54,7 +54,7 @@ export interface WritesPut {
   taskPath: string;
   /** `index` is negative for the special channels (error, interrupt, resume, …), where the last write wins. */
   writes: { index: number; channel: string; value: SerializedValue }[];
-  /** As with a checkpoint. */
+  /** Says how far the run’s stream was when these were written. */
   streamPosition?: number;
 }
 

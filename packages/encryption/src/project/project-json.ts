@@ -3,7 +3,9 @@ import { EncryptionError } from '../cipher.ts';
 import type { JsonPlace } from '../json-places.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { DataKeys } from './data-keys.ts';
+import { examplesOf } from './filter-examples.ts';
 import { FreshMap } from './fresh-map.ts';
+import { isObject } from './is-object.ts';
 import { findMarks, type HandledValue, keyIdOfMark, markValue, readMark } from './json-marks.ts';
 import { RecentTexts } from './recent-texts.ts';
 import {
@@ -362,10 +364,6 @@ function requireSameKeys(answer: JsonAnswer | undefined, { data }: PlacedJson, h
   return isSameKeys ? answer : new Error(`${handler} added or dropped keys`);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns all objects in a value, at every depth. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
@@ -390,23 +388,6 @@ function pick(data: Record<string, unknown>, keys: string[]): Record<string, unk
 
 function isSame(a: JsonPlace, b: JsonPlace): boolean {
   return a.model === b.model && a.field === b.field;
-}
-
-/** Returns data as a search would find it: `{n: {$gt: 1, $in: [2]}}` asks for `{n: 1}` and `{n: 2}`. */
-function examplesOf(filter: unknown): Record<string, unknown>[] {
-  if (!isObject(filter)) return [];
-  const entries = Object.entries(filter).map(([key, condition]) => ({ key, values: operandsOf(condition) }));
-  const length = Math.max(0, ...entries.map(({ values }) => values.length));
-  return Array.from({ length }, (_, index) =>
-    Object.fromEntries(entries.flatMap(({ key, values }) => (index < values.length ? [[key, values[index]]] : []))),
-  );
-}
-
-function operandsOf(condition: unknown): unknown[] {
-  if (!isObject(condition)) return [condition];
-  const operators = Object.entries(condition);
-  if (!operators.some(([name]) => name.startsWith('$'))) return [condition];
-  return operators.flatMap(([, operand]) => operand);
 }
 
 /** Divides objects among messages, each of which is answered in time or fails. */

@@ -38,7 +38,7 @@ export class ProtectedResources {
   readonly #table: DeploymentTable;
   readonly #hosts: DeploymentHosts;
   readonly #publicUrl: URL;
-  /** As org-access calls itself: clients compare. */
+  /** The name that org-access gives itself: clients compare. */
   readonly #issuer: string;
 
   constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; publicUrl: string }) {

@@ -8,7 +8,7 @@ import { isRedirectUri } from './redirect-uris.ts';
 export interface OAuthClient {
   /** Kept with its sessions. */
   id: string;
-  /** As it calls itself. */
+  /** The name that the client gives itself. */
   name: string;
   /** The addresses to which authorization codes may go; empty for a client that gets none. */
   redirectUris: readonly string[];

@@ -9,7 +9,7 @@ import {
 import { isFields } from '../../http/fields.ts';
 import { parseStoredJson } from '../../threads/parse-stored-json.ts';
 import { toV03Task } from '../protocol/v03-forms.ts';
-import { REJECTION } from '../tasks/graph-wishes.ts';
+import { REJECTION } from '../tasks/graph-signals.ts';
 import { messagesIn } from '../tasks/state-messages.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 import { toTask } from '../tasks/task-view.ts';

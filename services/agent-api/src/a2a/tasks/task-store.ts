@@ -4,7 +4,7 @@ import { NEEDS_AUTH, TASK_CANCELED } from '@runyard/run-engine';
 import type pg from 'pg';
 import type { Scope } from '../../access/scope.ts';
 import { EXACT_TOTAL_MAX } from '../../http/pagination.ts';
-import { REJECTION } from './graph-wishes.ts';
+import { REJECTION } from './graph-signals.ts';
 import type { PageMark } from './page-token.ts';
 import { type TaskRecord, WAITING } from './task-record.ts';
 

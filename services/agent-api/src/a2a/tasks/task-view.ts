@@ -2,7 +2,7 @@ import type { A2aArtifact, A2aMessage, A2aTask, A2aTaskStatus } from '@runyard/c
 import { isFields } from '../../http/fields.ts';
 import type { HistoryScope } from '../protocol/history-scope.ts';
 import { partsOfContent } from './content-parts.ts';
-import { isWholeAnswer } from './graph-wishes.ts';
+import { isWholeAnswer } from './graph-signals.ts';
 import { isAgent, lastAnswer, messagesIn, messagesOfTask, type StateMessage, toHistory } from './state-messages.ts';
 import { isWaiting, type TaskRecord } from './task-record.ts';
 

@@ -1,0 +1,4 @@
+/** Returns whether the JSON value is an object, and no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
