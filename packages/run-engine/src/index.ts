@@ -14,6 +14,7 @@ export { cancelLatencyHistogram, sweptCounter } from './metrics/sweep-metrics.ts
 export type { ClaimOptions, RunSelection } from './runs/claim-runs.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';
+export { isInScope, type Scope } from './scope.ts';
 export { type ApiServer, ApiServers, REGISTER_EVERY_MS } from './servers/api-servers.ts';
 export { TASK_CANCELED } from './tasks/cancel-waiting-task.ts';
 export { NEEDS_AUTH } from './tasks/needs-auth.ts';

@@ -17,12 +17,6 @@ export interface ErrorInfo {
   message: string;
 }
 
-/**
- * The rows that a caller may see: those whose metadata contain (`@>`) one of these objects. `[{}]` is every row, `[]` is
- * none.
- */
-export type Scope = readonly Readonly<Record<string, unknown>>[];
-
 /** The right to write one thread: stale as soon as another attempt, a cancel or a rollback has bumped the epoch. */
 export interface Fence {
   threadId: string;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../src/scope.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -44,6 +46,24 @@ describe('an accepted run', () => {
     expect(await fixture.rows('SELECT status, metadata FROM thread WHERE thread_id = $1', [threadId])).toEqual([
       { status: 'busy', metadata: { owner: 'me', graph_id: 'agent', assistant_id: threadId } },
     ]);
+  });
+
+  it('finds and creates no thread outside of the scope of its creator, by the metadata as they are stored', async () => {
+    const { engine, rows, close } = await openEngine({ cipher: createDataCipher('k'.repeat(32), 'secret_owner') });
+    const create = async (owner: Record<string, unknown>, threadScope: Scope) => {
+      const run = aRun({ threadId: randomUUID(), ifThreadMissing: 'create', threadMetadata: owner, threadScope });
+      const created = await engine.createRun(run).catch((error: { status: number }) => error.status);
+      return { created, threads: await rows('SELECT thread_id FROM thread WHERE thread_id = $1', [run.threadId]), run };
+    };
+    const { created, run } = await create({ owner: 'ada' }, [{ owner: 'ada' }]);
+    expect(created).toMatchObject({ run: { runId: run.runId } });
+    const again = { ...run, runId: aRun().runId };
+    await expect(engine.createRun({ ...again, threadScope: [{ owner: 'bob' }] })).rejects.toMatchObject({ status: 404 });
+    await expect(engine.createRun(again)).resolves.toMatchObject({ run: { runId: again.runId } });
+    expect(await create({ owner: 'ada' }, [{ owner: 'bob' }])).toMatchObject({ created: 404, threads: [] });
+    const encrypted = await create({ secret_owner: 'ada' }, [{ secret_owner: 'ada' }]);
+    expect(encrypted).toMatchObject({ created: 404, threads: [] });
+    await close();
   });
 
   it('without a thread has a fence and no thread row, unless the thread is kept', async () => {

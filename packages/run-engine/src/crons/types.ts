@@ -1,6 +1,6 @@
 import type { EncryptionError } from '@runyard/encryption';
 import type { AcceptedRun, CancelledRun, RunRecord } from '../runs/types.ts';
-import type { Scope } from '../types.ts';
+import type { Scope } from '../scope.ts';
 
 /** Creates runs at the times of a schedule. */
 export interface CronRecord {
@@ -55,7 +55,10 @@ export interface DueCron extends CronRecord {
 export interface FireCrons {
   /** A cron whose assistant uses another graph waits for a process that has it. */
   graphIds: readonly string[];
-  /** Makes the run of a slot. An error is the cron's fault: its slot passes without a run. */
+  /**
+   * Makes the run of a slot. An error is the cron's fault: its slot passes without a run. An EncryptionError or
+   * EncryptionUnavailableError may pass: the slot stays due.
+   */
   toRun(cron: DueCron): AcceptedRun;
 }
 
@@ -63,9 +66,11 @@ export interface FireCrons {
 export interface FiredSlot {
   cronId: string;
   slot: Date;
-  /** Absent: no run was created; `refusal` says why, unless the slot had its run already. */
+  /** Absent: no run was created; `refusal` or `postponement` says why, unless the slot had its run already. */
   run?: RunRecord;
   refusal?: Error;
+  /** Why the slot stays due: this process fires it again a minute later, and another one may sooner. */
+  postponement?: Error;
   /** Runs of the cron's thread that were cancelled for the new run. */
   cancelled: CancelledRun[];
 }

@@ -4,7 +4,8 @@ import type { EngineWrites } from '../engine-writes.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { resetThreadStatus } from '../threads/reset-thread-status.ts';
-import type { CancelAction, Scope } from '../types.ts';
+import type { Scope } from '../scope.ts';
+import type { CancelAction } from '../types.ts';
 import { endCancelledRuns } from './end-cancelled-runs.ts';
 import type { CancelledRun, CancelSelection } from './types.ts';
 

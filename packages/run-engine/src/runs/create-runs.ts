@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import { isInScope } from '../scope.ts';
 import { insertPushConfigs } from '../tasks/store-push-configs.ts';
 import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { FENCES_OF_NEW_THREADS, removeLeftovers } from '../threads/leftovers.ts';
@@ -171,13 +172,19 @@ async function lockOrCreateThreads(
   const named = batch.filter((item) => !item.isStateless);
   const { locked: existing, held } = await lockNamedThreads(client, named);
   const missing = named.filter(
-    ({ threadId, ifThreadMissing }) => ifThreadMissing === 'create' && !existing.has(threadId) && !held.has(threadId),
+    (item) => mayCreateThread(item) && !existing.has(item.threadId) && !held.has(item.threadId),
   );
   const own = batch.filter((item) => item.isStateless && item.keepsThread);
+  const found = named.filter(({ threadId }) => existing.has(threadId));
+  for (const threadId of await findThreadsOutOfScope(client, found)) existing.delete(threadId);
   const made = new Set(await createThreads(client, [...own, ...missing], threadTtl));
   for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
-  for (const threadId of await findThreadsOutOfScope(client, named)) existing.delete(threadId);
   return { existing, held };
+}
+
+/** A thread that its creator could not see is not created: the scope reads the metadata as they are stored. */
+function mayCreateThread({ ifThreadMissing, threadScope, storedThreadMetadata }: EncodedRun): boolean {
+  return ifThreadMissing === 'create' && (threadScope === undefined || isInScope(storedThreadMetadata, threadScope));
 }
 
 /** Takes the ids that callers chose for stateless runs. Returns those that nothing else has. */
@@ -202,10 +209,7 @@ function lockNamedThreads(client: pg.ClientBase, named: EncodedRun[]): ReturnTyp
   );
 }
 
-/**
- * Returns threads outside of the scope. It must be called under the lock: another caller may have created a thread just
- * before.
- */
+/** Returns existing threads outside of the scope, which must be locked: their metadata may change. */
 async function findThreadsOutOfScope(client: pg.ClientBase, items: EncodedRun[]): Promise<string[]> {
   const scoped = items.filter((item) => item.threadScope !== undefined);
   if (scoped.length === 0) return [];

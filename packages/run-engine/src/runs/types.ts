@@ -1,6 +1,7 @@
 /** Runs, from their creation to their end. */
 
 import type { EncryptionError, EncryptionScope } from '@runyard/encryption';
+import type { Scope } from '../scope.ts';
 import type { PushConfig } from '../tasks/types.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   KeyedCreation,
   MultitaskStrategy,
   RunStatus,
-  Scope,
   ThreadStatus,
 } from '../types.ts';
 import type { WebhookTarget } from '../webhooks/types.ts';
@@ -148,8 +148,16 @@ export interface ClaimedRun {
    */
   lostForMs: number | null;
   createdAt: Date;
-  /** The run works in it: all it writes is encrypted as the run itself is. Default: none. */
+  /** The run works in it: all it writes is encrypted in the context of the run itself. Default: none. */
   inScope?: EncryptionScope;
+}
+
+/** A claimed run that is not decrypted yet: it waits for handlers of the project. */
+export interface DelayedRun {
+  runId: string;
+  fence: Fence;
+  /** Resolves without a run when that was released. Never rejects. */
+  run: Promise<ClaimedRun | undefined>;
 }
 
 export interface FinishRun {

@@ -1,6 +1,7 @@
 /** Threads and their state. */
 
-import type { ErrorInfo, Fence, Scope, ThreadStatus } from '../types.ts';
+import type { Scope } from '../scope.ts';
+import type { ErrorInfo, Fence, ThreadStatus } from '../types.ts';
 
 export interface ThreadRecord {
   threadId: string;

@@ -1,22 +1,17 @@
-import type { Scope } from '@runyard/run-engine';
+import { isInScope, type Scope } from '@runyard/run-engine';
 import { ForbiddenError } from '@runyard/service-kit';
 
 /**
  * The rows that a caller may see: those whose metadata contain one of these objects, `[{}]` for all and `[]` for none.
  * It is a parameter of every store call, so that a query without it does not compile.
  */
-export type { Scope };
+export { isInScope, type Scope };
 
 export const UNRESTRICTED: Scope = [{}];
 
 /** Returns whether some rows may be hidden from the caller. */
 export function isRestricted(scope: Scope): boolean {
   return !scope.some((part) => Object.keys(part).length === 0);
-}
-
-/** Returns whether the caller may see what has these metadata. */
-export function isInScope(metadata: Readonly<Record<string, unknown>>, scope: Scope): boolean {
-  return scope.some((part) => Object.entries(part).every(([name, wanted]) => contains(metadata[name], wanted)));
 }
 
 /**
@@ -49,10 +44,4 @@ export function outOfScope(): ForbiddenError {
 export function withoutScopeFields(metadata: Record<string, unknown>, scope: Scope): Record<string, unknown> {
   const deciding = new Set(scope.flatMap((part) => Object.keys(part)));
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !deciding.has(name)));
-}
-
-/** Returns what `@>` returns, for parts that are lists of plain values, or plain values. */
-function contains(value: unknown, wanted: unknown): boolean {
-  if (!Array.isArray(wanted)) return value === wanted;
-  return Array.isArray(value) && wanted.every((each) => value.includes(each));
 }
