@@ -17,7 +17,8 @@ import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { httpJsonRoutes } from './bindings/http-json.ts';
 import { jsonRpcRoute } from './bindings/json-rpc.ts';
-import { v03HttpRoutes } from './bindings/v03-http.ts';
+import { restRoutes } from './bindings/rest-routes.ts';
+import { V03_HTTP, V03_HTTP_ROUTES } from './bindings/v03-http.ts';
 import { AgentCards } from './cards/agent-cards.ts';
 import { cardRoutes } from './cards/card-routes.ts';
 import { CardSigner } from './cards/card-signer.ts';
@@ -92,8 +93,8 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
     routes: [
       ...cardRoutes(cards, guard),
       jsonRpcRoute(methods, open, guard),
-      ...httpJsonRoutes(methods, taskMethods, open, guard),
-      ...v03HttpRoutes(methods, open, guard),
+      ...httpJsonRoutes({ methods, tasks: taskMethods, open, guard }),
+      ...restRoutes(V03_HTTP, V03_HTTP_ROUTES, { methods, open, guard }),
     ],
   };
 }

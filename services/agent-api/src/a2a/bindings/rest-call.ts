@@ -83,6 +83,10 @@ export function queryOf({ raw }: RestRequest): Fields {
   return at < 0 ? {} : camelKeys(Object.fromEntries(new URLSearchParams(raw.url.slice(at + 1))));
 }
 
+export function getOf(req: RestRequest): Fields {
+  return { ...queryOf(req), id: req.params.task_id };
+}
+
 /** A query may name a tenant. */
 export function taskOf(req: RestRequest): Fields {
   return { tenant: queryOf(req).tenant, id: req.params.task_id };

@@ -14,7 +14,11 @@ export function toV03Task({ id, contextId, status, artifacts, history }: A2aTask
   };
 }
 
-/** The event after which the stream ends is `final`. */
+/** Returns whether a stream ends with the event of this status, which is `final` then. */
+export function endsStream({ state }: A2aTask['status']): boolean {
+  return state !== 'TASK_STATE_SUBMITTED' && state !== 'TASK_STATE_WORKING';
+}
+
 export function toV03Event(event: A2aStreamEvent): Form {
   if (event.task) return toV03Task(event.task);
   if (event.message) return toV03Message(event.message);
@@ -23,8 +27,7 @@ export function toV03Event(event: A2aStreamEvent): Form {
     return { kind: 'artifact-update', taskId, contextId, artifact: toV03Artifact(artifact), append, lastChunk };
   }
   const { taskId, contextId, status } = event.statusUpdate!;
-  const isFinal = status.state !== 'TASK_STATE_SUBMITTED' && status.state !== 'TASK_STATE_WORKING';
-  return { kind: 'status-update', taskId, contextId, status: toV03Status(status), final: isFinal };
+  return { kind: 'status-update', taskId, contextId, status: toV03Status(status), final: endsStream(status) };
 }
 
 export function toV03Message(message: A2aMessage): Form {

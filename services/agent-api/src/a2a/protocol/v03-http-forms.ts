@@ -1,4 +1,5 @@
 import type { A2aArtifact, A2aMessage, A2aPart, A2aPushConfig, A2aStreamEvent, A2aTask } from '@runyard/contracts';
+import { endsStream, toV03PushConfig } from './v03-forms.ts';
 
 /**
  * The forms that A2A 0.3 has over HTTP, made from those of 1.0: the JSON of its protocol buffers. Clients that parse
@@ -36,31 +37,17 @@ export function toV03HttpMessage({
   };
 }
 
-/** The event after which the stream ends is `final`. */
 export function toV03HttpEvent({ task, message, statusUpdate, artifactUpdate }: A2aStreamEvent): Form {
   if (task) return { task: toV03HttpTask(task) };
   if (message) return { message: toV03HttpMessage(message) };
   if (artifactUpdate) return { artifactUpdate: { ...artifactUpdate, artifact: toArtifact(artifactUpdate.artifact) } };
   const { taskId, contextId, status } = statusUpdate!;
-  const isFinal = status.state !== 'TASK_STATE_SUBMITTED' && status.state !== 'TASK_STATE_WORKING';
-  return { statusUpdate: { taskId, contextId, status: toStatus(status), ...(isFinal && { final: true }) } };
+  return { statusUpdate: { taskId, contextId, status: toStatus(status), ...(endsStream(status) && { final: true }) } };
 }
 
-export function toV03HttpPushConfig({ taskId, id, url, token, authentication }: A2aPushConfig): Form {
-  return {
-    name: `tasks/${taskId}/pushNotificationConfigs/${id}`,
-    pushNotificationConfig: {
-      id,
-      url,
-      ...(token !== undefined && { token }),
-      ...(authentication && {
-        authentication: {
-          schemes: [authentication.scheme],
-          ...(authentication.credentials !== undefined && { credentials: authentication.credentials }),
-        },
-      }),
-    },
-  };
+export function toV03HttpPushConfig(config: A2aPushConfig): Form {
+  const { pushNotificationConfig } = toV03PushConfig(config);
+  return { name: `tasks/${config.taskId}/pushNotificationConfigs/${config.id}`, pushNotificationConfig };
 }
 
 function toStatus({ state, message, timestamp }: A2aTask['status']): Form {
