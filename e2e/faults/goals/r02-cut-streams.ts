@@ -2,12 +2,13 @@ import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { anySignal, type FollowedEvent, followStream } from '../bench/event-follower.ts';
-import { BenchGateway } from '../bench/gateway.ts';
+import type { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import { killParts } from '../bench/kill-parts.ts';
 import { SdkStreams } from '../bench/sdk-streams.ts';
 import { StreamClients } from '../bench/stream-clients.ts';
 import { findEventFaults, StreamUnion } from '../bench/stream-union.ts';
+import { startStreamingDeployment } from '../bench/streaming-deployment.ts';
 
 const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 6, sleepMs: 250, events: 12, bytes: 100 };
@@ -18,21 +19,7 @@ export const goal: Goal = {
     'A stream goes on without an event missing or repeated, whoever was killed and however often clients were cut.',
   isFast: true,
   async run(bench) {
-    const deployment = await bench.deployment({
-      agentApis: 2,
-      workers: 2,
-      bus: 'redis',
-      env: {
-        // The lease is the default one, except where time is short.
-        ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: '2' }),
-        N_JOBS_PER_WORKER: '40',
-        // The streams are compared at the end, and must still be kept then.
-        RESUMABLE_STREAM_TTL_SECONDS: '600',
-        BG_JOB_MAX_RETRIES: '100',
-      },
-    });
-    const gateway = await BenchGateway.start(deployment, bench.servers);
-    bench.onClose(() => gateway.close());
+    const { deployment, gateway } = await startStreamingDeployment(bench);
     await streamUnderKills(bench, deployment, gateway);
     if (bench.tier === 'full') await emptyRedis(bench, deployment);
   },

@@ -4,7 +4,7 @@ import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import { describeThreads } from '../bench/describe-threads.ts';
-import { BenchGateway } from '../bench/gateway.ts';
+import type { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import { killParts } from '../bench/kill-parts.ts';
 import { EventClients } from '../bench/protocol/event-clients.ts';
@@ -12,6 +12,7 @@ import { connectBySse, connectByWebSocket } from '../bench/protocol/event-connec
 import { EventUnion } from '../bench/protocol/event-union.ts';
 import { startRun } from '../bench/protocol/start-run.ts';
 import { findEventFaults } from '../bench/stream-union.ts';
+import { startStreamingDeployment } from '../bench/streaming-deployment.ts';
 
 const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 4, sleepMs: 200, events: 8, bytes: 100 };
@@ -29,21 +30,7 @@ export const goal: Goal = {
     'Events of version 2 come once each over server-sent events and websockets, whoever was killed and however often clients were cut, and their ids never repeat on a thread.',
   isFast: true,
   async run(bench) {
-    const deployment = await bench.deployment({
-      agentApis: 2,
-      workers: 2,
-      bus: 'redis',
-      env: {
-        // The lease is the default one, except where time is short.
-        ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: '2' }),
-        N_JOBS_PER_WORKER: '40',
-        // The streams are compared at the end, and must still be kept then.
-        RESUMABLE_STREAM_TTL_SECONDS: '600',
-        BG_JOB_MAX_RETRIES: '100',
-      },
-    });
-    const gateway = await BenchGateway.start(deployment, bench.servers);
-    bench.onClose(() => gateway.close());
+    const { deployment, gateway } = await startStreamingDeployment(bench);
     await followUnderKills(bench, deployment, gateway);
     if (bench.tier === 'full') await emptyRedis(bench, deployment);
   },
