@@ -8,6 +8,16 @@ const received: unknown[] = [];
 
 export const app = new Hono()
   .get('/custom/who', (c) => c.json({ auth: c.get('auth' as never) ?? null, headers: c.req.header() }))
+  // The project's code asks its own server, for the user where it passes on whose credentials it got.
+  .get('/custom/threads', async (c) => {
+    const own = (globalThis as unknown as Record<symbol, typeof fetch>)[
+      Symbol.for('langgraph_api:fetch')
+    ] as typeof fetch;
+    const authorization = c.req.query('for') === 'user' && c.req.header('authorization');
+    const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+    const found = await own('/threads/search', { method: 'POST', headers, body: JSON.stringify({ limit: 1000 }) });
+    return c.json(await found.json(), found.status as 200);
+  })
   .post('/noauth', async (c) => {
     received.push({ auth: c.get('auth' as never) ?? null, body: await c.req.json() });
     return c.body(null, 204);

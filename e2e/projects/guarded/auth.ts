@@ -1,6 +1,6 @@
 /**
  * Lets in three people by their bearer tokens, and shows each what they made alone. A test chooses by headers what the
- * handlers do instead: `x-act`, for the event in `x-on` or for all.
+ * handlers do instead: `x-act`, for the event in `x-on` or for all; `x-may-not` has ids.
  */
 import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 
@@ -9,7 +9,7 @@ const PEOPLE: ReadonlySet<string> = new Set(['ada', 'bob', 'eve']);
 interface Asked {
   event: string;
   value: Record<string, unknown>;
-  user: { identity: string; act?: string | null; on?: string | null };
+  user: { identity: string; act?: string | null; on?: string | null; mayNot?: string | null };
 }
 
 export const auth = new Auth()
@@ -18,11 +18,11 @@ export const auth = new Auth()
     if (!PEOPLE.has(name)) {
       throw new HTTPException(401, { message: 'Who are you?', headers: { 'www-authenticate': 'Bearer' } });
     }
-    const [act, on] = [headers.get('x-act'), headers.get('x-on')];
+    const [act, on, mayNot] = [headers.get('x-act'), headers.get('x-on'), headers.get('x-may-not')];
     if (act === 'no-user') return 7 as never;
     if (act === 'lost-directory') throw new Error('the directory of people is away');
     const identity = act === 'no-identity' ? '' : name;
-    return { identity, permissions: [`be:${name}`], display_name: name, secret: `secret of ${name}`, act, on };
+    return { identity, permissions: [`be:${name}`], display_name: name, secret: `secret of ${name}`, act, on, mayNot };
   })
   .on('*', decideBy(ownByMetadata))
   .on('store', decideBy(ownByNamespace))
@@ -54,6 +54,8 @@ function ownByNamespace({ value, user }: Asked): undefined {
   value.namespace = [user.identity, ...((value.namespace as string[] | undefined) ?? [])];
 }
 
+const isNamed = ({ mayNot }: Asked['user'], id: unknown) => (mayNot ?? '').split(',').includes(String(id));
+
 const ACTS: Record<string, (asked: Asked) => unknown> = {
   deny: () => false,
   refuse: () => {
@@ -78,4 +80,20 @@ const ACTS: Record<string, (asked: Asked) => unknown> = {
     return ownByMetadata(asked);
   },
   everything: () => ({}),
+  /** Decide by ids alone, without a filter: all but those that `x-may-not` names. */
+  'other-threads': ({ value, user }) => ![value.thread_id, value.thread_ids].flat().some((id) => isNamed(user, id)),
+  'other-assistants': ({ value, user }) => {
+    const { assistant_id } = (value.payload ?? value) as { assistant_id?: unknown };
+    return !isNamed(user, assistant_id);
+  },
+  /** Relies on metadata that are there, as code for other servers does. */
+  'own-metadata': ({ value, user }) => {
+    (value.metadata as Record<string, unknown>).owner = user.identity;
+    return { owner: user.identity };
+  },
+  /** Says what every run of a user has. */
+  'own-context': ({ value, user }) => {
+    const kwargs = value.kwargs as { context?: object } | undefined;
+    if (kwargs) kwargs.context = { ...kwargs.context, tenant: user.identity };
+  },
 };

@@ -21,10 +21,13 @@ import type { RequireRun } from './access/require-run.ts';
 import { UNRESTRICTED } from './access/scope.ts';
 import { openAgUi } from './ag-ui/open-ag-ui.ts';
 import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
+import { askedEvents } from './auth/auth-events.ts';
 import { openUsers } from './auth/open-users.ts';
 import { type GuardedOperation, RouteGuard } from './auth/route-guard.ts';
 import { StreamRights } from './auth/stream-rights.ts';
+import { openSubjects } from './auth/subjects.ts';
 import { reportUncoveredEvents } from './auth/uncovered-events.ts';
+import { hasUserCredentials } from './auth/user-credentials.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
@@ -65,9 +68,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, cipher, encryption, loopback, host } = served;
-  const users = openUsers(project, host, callers);
+  const users = openUsers(project, host, config.RUNYARD_AUTH === 'none' ? undefined : callers);
   const hasUsers = users !== undefined;
-  const guard = new RouteGuard(users?.authorizer);
+  const guard = new RouteGuard(users && { authorizer: users.authorizer, subjects: openSubjects(() => pool) });
   const ui = openUi(served, config, context, guard);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
@@ -272,7 +275,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   registerDeploymentMetrics(metrics, { engine, pool, redis, open, webSockets: protocolSockets });
 
   await served.loaded;
-  if (users) reportUncoveredEvents(await users.authorizer.load(), logger);
+  if (users) reportUncoveredEvents(await users.authorizer.load(), askedEvents(http.customRoutes), logger);
   await ui.bundled;
   await retryStartStep(() => store.start(), context);
   const readiness: ReadinessChecks = http.skipsChecks
@@ -301,7 +304,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     config,
     context,
     settings: http,
-    principal: loopback.wrapVerifier(users?.verifier ?? callers),
+    principal: users
+      ? loopback.wrapVerifier(users.verifier, hasUserCredentials(environment))
+      : loopback.wrapVerifier(callers),
     authorizer: users?.authorizer,
     served,
     readiness,

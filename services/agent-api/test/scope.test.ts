@@ -6,7 +6,6 @@ import { AGENT_SERVER_OPERATIONS, type AgUiInput, HANDOFF_HEADER } from '@runyar
 import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { A2aError } from '../src/a2a/protocol/a2a-error.ts';
-import type { Sender } from '../src/a2a/tasks/message-sender.ts';
 import { readSendRequest } from '../src/a2a/tasks/send-request.ts';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
 import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
@@ -73,14 +72,17 @@ const COMMANDS = [
 
 /** Makes a task of Ada's that waits for input. */
 async function askForInput(contextId: string): Promise<string> {
-  const assistant = await services.assistants.find(ADA, 'echo');
-  const { taskId } = await services.messages.send(senderOf(ADA), assistant, message({ contextId }));
+  const { taskId } = await sendWithin(ADA, { contextId });
   await services.askInRuns({ id: 'i', value: 'Really?' });
   return taskId;
 }
-const senderOf = (scope: Scope): Sender => ({ readScope: scope, origin: on(scope), metadata: {}, version: '1.0' });
-const message = (more: object) =>
-  readSendRequest({ message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }], ...more } });
+
+async function sendWithin(scope: Scope, more: object) {
+  const assistant = await services.assistants.find(scope, 'echo');
+  const request = readSendRequest({ message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }], ...more } });
+  const plan = await services.messages.plan(assistant, request);
+  return services.messages.send({ origin: on(scope), version: '1.0' }, assistant, plan);
+}
 
 type Act = (scope: Scope, its: Things) => Promise<unknown>;
 
@@ -285,8 +287,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   ],
   [
     ['callA2a', 'sendA2aMessage', 'streamA2aMessage', 'sendA2aMessageV03', 'streamA2aMessageV03'],
-    async (scope, { taskId }) =>
-      services.messages.send(senderOf(scope), await services.assistants.find(scope, 'echo'), message({ taskId })),
+    (scope, { taskId }) => sendWithin(scope, { taskId }),
     404,
   ],
   [['runAgUi'], (scope, { threadId }) => services.agUiWithin(scope).start(...shownOn(threadId)), 404],
@@ -493,6 +494,27 @@ it('a version from before an assistant changed its owner does not give it back',
   await assistants.patch(UNRESTRICTED, assistantId, { metadata: { owner: 'bob' } });
   expect(await outcome(assistants.setLatest(BOB, assistantId, 1))).toBe(404);
   expect(await assistants.setLatest(BOB, assistantId, 2)).toMatchObject({ metadata: { owner: 'bob' } });
+});
+
+it('versions from before an assistant changed its owner are hidden from the new owner', async () => {
+  const { assistants } = services;
+  const { assistantId } = things;
+  await assistants.patch(ADA, assistantId, { config: { configurable: { key: "Ada's" } } });
+  await assistants.patch(UNRESTRICTED, assistantId, { metadata: { owner: 'bob' }, config: {} });
+  const versionsFor = async (scope: Scope, page = {}) =>
+    (await assistants.listVersions(scope, assistantId, page)).map(({ version }) => version);
+  expect(await versionsFor(BOB)).toEqual([3]);
+  expect(await versionsFor(BOB, { metadata: { owner: 'ada' } })).toEqual([]);
+  expect(await versionsFor([...ADA, ...BOB], { limit: 2 })).toEqual([3, 2]);
+  expect(await versionsFor(UNRESTRICTED)).toEqual([3, 2, 1]);
+});
+
+it('every version of a default assistant is for all', async () => {
+  const { assistants, echo } = services;
+  await assistants.patch(UNRESTRICTED, echo, { metadata: { mark: things.mark } });
+  const all = await assistants.listVersions(UNRESTRICTED, echo, {});
+  expect(all.length).toBeGreaterThan(1);
+  expect(await assistants.listVersions(BOB, echo, {})).toEqual(all);
 });
 
 describe('runs in flight', () => {

@@ -155,6 +155,25 @@ it.each(EACH_ROW)('%s is refused when the handler of any of its events says so',
   }
 });
 
+/** The operations about a thread, however they name it. */
+const ABOUT_THREADS = EACH_ROW.filter(
+  ([operationId, { events }]) =>
+    events.some((event) => /^threads:(read|update|delete|create_run)$/.test(event)) &&
+    // Runs and crons without a thread, and a name that is the caller's own.
+    !/^(create|stream|wait)Stateless|RunBatch$|^createCron$|^joinAgUi$/.test(operationId),
+);
+
+it.each(ABOUT_THREADS)('%s shows handlers the thread, in lower case, also where its path does not', async (id, row) => {
+  const threads = [its.threadId, its.busyThreadId, its.spareThreadId, its.contextId];
+  const byIds = { ...BOB, 'x-act': 'other-threads', 'x-may-not': threads.join() };
+  const asked = row.ask(its);
+  const inUpperCase = JSON.stringify(asked).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, (uuid) => uuid.toUpperCase());
+  for (const each of [asked, JSON.parse(inUpperCase) as Asked]) {
+    const { status, body } = await ask(id, each, byIds);
+    expect([status, body]).toMatchObject([403, { detail: 'Forbidden' }]);
+  }
+});
+
 describe('beyond single requests', () => {
   it('lists, counts and searches without a condition show each user its own alone', async () => {
     const theirs = await makeThings(BOB);

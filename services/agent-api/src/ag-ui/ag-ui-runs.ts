@@ -1,4 +1,4 @@
-import { type AgUiInput, RunCreateStateful, validatorOf } from '@runyard/contracts';
+import type { AgUiInput } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { RunRecord } from '@runyard/run-engine';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
@@ -6,12 +6,12 @@ import type { MessageSupport } from '../a2a/tasks/message-support.ts';
 import { isRestricted, UNRESTRICTED } from '../access/scope.ts';
 import type { AssistantRecord } from '../assistants/assistant-record.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
-import { AuthValueError } from '../auth/ask-about-request.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { userOf } from '../auth/user-caller.ts';
 import { STREAM_MODES } from '../event-protocol/run-commands.ts';
 import { type Fields, isFields } from '../http/fields.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
+import { type AskedRun, askAboutRun } from '../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../runs/accepted-run.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
 import type { RunRequest } from '../runs/run-arguments.ts';
@@ -65,7 +65,6 @@ type Asked = 'assistants:read' | 'threads:read' | 'threads:create_run';
 
 const MISSING = 'Thread or run not found';
 const RUN_FIELDS: Partial<RunRequest> = {
-  if_not_exists: 'create',
   stream_mode: STREAM_MODES,
   stream_subgraphs: true,
   stream_resumable: true,
@@ -152,8 +151,10 @@ export class AgUiRuns {
       values: valuesOf(thread),
       keys: await this.#inputKeys(assistant),
     });
-    const request = requestOf(plan, call, threadId);
-    const { scope, value } = await this.#ask(call, 'threads:create_run', shown(request, assistant, threadId));
+    const { scope, run } = await askAboutRun(({ event, value }) => this.#ask(call, event, value), {
+      run: runOf(plan, call, { assistant, threadId }),
+      threadId,
+    });
     if (thread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
       throw new NotFoundError(MISSING);
     }
@@ -167,7 +168,7 @@ export class AgUiRuns {
     };
     const { runId } = await runs.create(
       origin,
-      { ...changed(request, value), ...RUN_FIELDS, assistant_id: assistant.assistantId },
+      { ...run, ...RUN_FIELDS },
       keyed && { request: keyed, answerOf: locationOf },
     );
     return { kind: 'run', run: { threadId, runId, isEnded: false } };
@@ -206,33 +207,12 @@ function valuesOf(thread: StoredThread | undefined): unknown {
 }
 
 /** Returns the run that a plan asks for. The thread remembers the name by which its client knows it. */
-function requestOf(plan: RunPlan, call: AgUiCall, threadId: string): Partial<RunRequest> {
+function runOf(
+  plan: RunPlan,
+  call: AgUiCall,
+  { assistant, threadId }: { assistant: AssistantRecord; threadId: string },
+): AskedRun {
   const metadata = call.threadId.toLowerCase() === threadId ? {} : { ag_ui_thread_id: call.threadId };
-  return { ...(plan.kind === 'run' && plan.request), metadata };
-}
-
-/** Returns a run as handlers see those of other operations. */
-function shown({ metadata, ...run }: Partial<RunRequest>, { assistantId }: AssistantRecord, threadId: string): Fields {
-  const { multitask_strategy, ...kwargs } = run;
-  return {
-    thread_id: threadId,
-    assistant_id: assistantId,
-    if_not_exists: 'create',
-    ...(multitask_strategy && { multitask_strategy }),
-    metadata,
-    kwargs,
-  };
-}
-
-const checkRun = validatorOf(RunCreateStateful);
-
-/** Returns the run as the project's handler left it. @throws AuthValueError */
-function changed(request: Partial<RunRequest>, { metadata, kwargs }: Fields): Partial<RunRequest> {
-  const left = { ...request, ...(isFields(kwargs) && kwargs), ...(isFields(metadata) && { metadata }) };
-  const result = checkRun({ ...left, assistant_id: '' });
-  if (result.ok) return left;
-  throw new AuthValueError(
-    'runAgUi',
-    result.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '),
-  );
+  const request = plan.kind === 'run' ? plan.request : {};
+  return { ...request, assistant_id: assistant.assistantId, if_not_exists: 'create', metadata };
 }

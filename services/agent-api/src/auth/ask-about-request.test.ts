@@ -1,4 +1,11 @@
-import { createRunBatch, createThread, HANDOFF_HEADER, patchThread, pruneThreads } from '@runyard/contracts';
+import {
+  createRunBatch,
+  createStatelessRun,
+  createThread,
+  HANDOFF_HEADER,
+  patchThread,
+  pruneThreads,
+} from '@runyard/contracts';
 import { ForbiddenError, type HandlerRequest } from '@runyard/service-kit';
 import { describe, expect, it, vi } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';
@@ -8,6 +15,7 @@ import type { Authorizer } from './authorizer.ts';
 import * as questions from './operation-questions.ts';
 import type { Question, RequestParts } from './question.ts';
 import { RouteGuard } from './route-guard.ts';
+import type { Subjects } from './subjects.ts';
 
 const ID = '01a1c7de-8c1b-7c3e-9d52-0a4c8d7e1f20';
 const SCOPE = [{ owner: 'ada' }];
@@ -21,7 +29,8 @@ function guardWith(answer: Answer) {
     const left = answer(changed, event) ?? changed;
     return { scope: SCOPE, value: JSON.stringify(left) === JSON.stringify(value) ? value : left };
   });
-  return { authorize, guard: new RouteGuard({ authorize } as unknown as Authorizer) };
+  const subjects: Subjects = { find: async () => ({ thread_id: ID, assistant_id: 'of-the-row' }) };
+  return { authorize, guard: new RouteGuard({ authorizer: { authorize } as unknown as Authorizer, subjects }) };
 }
 
 const requestOf = (parts: Partial<RequestParts> | { body: unknown[] }) =>
@@ -127,7 +136,7 @@ it('a run that may create its thread is shown so under one name', () => {
   const value = questions.CREATE_RUN.show(parts);
   expect(value).toMatchObject({ if_not_exists: 'create', kwargs: {} });
   const { body } = questions.CREATE_RUN.apply(parts, { ...value, if_not_exists: 'reject' });
-  expect(body).toEqual({ assistant_id: 'echo', if_not_exists: 'reject' });
+  expect(body).toEqual({ assistant_id: 'echo', if_not_exists: 'reject', metadata: {} });
 });
 
 describe('a guarded operation', () => {
@@ -150,6 +159,33 @@ describe('a guarded operation', () => {
     const body = { thread_id: ID, if_exists: 'do_nothing', metadata: { 'threads:create': true } };
     expect([request.body, scopes, asSent]).toEqual([body, [SCOPE, SCOPE], original]);
     expect(original.body).not.toHaveProperty('metadata');
+  });
+
+  it('asks at once, and again about what an earlier handler has changed', async () => {
+    const { guard, authorize } = guardWith((value, event) => {
+      if (event === 'threads:create_run') Object.assign(value, { assistant_id: 'other', metadata: { owner: 'ada' } });
+      else if (value.assistant_id !== 'other') throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
+    });
+    const handler = vi.fn(async () => undefined);
+    const asked = [questions.CREATE_RUN, questions.READ_ASSISTANT_OF_RUN] as const;
+    const bound = guard.bind(createStatelessRun, asked, handler);
+    await bound.handler(requestOf({ body: { assistant_id: 'echo' } }));
+    const [request, scopes] = handler.mock.calls[0] as unknown as [HandlerRequest, unknown];
+    expect(request.body).toMatchObject({ assistant_id: 'other', metadata: { owner: 'ada' } });
+    expect(scopes).toEqual([SCOPE, SCOPE]);
+    expect(authorize).toHaveBeenCalledTimes(3);
+    authorize.mockClear();
+    await bound.handler(requestOf({ body: { assistant_id: 'other' } }));
+    expect(authorize.mock.calls.map(([, event]) => event)).toEqual(['threads:create_run', 'assistants:read']);
+  });
+
+  it('refuses with the first refusal, whatever the others answer', async () => {
+    const { guard } = guardWith((_, event) => {
+      throw new ForbiddenError(event, { code: 'denied_by_project' });
+    });
+    const asked = [questions.CREATE_RUN, questions.READ_ASSISTANT_OF_RUN] as const;
+    const bound = guard.bind(createStatelessRun, asked, vi.fn());
+    await expect(bound.handler(requestOf({ body: { assistant_id: 'echo' } }))).rejects.toThrow('threads:create_run');
   });
 
   it('gets an empty scope for what it did not have to ask', async () => {

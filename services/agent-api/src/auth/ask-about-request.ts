@@ -1,10 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Operation, validatorOf } from '@runyard/contracts';
 import { ForbiddenError, type HandlerRequest } from '@runyard/service-kit';
 import { inSlices } from '../access/in-slices.ts';
 import type { Scope } from '../access/scope.ts';
+import type { Fields } from '../http/fields.ts';
 import { ProjectRefusalError } from './auth-answers.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Question, RequestParts } from './question.ts';
+import type { Subjects } from './subjects.ts';
+
+/** Where questions are asked. */
+export interface GuardParts {
+  authorizer: Pick<Authorizer, 'authorize'>;
+  subjects: Subjects;
+}
 
 /** A handler of the project left a value that the operation does not take. Nothing is done then. */
 export class AuthValueError extends Error {
@@ -24,16 +33,16 @@ interface Answered<Scopes> {
   scopes: Scopes;
 }
 
-/** Returns a function that asks about a request: the questions one after another, each about what the last left. */
+/** Returns a function that asks about a request: each question about what the handler of the one before left. */
 export function askAboutOne(
-  authorizer: Authorizer,
+  guard: GuardParts,
   operation: Operation,
   questions: readonly Question[],
 ): (original: HandlerRequest) => Promise<Answered<Scope[]>> {
   const validate = validatorOfParts(operation, questions);
   return async (original) => {
     const parts = partsOf(original, original.body);
-    const answer = await askAll(authorizer, questions, original, parts);
+    const answer = await askAll(guard, questions, original, parts);
     const request = answer.parts === parts ? original : withParts(original, validate(answer.parts));
     return { request, scopes: answer.scopes };
   };
@@ -41,14 +50,14 @@ export function askAboutOne(
 
 /** Returns a function that asks about each item of a request whose body is a list. */
 export function askAboutEach(
-  authorizer: Authorizer,
+  guard: GuardParts,
   operation: Operation,
   questions: readonly Question[],
 ): (original: HandlerRequest) => Promise<Answered<Scope[][]>> {
   const validate = validatorOfParts(operation, questions);
   return async (original) => {
     const items = (original.body as unknown[]).map((item) => partsOf(original, item));
-    const answers = await inSlices(items, (item) => askAll(authorizer, questions, original, item));
+    const answers = await inSlices(items, (item) => askAll(guard, questions, original, item));
     const scopes = answers.map((answer) => answer.scopes);
     if (answers.every(({ parts }, index) => parts === items[index])) return { request: original, scopes };
     const { params, query } = partsOf(original, undefined);
@@ -57,31 +66,52 @@ export function askAboutEach(
   };
 }
 
-/** Returns the same parts when no handler changed them. */
+/**
+ * Asks all questions at once, about the request as it came: what a handler changes is seldom what the next one is shown.
+ * A question about something that has changed is asked again. Returns the same parts when no handler changed them.
+ */
 async function askAll(
-  authorizer: Authorizer,
+  guard: GuardParts,
   questions: readonly Question[],
   { caller, headers }: HandlerRequest,
   parts: RequestParts,
 ): Promise<{ parts: RequestParts; scopes: Scope[] }> {
+  const { authorizer, subjects } = guard;
+  const ask = ({ event }: Question, value: Fields | undefined) => {
+    const answer = value && authorizer.authorize(caller, event, value);
+    // A refusal counts when it is the question's turn, if the question is still the same then.
+    answer?.catch(() => undefined);
+    return { value, answer };
+  };
+  const asked = await Promise.all(
+    questions.map(async (question) => ask(question, await shownBy(question, parts, subjects))),
+  );
   const scopes: Scope[] = [];
   let left = parts;
-  for (const question of questions) {
-    if (question.isNeeded && !question.isNeeded(left)) {
-      scopes.push(NOTHING);
-      continue;
-    }
-    const value = question.show(left);
+  for (const [index, question] of questions.entries()) {
+    let { value, answer } = asked[index]!;
+    const shown = left === parts ? value : await shownBy(question, left, subjects);
+    if (!isDeepStrictEqual(shown, value)) ({ value, answer } = ask(question, shown));
     try {
-      const answer = await authorizer.authorize(caller, question.event, value);
-      if (answer.value !== value) left = question.apply(left, answer.value);
-      scopes.push(answer.scope);
+      const given = await answer;
+      if (given && given.value !== value) left = question.apply(left, given.value);
+      scopes.push(given?.scope ?? NOTHING);
     } catch (error) {
       if (!isRefusal(error) || !question.toleratesRefusal?.(headers)) throw error;
       scopes.push(NOTHING);
     }
   }
   return { parts: left, scopes };
+}
+
+/** Returns what the question is about; undefined when the request does not need it. */
+async function shownBy(
+  { isNeeded, subject, show }: Question,
+  parts: RequestParts,
+  subjects: Subjects,
+): Promise<Fields | undefined> {
+  if (isNeeded && !isNeeded(parts)) return undefined;
+  return subject ? show(parts, await subjects.find(subject, parts.params)) : show(parts);
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,9 +1,11 @@
 import type { GraphHost, ProjectExport } from '@runyard/graph-host';
 import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
+import type { AssistantIds } from '../assistants/assistant-ids.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
-import { type AuthEvent, handlerNamesOf, type ROUTE_EVENT } from './auth-events.ts';
+import { type AskedEvent, handlerNamesOf } from './auth-events.ts';
 import { compileFilter } from './auth-filter.ts';
+import { withCanonicalIds } from './canonical-ids.ts';
 import { userOf } from './user-caller.ts';
 
 /** The scope of a caller, and the request as the project's handler left it. */
@@ -17,6 +19,7 @@ type AuthHost = Pick<GraphHost, 'loadAuth' | 'authorize'>;
 
 export interface AuthorizerOptions {
   source: ProjectExport;
+  assistants: Pick<AssistantIds, 'idOf'>;
   host: { requireRunning(): Promise<AuthHost> };
 }
 
@@ -34,26 +37,28 @@ export class Authorizer {
    * The project's own code is not asked about: it has the deployment's rights. Any other caller without a user is
    * refused, so that a way past authentication opens nothing.
    *
-   * @throws ProjectRefusalError, ForbiddenError, AuthFilterError, AuthHandlerError, UnavailableError
+   * @throws ProjectRefusalError, ForbiddenError, UnprocessableError for an assistant that cannot exist, AuthFilterError,
+   *   AuthHandlerError, UnavailableError
    */
   async authorize<Value extends Record<string, unknown>>(
     caller: Principal,
-    event: AuthEvent | typeof ROUTE_EVENT,
+    event: AskedEvent,
     value: Value,
   ): Promise<Authorized<Value>> {
     const user = userOf(caller);
     if (user === undefined && caller.kind === INTERNAL.kind) return { scope: UNRESTRICTED, value };
     if (user === undefined) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
-    const { source, host } = this.#options;
+    const { source, assistants, host } = this.#options;
     const running = await host.requireRunning();
     const handlers = await this.#handlersOf(running).catch(reportUnloaded);
     if (!handlerNamesOf(event).some((name) => handlers.has(name))) return { scope: UNRESTRICTED, value };
     const [resource, action] = event.split(':') as [string, string];
-    const answer = await askProject(() => running.authorize({ source, resource, action, user, value }));
+    const shown = withCanonicalIds(value, assistants);
+    const answer = await askProject(() => running.authorize({ source, resource, action, user, value: shown }));
     if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
     if (answer.kind === 'denied') throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
     const scope = answer.filter === null ? UNRESTRICTED : compileFilter(answer.filter);
-    return { scope, value: answer.value as Value };
+    return { scope, value: answer.value === shown ? value : (answer.value as Value) };
   }
 
   /** Loads the project's auth object and returns the names of its handlers. @throws GraphLoadError, UnavailableError */

@@ -1,5 +1,6 @@
 import type { Project } from '@runyard/graph-host';
 import type { PrincipalVerifier } from '@runyard/service-kit';
+import { AssistantIds } from '../assistants/assistant-ids.ts';
 import { Authorizer, type AuthorizerOptions } from './authorizer.ts';
 import { UserVerifier, type UserVerifierOptions } from './user-verifier.ts';
 
@@ -12,16 +13,17 @@ export interface ProjectUsers {
 /**
  * Opens the users of a project; undefined without `auth.path`.
  *
- * @param platform verifies callers of the platform, where the project lets them in
+ * @param platform verifies callers of the platform, where the project lets them in; undefined where nobody can
  */
 export function openUsers(
-  { auth, authSettings }: Pick<Project, 'auth' | 'authSettings'>,
+  { auth, authSettings, graphs }: Pick<Project, 'auth' | 'authSettings' | 'graphs'>,
   host: AuthorizerOptions['host'] & UserVerifierOptions['host'],
-  platform: PrincipalVerifier,
+  platform: PrincipalVerifier | undefined,
 ): ProjectUsers | undefined {
   if (auth === null) return undefined;
+  const assistants = new AssistantIds(graphs.map(({ graphId }) => graphId));
   return {
     verifier: new UserVerifier({ source: auth, settings: authSettings ?? {}, host, platform }),
-    authorizer: new Authorizer({ source: auth, host }),
+    authorizer: new Authorizer({ source: auth, assistants, host }),
   };
 }

@@ -4,16 +4,29 @@ import { parseNamespace } from '../http/namespace-query.ts';
 import { isSet } from '../http/query-flag.ts';
 import { isContinuing } from '../streams/continuation.ts';
 import type { AuthEvent } from './auth-events.ts';
-import { askAboutNested, askAboutPath, askAboutRequest, type Question, type RequestParts } from './question.ts';
+import {
+  askAboutNested,
+  askAboutPath,
+  askAboutRequest,
+  type Question,
+  type RequestParts,
+  withMetadata,
+} from './question.ts';
 
-export const CREATE_ASSISTANT = askAboutRequest('assistants:create');
+export const CREATE_ASSISTANT = withMetadata(askAboutRequest('assistants:create'));
 export const READ_ASSISTANT = askAboutPath('assistants:read');
 export const UPDATE_ASSISTANT = askAboutRequest('assistants:update');
 export const DELETE_ASSISTANT = askAboutRequest('assistants:delete');
 export const SEARCH_ASSISTANTS = askAboutRequest('assistants:search');
 
-export const CREATE_THREAD = askAboutRequest('threads:create');
+export const CREATE_THREAD = withMetadata(askAboutRequest('threads:create'));
 export const READ_THREAD = askAboutPath('threads:read');
+/** The thread of a run whose path does not name it. */
+export const READ_THREAD_OF_RUN: Question = {
+  ...READ_THREAD,
+  subject: 'run',
+  show: ({ params }, { thread_id = null } = {}) => ({ ...params, thread_id }),
+};
 export const UPDATE_THREAD = askAboutRequest('threads:update');
 export const DELETE_THREAD = askAboutPath('threads:delete');
 export const PRUNE_THREADS = askAboutRequest('threads:delete');
@@ -23,7 +36,7 @@ export const SEARCH_THREADS = askAboutRequest('threads:search');
 export const CREATE_COPY: Question = {
   event: 'threads:create',
   givenBody: ThreadCreate,
-  show: () => ({}),
+  show: () => ({ metadata: {} }),
   apply: (parts, { metadata }) => ({ ...parts, body: { metadata } }),
 };
 
@@ -52,7 +65,7 @@ export const READ_EXISTING_THREAD = readExisting('threads:read', 'thread_id');
 /** Fields of runs that the SDK does not type as `kwargs`. */
 const OUTSIDE_OF_RUN = ['assistant_id', 'metadata', 'multitask_strategy', 'if_not_exists', 'after_seconds'];
 const RUN = { inner: 'kwargs', outer: OUTSIDE_OF_RUN };
-const aboutRun = askAboutNested('threads:create_run', RUN);
+const aboutRun = withMetadata(askAboutNested('threads:create_run', RUN));
 
 /** Handlers know one of the two names under which a request may ask for a thread to be created. */
 export const CREATE_RUN: Question = {
@@ -78,10 +91,17 @@ export const CANCEL_ON_LEAVING: Question = {
   show: ({ params }) => ({ ...params, action: 'interrupt' }),
 };
 
+/** The same about a run whose path does not name its thread. */
+export const CANCEL_OF_RUN_ON_LEAVING: Question = {
+  ...CANCEL_ON_LEAVING,
+  subject: 'run',
+  show: ({ params }, { thread_id = null } = {}) => ({ ...params, thread_id, action: 'interrupt' }),
+};
+
 /** Fields of crons that say when they fire. */
 const OF_CRON_ALONE = ['schedule', 'timezone', 'end_time', 'enabled', 'is_enabled', 'on_run_completed'];
 const OUTSIDE_OF_CRON = [...OF_CRON_ALONE, 'metadata'];
-export const CREATE_CRON = askAboutNested('crons:create', { inner: 'payload', outer: OUTSIDE_OF_CRON });
+export const CREATE_CRON = withMetadata(askAboutNested('crons:create', { inner: 'payload', outer: OUTSIDE_OF_CRON }));
 
 /** Without the thread, which a change does not name. */
 const aboutCron = askAboutNested('crons:update', { inner: 'payload', outer: OUTSIDE_OF_CRON });
@@ -94,20 +114,24 @@ export const UPDATE_CRON: Question = {
 };
 
 /** The runs of a cron, as those who create them one by one ask. */
-export const CREATE_RUNS_OF_CRON = askAboutNested('threads:create_run', { ...RUN, hidden: OF_CRON_ALONE });
+export const CREATE_RUNS_OF_CRON = withMetadata(
+  askAboutNested('threads:create_run', { ...RUN, hidden: OF_CRON_ALONE }),
+);
 
 /** Returns whether a change of a cron says what its runs do, and not only when. */
 export function changesRuns({ body = {} }: Pick<RequestParts, 'body'>): boolean {
   return Object.keys(body).some((name) => !OUTSIDE_OF_CRON.includes(name));
 }
 
-export const CHANGE_RUNS_OF_CRON: Question = { ...CREATE_RUNS_OF_CRON, isNeeded: changesRuns };
+/** The runs of a cron that is changed: on its thread, if it has one. */
+export const CHANGE_RUNS_OF_CRON: Question = { ...CREATE_RUNS_OF_CRON, subject: 'cron', isNeeded: changesRuns };
 
-/** The handler is not told which assistant: the cron alone knows it, and is not read before. */
+/** The assistant of a cron that is changed: the cron alone knows it. */
 export const READ_ASSISTANT_OF_CRON: Question = {
   event: 'assistants:read',
+  subject: 'cron',
   isNeeded: changesRuns,
-  show: () => ({}),
+  show: (_, { assistant_id } = {}) => ({ assistant_id }),
   apply: (parts) => parts,
 };
 

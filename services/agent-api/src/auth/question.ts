@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TSchema } from 'typebox';
 import { type Fields, isFields } from '../http/fields.ts';
 import type { AuthEvent } from './auth-events.ts';
+import type { Subject } from './subjects.ts';
 
 /** The parts of a request that the project's handlers see, and may change. */
 export interface RequestParts {
@@ -14,8 +15,10 @@ export interface RequestParts {
 /** A question to the project's handlers about a request: may its caller do this, and to what? */
 export interface Question {
   event: AuthEvent;
-  /** Returns the `value` that the handler gets. */
-  show(parts: RequestParts): Fields;
+  /** Says that the handler is shown ids that the request does not have. */
+  subject?: Subject;
+  /** Returns the `value` that the handler gets. @param subject the ids of `subject` */
+  show(parts: RequestParts, subject?: Fields): Fields;
   /** Returns the request with the handler's changes, which are not validated yet. */
   apply(parts: RequestParts, value: Fields): RequestParts;
   /** Returns whether the request needs the answer; its scope is empty otherwise. Left out: every request does. */
@@ -48,6 +51,18 @@ export function askAboutRequest(event: AuthEvent): Question {
   };
 }
 
+/** Shows handlers of what creates something metadata to write to, also where the client sends none. */
+export function withMetadata(question: Question): Question {
+  return {
+    ...question,
+    show(parts, subject) {
+      const value = question.show(parts, subject);
+      return { ...value, metadata: value.metadata ?? {} };
+    },
+    apply: (parts, value) => question.apply({ ...parts, body: parts.body ?? {} }, value),
+  };
+}
+
 /** How a body is shown that the SDK types with an object inside. */
 export interface Nesting {
   /** The name of the object inside. */
@@ -62,10 +77,10 @@ export interface Nesting {
 export function askAboutNested(event: AuthEvent, { inner, outer, hidden = [] }: Nesting): Question {
   return {
     event,
-    show({ params, body = {} }) {
+    show({ params, body = {} }, { thread_id = null } = {}) {
       const [, shown] = split(body, hidden);
       const [outside, inside] = split(shown, outer);
-      return { ...outside, thread_id: null, ...params, [inner]: inside };
+      return { ...outside, thread_id, ...params, [inner]: inside };
     },
     apply({ params, query, body = {} }, { [inner]: inside, ...outside }) {
       const [kept] = split(body, hidden);

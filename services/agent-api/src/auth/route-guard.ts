@@ -3,8 +3,7 @@ import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import { type BoundOperation, bind, type HandlerRequest, type HandlerResult, type Reply } from '@runyard/service-kit';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
-import { askAboutEach, askAboutOne } from './ask-about-request.ts';
-import type { Authorizer } from './authorizer.ts';
+import { askAboutEach, askAboutOne, type GuardParts } from './ask-about-request.ts';
 import type { Question } from './question.ts';
 
 /** An operation that says what the project's handlers decide about it. */
@@ -29,11 +28,11 @@ type RequestOf<Params extends TObject, Query extends TObject, Body extends TSche
  * is unrestricted.
  */
 export class RouteGuard {
-  readonly #authorizer: Authorizer | undefined;
+  readonly #parts: GuardParts | undefined;
 
-  /** @param authorizer left out where the project does not decide about callers */
-  constructor(authorizer?: Authorizer) {
-    this.#authorizer = authorizer;
+  /** @param parts left out where the project does not decide about callers */
+  constructor(parts?: GuardParts) {
+    this.#parts = parts;
   }
 
   bind<Params extends TObject, Query extends TObject, Body extends TSchema, const Asked extends Questions>(
@@ -45,12 +44,12 @@ export class RouteGuard {
       original: RequestOf<Params, Query, Body>,
     ) => Promise<HandlerResult>,
   ): GuardedOperation {
-    const authorizer = this.#authorizer;
-    if (!authorizer) {
+    const parts = this.#parts;
+    if (!parts) {
       const open = openScopes(questions);
       return { ...bind(operation, (request) => handler(request, open, request)), guard: questions };
     }
-    const ask = askAboutOne(authorizer, operation as unknown as Operation, questions);
+    const ask = askAboutOne(parts, operation as unknown as Operation, questions);
     const guarded = bind(operation, async (original) => {
       const { request, scopes } = await ask(original);
       return handler(request as typeof original, scopes as unknown as ScopesOf<Asked>, original);
@@ -68,8 +67,8 @@ export class RouteGuard {
       original: RequestOf<Params, Query, Body>,
     ) => Promise<HandlerResult>,
   ): GuardedOperation {
-    const authorizer = this.#authorizer;
-    if (!authorizer) {
+    const parts = this.#parts;
+    if (!parts) {
       const open = openScopes(questions);
       const guarded = bind(operation, (request) => {
         const items = request.body as unknown[];
@@ -77,7 +76,7 @@ export class RouteGuard {
       });
       return { ...guarded, guard: questions };
     }
-    const ask = askAboutEach(authorizer, operation as unknown as Operation, questions);
+    const ask = askAboutEach(parts, operation as unknown as Operation, questions);
     const guarded = bind(operation, async (original) => {
       const { request, scopes } = await ask(original);
       return handler(request as typeof original, scopes as unknown as ScopesOf<Asked>[], original);

@@ -18,6 +18,7 @@ function watch(answers: {
   const connection = new EventEmitter();
   let asked = 0;
   let isEnded = false;
+  const callers: object[] = [];
   const rights = new StreamRights({
     verifier: {
       authenticate: async () => {
@@ -41,8 +42,9 @@ function watch(answers: {
       isEnded = true;
       connection.emit('close');
     },
+    onCaller: (caller) => void callers.push(caller),
   });
-  return { ended: once(connection, 'close'), connection, asked: () => asked, hasEnded: () => isEnded };
+  return { callers, ended: once(connection, 'close'), connection, asked: () => asked, hasEnded: () => isEnded };
 }
 
 const OF_ADA: Scope = [{ owner: 'ada' }];
@@ -87,6 +89,13 @@ describe('a stream of a user', () => {
     const { connection, asked, hasEnded } = watch(answers);
     await waitFor(() => asked() >= 4, { what: 'four questions' });
     expect(hasEnded()).toBe(false);
+    connection.emit('close');
+  });
+
+  it('has the caller as the project describes it by now', async () => {
+    const demoted = { ...ADA, user: { identity: 'ada', permissions: [] } };
+    const { callers, connection } = watch({ authenticate: changing<object>(ADA, demoted) });
+    await waitFor(() => callers.includes(demoted), { what: 'the caller of now' });
     connection.emit('close');
   });
 });

@@ -41,10 +41,12 @@ export interface WatchedStream {
   connection: { once(event: 'close', listener: () => void): unknown };
   /** Ends it, so that its client comes back and is refused. */
   end(): void;
+  /** Is told how the project describes the caller by now: commands are those of this caller. */
+  onCaller?(caller: Principal): void;
 }
 
 /** The part of the thread that a caller may see; `refused` when that is nothing. */
-type Rights = { scope: Scope; seesThread: boolean } | 'refused';
+type Rights = { caller: Principal; scope: Scope; seesThread: boolean } | 'refused';
 
 /**
  * Ends streams whose callers have lost the right to them, where the project decides about callers: it asks the project
@@ -78,9 +80,10 @@ export class StreamRights {
       const [before, now] = await Promise.all([known, this.#ask(stream)]);
       if (now === undefined) return;
       known = Promise.resolve(now);
-      if (!hasLost(before, now)) return;
-      clearInterval(timer);
-      stream.end();
+      if (hasLost(before, now)) {
+        clearInterval(timer);
+        stream.end();
+      } else if (now !== 'refused') stream.onCaller?.(now.caller);
     }, this.#options.everyMs ?? ASK_EVERY_MS);
     stream.connection.once('close', () => clearInterval(timer));
   }
@@ -94,7 +97,7 @@ export class StreamRights {
       if (current.identity !== caller.identity) return 'refused';
       const { scope } = await authorizer.authorize(current, 'threads:read', { thread_id: threadId });
       const seesThread = isRestricted(scope) && (await threads.findWithoutState(scope, threadId)) !== undefined;
-      return { scope, seesThread };
+      return { caller: current, scope, seesThread };
     } catch (error) {
       if (isRefusal(error)) return 'refused';
       logger.warn('rights to a stream not asked about, will retry', { error });

@@ -18,8 +18,8 @@ export interface UserVerifierOptions {
   source: ProjectExport;
   settings: AuthSettings;
   host: { requireRunning(): Promise<Pick<GraphHost, 'authenticate'>> };
-  /** Verifies callers of the platform. */
-  platform: PrincipalVerifier;
+  /** Verifies callers of the platform; undefined where nobody can, so that the project alone says who calls. */
+  platform: PrincipalVerifier | undefined;
 }
 
 /**
@@ -38,10 +38,12 @@ export class UserVerifier implements PrincipalVerifier {
   /** @throws ProjectRefusalError, UnauthorizedError, UnavailableError, AuthHandlerError */
   async authenticate(req: IncomingMessage): Promise<UserCaller> {
     const { platform, settings } = this.#options;
-    if (!settings.disable_studio_auth && req.headers['x-auth-scheme'] === 'langsmith') {
+    if (platform && !settings.disable_studio_auth && req.headers['x-auth-scheme'] === 'langsmith') {
       return studioUser(await platform.authenticate(req));
     }
-    if (settings.allow_langsmith_api_keys && hasKeyAlone(req)) return keyUser(await platform.authenticate(req));
+    if (platform && settings.allow_langsmith_api_keys && hasKeyAlone(req)) {
+      return keyUser(await platform.authenticate(req));
+    }
     return projectUser(await this.#cache.userOf(req, () => this.#ask(req)));
   }
 

@@ -5,17 +5,20 @@ import {
   type Authentication,
   AuthHandlerError,
   type Authorization,
+  type AuthorizeRequest,
   type AuthUser,
 } from '@runyard/graph-host';
 import { allowAll, INTERNAL, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
 import { describe, expect, it, vi } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';
+import { AssistantIds, systemAssistantId } from '../assistants/assistant-ids.ts';
 import { AuthFilterError } from './auth-filter.ts';
 import { Authorizer } from './authorizer.ts';
 import { projectUser } from './user-caller.ts';
 import { type AuthSettings, UserVerifier } from './user-verifier.ts';
 
 const source = { file: '/project/auth.ts', symbol: 'auth' };
+const THREAD_ID = '01a1c7de-8c1b-7c3e-9d52-0a4c8d7e1f20';
 const ADA: AuthUser = { identity: 'ada', display_name: 'ada', is_authenticated: true, permissions: [] };
 const refusal = (status: number) => ({ status, detail: 'No', headers: { 'x-why': 'because', 'content-length': '9' } });
 
@@ -113,6 +116,16 @@ describe('authenticating', () => {
     await expect(verifier.authenticate(requestWith({ 'x-api-key': 'forged' }))).rejects.toThrow(UnauthorizedError);
   });
 
+  it('the project alone says who calls where nobody verifies callers of the platform', async () => {
+    const settings = { allow_langsmith_api_keys: true };
+    const host = { requireRunning: async () => ({ authenticate: async () => ({ kind: 'user' as const, user: ADA }) }) };
+    const verifier = new UserVerifier({ source, settings, host, platform: undefined });
+    const claims: Record<string, string>[] = [{ 'x-auth-scheme': 'langsmith' }, { 'x-api-key': 'k' }];
+    for (const headers of claims) {
+      expect((await verifier.authenticate(requestWith(headers))).user).toBe(ADA);
+    }
+  });
+
   it('the cache knows users by exactly the headers that the project names, for a while', async () => {
     vi.useFakeTimers();
     try {
@@ -156,12 +169,16 @@ describe('authorizing', () => {
     value,
   });
   function authorizerWith(events: string[], answer: Authorization | Error) {
-    const authorize = vi.fn(async () => {
+    const authorize = vi.fn(async (_request: AuthorizeRequest) => {
       if (answer instanceof Error) throw answer;
       return answer;
     });
     const running = { loadAuth: async () => ({ events }), authorize };
-    return { authorize, authorizer: new Authorizer({ source, host: { requireRunning: async () => running } }) };
+    const assistants = new AssistantIds(['echo']);
+    return {
+      authorize,
+      authorizer: new Authorizer({ source, assistants, host: { requireRunning: async () => running } }),
+    };
   }
   const read = (authorizer: Authorizer, caller = projectUser(ADA) as Parameters<Authorizer['authorize']>[0]) =>
     authorizer.authorize(caller, 'threads:read', { thread_id: '1' });
@@ -199,6 +216,34 @@ describe('authorizing', () => {
     await expect(read(unknown)).rejects.toThrow(AuthFilterError);
     const failed = authorizerWith(['*'], new AuthHandlerError('failed', 'threads:read', 'no table')).authorizer;
     await expect(read(failed)).rejects.toThrow(AuthHandlerError);
+  });
+
+  it('a handler is shown each thing under one name', async () => {
+    const { authorizer, authorize } = authorizerWith(['*'], allowed(null));
+    const echo = systemAssistantId('echo');
+    const [thread, upper] = [THREAD_ID, THREAD_ID.toUpperCase()];
+    const sent = {
+      thread_id: upper,
+      assistant_id: 'echo',
+      run_ids: [upper],
+      metadata: { thread_id: upper },
+      payload: { assistant_id: echo.toUpperCase(), schedule: 'A' },
+    };
+    await authorizer.authorize(projectUser(ADA), 'crons:create', sent);
+    expect(authorize.mock.calls[0]).toMatchObject([
+      {
+        value: {
+          thread_id: thread,
+          assistant_id: echo,
+          run_ids: [thread],
+          metadata: { thread_id: upper },
+          payload: { assistant_id: echo, schedule: 'A' },
+        },
+      },
+    ]);
+    await expect(
+      authorizer.authorize(projectUser(ADA), 'assistants:read', { assistant_id: 'none' }),
+    ).rejects.toMatchObject({ status: 422 });
   });
 
   it('the code of the project is not asked about; anybody else without a user is refused', async () => {

@@ -29,10 +29,10 @@ export const CREATE_RUN_BY_COMMAND: Question = {
   },
 };
 
-/** The assistant of that run; only `run.start` names it. */
+/** The assistant that `run.start` names. */
 export const READ_ASSISTANT_OF_COMMAND: Question = {
   event: 'assistants:read',
-  isNeeded: ({ body }) => startsRun(body),
+  isNeeded: ({ body }) => namesAssistant(body),
   show: ({ body }) => {
     const { assistant_id } = paramsOf(body);
     return assistant_id === undefined ? {} : { assistant_id };
@@ -43,10 +43,25 @@ export const READ_ASSISTANT_OF_COMMAND: Question = {
       : { ...parts, body: { ...parts.body, params: { ...paramsOf(parts.body), assistant_id } } },
 };
 
-/** Handlers see no thread of a stateless run. */
+/** The assistant of a command that goes on with a thread: the one that it was last run with. */
+export const READ_LAST_ASSISTANT: Question = {
+  event: 'assistants:read',
+  subject: 'thread',
+  isNeeded: ({ body }) => startsRun(body) && !namesAssistant(body),
+  show: (_, { assistant_id } = {}) => (assistant_id ? { assistant_id } : {}),
+  apply: (parts) => parts,
+};
+
+/** Returns whether a command names the assistant that it runs. */
+export function namesAssistant(body: { method?: unknown } = {}): boolean {
+  return body.method === 'run.start';
+}
+
+/** Handlers see no thread of a stateless run, and that another one may create its thread. */
 function asRun({ params, query, body }: RequestParts): RequestParts {
   const request = paramsOf(body);
-  return { params: isStateless(request) ? {} : params, query, body: request };
+  if (isStateless(request)) return { params: {}, query, body: request };
+  return { params, query, body: { ...(namesAssistant(body) && { if_not_exists: 'create' }), ...request } };
 }
 
 function paramsOf(body: Fields = {}): Fields {

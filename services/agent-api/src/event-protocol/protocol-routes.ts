@@ -12,7 +12,9 @@ import type { ThreadStore } from '../threads/thread-store.ts';
 import type { CommandResult } from './command-context.ts';
 import {
   CREATE_RUN_BY_COMMAND,
+  namesAssistant,
   READ_ASSISTANT_OF_COMMAND,
+  READ_LAST_ASSISTANT,
   READ_THREAD_BY_COMMAND,
   startsRun,
 } from './command-questions.ts';
@@ -38,18 +40,23 @@ export interface ProtocolRoutes {
 
 type CommandResponse = ProtocolSuccess | ProtocolError;
 
-const COMMAND = [READ_THREAD_BY_COMMAND, CREATE_RUN_BY_COMMAND, READ_ASSISTANT_OF_COMMAND] as const;
+const COMMAND = [
+  READ_THREAD_BY_COMMAND,
+  CREATE_RUN_BY_COMMAND,
+  READ_ASSISTANT_OF_COMMAND,
+  READ_LAST_ASSISTANT,
+] as const;
 
 /** Serves the event protocol (version 2). */
 export function protocolRoutes(parts: ProtocolRouteParts): ProtocolRoutes {
   const { guard, threads, sources, keys, configurableHeaders } = parts;
   const commands = new ProtocolCommands(parts);
   return {
-    command: guard.bind(sendCommand, COMMAND, async (req, [readable, runnable, assistantScope], original) => {
+    command: guard.bind(sendCommand, COMMAND, async (req, [readable, runnable, named, last], original) => {
       const { params, body, caller } = req;
       const isCreation = startsRun(body);
       const scope = isCreation ? runnable : readable;
-      const origin = originOf(req, { scope, assistantScope });
+      const origin = originOf(req, { scope, assistantScope: namesAssistant(body) ? named : last });
       const context = { threadId: params.thread_id, caller, scope, origin };
       if (!isCreation) return ok(await commands.execute(context, body));
       const response = await keys.once<CommandResponse, CommandResult>(sendCommand, original, {

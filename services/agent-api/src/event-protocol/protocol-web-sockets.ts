@@ -90,8 +90,9 @@ export class ProtocolWebSockets {
     return caller;
   }
 
-  #serve(socket: WebSocket, req: IncomingMessage, caller: HandlerRequest['caller']): void {
+  #serve(socket: WebSocket, req: IncomingMessage, admitted: HandlerRequest['caller']): void {
     const { command, subscription, threads, sources, rights, logger } = this.#parts;
+    let caller = admitted;
     const threadId = threadIdOf(req);
     const requestId = requestIdOf(req);
     const log = logger.child({ requestId });
@@ -109,7 +110,12 @@ export class ProtocolWebSockets {
       logger: log,
     });
     this.#open.add(open);
-    if (userOf(caller)) rights?.watch({ req, caller, threadId, connection: socket, end: () => open.refuse() });
+    if (userOf(caller)) {
+      const onCaller = (current: typeof caller) => {
+        caller = current;
+      };
+      rights?.watch({ req, caller, threadId, connection: socket, end: () => open.refuse(), onCaller });
+    }
     socket.once('close', () => this.#open.delete(open));
   }
 }

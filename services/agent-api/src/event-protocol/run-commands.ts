@@ -43,7 +43,11 @@ export class RunCommands {
   readonly start: CommandHandler = async (context, params) => {
     const { multitaskStrategy, ...rest } = params;
     const strategy = MULTITASK_STRATEGIES.includes(multitaskStrategy as string) ? multitaskStrategy : undefined;
-    const request = readRunStart({ ...rest, ...(strategy !== undefined && { multitask_strategy: strategy }) });
+    const request = readRunStart({
+      if_not_exists: 'create',
+      ...rest,
+      ...(strategy !== undefined && { multitask_strategy: strategy }),
+    });
     if (isStateless(request)) return this.#create(context, request);
     const { input } = request;
     const isAnswer = input !== undefined && !beginsElsewhere(request) && (await this.#waitsForAnswer(context));
@@ -90,7 +94,6 @@ export class RunCommands {
       { ...origin, ...(isStateless(request) ? { statelessThreadId: threadId } : { threadId }), eventProtocol: 'v2' },
       {
         ...request,
-        if_not_exists: 'create',
         stream_mode: STREAM_MODES,
         stream_subgraphs: true,
         stream_resumable: true,

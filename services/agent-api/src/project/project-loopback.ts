@@ -66,12 +66,22 @@ export class ProjectLoopback {
     this.#app = app;
   }
 
-  /** Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others. */
-  wrapVerifier(verifier: PrincipalVerifier): PrincipalVerifier {
+  /**
+   * Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others.
+   *
+   * @param isForUser returns whether a request of the project's own code is made for the user whose credentials it has:
+   *   that user is its caller then
+   */
+  wrapVerifier(
+    verifier: PrincipalVerifier,
+    isForUser: (req: Pick<IncomingMessage, 'headers'>) => boolean = () => false,
+  ): PrincipalVerifier {
     return {
       authenticate: async (req) => {
         if (req.headers[LOOPBACK_HEADER] !== undefined) this.#admitWorker(req);
-        return this.#callers.get(req) ?? verifier.authenticate(req);
+        const known = this.#callers.get(req);
+        if (known === undefined || (known === PROJECT && isForUser(req))) return verifier.authenticate(req);
+        return known;
       },
     };
   }

@@ -10,11 +10,13 @@ import {
   UnprocessableError,
 } from '@runyard/service-kit';
 import {
+  CANCEL_OF_RUN_ON_LEAVING,
   CANCEL_ON_LEAVING,
   CREATE_RUN,
   DELETE_THREAD,
   READ_ASSISTANT_OF_RUN,
   READ_THREAD,
+  READ_THREAD_OF_RUN,
   UPDATE_THREAD,
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
@@ -34,6 +36,7 @@ type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 
 const CREATED_RUN = [CREATE_RUN, READ_ASSISTANT_OF_RUN] as const;
 const JOINED_RUN = [READ_THREAD, CANCEL_ON_LEAVING] as const;
+const JOINED_STATELESS_RUN = [READ_THREAD_OF_RUN, CANCEL_OF_RUN_ON_LEAVING] as const;
 type CreationScopes = ScopesOf<typeof CREATED_RUN>;
 
 /** Serves the run operations. The service creates runs; `answers` sends them to clients. */
@@ -85,7 +88,7 @@ export function runRoutes(parts: {
     guard.bind(contracts.getRun, [READ_THREAD], async ({ params }, [scope]) =>
       ok(toWireRun(await runs.find(scope, params.thread_id, params.run_id))),
     ),
-    guard.bind(contracts.getStatelessRun, [READ_THREAD], async ({ params }, [scope]) =>
+    guard.bind(contracts.getStatelessRun, [READ_THREAD_OF_RUN], async ({ params }, [scope]) =>
       ok(toWireRun(await runs.findById(scope, params.run_id))),
     ),
     guard.bind(contracts.deleteRun, [DELETE_THREAD], async ({ params }, [scope]) => {
@@ -99,7 +102,7 @@ export function runRoutes(parts: {
     }),
     guard.bind(contracts.joinRunStream, JOINED_RUN, joinStream),
     guard.bind(contracts.joinRunStreamAlias, JOINED_RUN, joinStream),
-    guard.bind(contracts.joinStatelessRunStream, JOINED_RUN, joinStream),
+    guard.bind(contracts.joinStatelessRunStream, JOINED_STATELESS_RUN, joinStream),
 
     guard.bind(contracts.cancelRun, [UPDATE_THREAD], async (req, [scope]) => {
       const { thread_id: threadId, run_id: runId } = req.params;

@@ -4,7 +4,8 @@ import { NotFoundError } from '@runyard/service-kit';
 import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
-import { type Fields, isFields } from '../../http/fields.ts';
+import type { Fields } from '../../http/fields.ts';
+import { askAboutRun } from '../../protocols/ask-about-run.ts';
 import type { RunService } from '../../runs/run-service.ts';
 import { A2aError, invalidParams, taskNotFound } from '../protocol/a2a-error.ts';
 import { historyScopeOf } from '../protocol/history-scope.ts';
@@ -155,14 +156,10 @@ export class TaskMethods {
     const view = { ...viewOf(call, params), historyLength: request.historyLength ?? HISTORY_LENGTH };
     const assistant = await this.assistant(call);
     const { assistantId } = assistant;
-    const { contextId } = request.message;
-    const { scope, value: left } = await access.ask(call, {
-      event: 'threads:create_run',
-      value: { thread_id: contextId ?? null, assistant_id: assistantId, metadata: {}, kwargs: {} },
-    });
+    const plan = await sender.plan(assistant, request);
+    const { scope, run } = await askAboutRun((question) => access.ask(call, question), plan);
     const origin = { ...access.creatorOf(call), scope, assistantScope: UNRESTRICTED };
-    const metadata = isFields(left.metadata) ? left.metadata : {};
-    const task = await sender.send({ readScope: scope, origin, metadata, version: call.version }, assistant, request);
+    const task = await sender.send({ origin, version: call.version }, assistant, { ...plan, run });
     return { found: { scope, assistantId, task }, view, returnsImmediately: request.returnsImmediately };
   }
 

@@ -2,9 +2,10 @@ import { type A2aMessage, isUuid } from '@runyard/contracts';
 import type { PushConfig } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '../../access/scope.ts';
+import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { Fields } from '../../http/fields.ts';
+import type { AskedRun, RunQuestion } from '../../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
 import type { RunRequest } from '../../runs/run-arguments.ts';
 import type { RunService } from '../../runs/run-service.ts';
@@ -28,14 +29,17 @@ export interface MessageSenderOptions {
   acceptPush(fields: Fields, about: { taskId: string; version: A2aVersion }): Promise<Omit<PushConfig, 'threadId'>>;
 }
 
-/** The sender of a message, and what it may see. */
+/** The sender of a message. */
 export interface Sender {
-  /** Tasks that the sender may see and answer. */
-  readScope: Scope;
+  /** Its scope is that of the threads that the sender may run on. */
   origin: Omit<RunOrigin, 'threadId' | 'runId' | 'task'>;
-  /** Metadata of the run, and of a thread that it creates. */
-  metadata: Record<string, unknown>;
   version: A2aVersion;
+}
+
+/** The run that a message asks for, on a thread that its sender may turn out not to see. */
+export interface MessagePlan extends RunQuestion {
+  request: SendRequest;
+  runId: string;
 }
 
 /** Sends messages to assistants: each is a run, which begins a task or continues one. */
@@ -46,100 +50,84 @@ export class MessageSender {
     this.#options = options;
   }
 
-  /** Resolves with the task when its run is durable. @throws A2aError, and what `RunService.create` throws */
-  async send(sender: Sender, assistant: AssistantRecord, request: SendRequest): Promise<TaskRecord> {
+  /**
+   * Returns the run that a message asks for: the project is asked about it before its sender learns anything of the
+   * task. @throws A2aError when the message cannot be one for the assistant, or names a task that does not exist
+   */
+  async plan(assistant: AssistantRecord, request: SendRequest): Promise<MessagePlan> {
+    const { message, context, command } = request;
     const media = mediaTypesOf(assistant.metadata);
-    requireAccepted(request.message.parts, media);
+    requireAccepted(message.parts, media);
     requireAcceptable(request.acceptedOutputModes, media);
-    const waiting = await this.#findWaiting(sender.readScope, assistant, request);
-    return waiting ? this.#answer(sender, assistant, request, waiting) : this.#begin(sender, assistant, request);
-  }
-
-  /** Returns the task that the message answers; undefined for the first message of a task. @throws A2aError */
-  async #findWaiting(
-    scope: Scope,
-    { assistantId }: AssistantRecord,
-    { message, command }: SendRequest,
-  ): Promise<TaskRecord | undefined> {
-    const { taskId, contextId } = message;
-    if (taskId !== undefined) {
-      const task = await this.#options.reader.require(scope, assistantId, taskId);
-      requireOwnContext(message, task);
-      requireWaiting(task);
-      return task;
-    }
-    if (command === undefined && !isAnswer(message)) return undefined;
-    const task = isUuid(contextId) ? await this.#options.tasks.findWaiting(scope, assistantId, contextId) : undefined;
-    if (!task) throw new A2aError('UNSUPPORTED_OPERATION', 'No task of this context waits for input');
-    return task;
-  }
-
-  async #begin(sender: Sender, assistant: AssistantRecord, request: SendRequest): Promise<TaskRecord> {
-    const { message } = request;
-    const threadId = message.contextId?.toLowerCase() ?? uuidv7();
-    if (!isUuid(threadId)) throw invalidParams('message.contextId', 'must be a UUID');
+    const contextId = isUuid(message.contextId) ? message.contextId.toLowerCase() : null;
     const runId = uuidv7();
+    const common = { assistant_id: assistant.assistantId, ...(context && { context }) };
+    if (isForTask(request)) {
+      const task = await this.#named(UNRESTRICTED, assistant, request);
+      const resume = command ?? { resume: answerOf(message) };
+      // One of two answers at once counts.
+      const run: AskedRun = { ...common, command: resume as RunRequest['command'], multitask_strategy: 'reject' };
+      return { request, runId, threadId: task?.contextId ?? contextId, run };
+    }
+    if (message.contextId !== undefined && contextId === null) {
+      throw invalidParams('message.contextId', 'must be a UUID');
+    }
     const { input, hasMessage } = inputOf(message, runId);
     if (hasMessage) await this.#options.support.requireMessages(assistant);
-    return this.#create(
-      sender,
-      { assistant, request, threadId, runId, taskId: runId },
-      {
-        input,
-        if_not_exists: 'create',
-      },
-    );
+    const creation: Partial<AskedRun> = contextId === null ? {} : { if_not_exists: 'create' };
+    return { request, runId, threadId: contextId, run: { ...common, ...creation, input } };
   }
 
-  async #answer(
-    sender: Sender,
-    assistant: AssistantRecord,
-    request: SendRequest,
-    { taskId, contextId: threadId, runId: followsRunId }: TaskRecord,
-  ): Promise<TaskRecord> {
-    const command = request.command ?? { resume: answerOf(request.message) };
+  /**
+   * Resolves with the task when its run is durable.
+   *
+   * @param plan with the run as the project left it
+   * @throws A2aError, and what `RunService.create` throws
+   */
+  async send(sender: Sender, assistant: AssistantRecord, plan: MessagePlan): Promise<TaskRecord> {
+    const { request, runId } = plan;
+    if (!isForTask(request)) {
+      const { threadId } = plan;
+      if (threadId !== null) return this.#create(sender, plan, { threadId, taskId: runId });
+      const onNewThread: MessagePlan = { ...plan, run: { ...plan.run, if_not_exists: 'create' } };
+      return this.#create(sender, onNewThread, { threadId: uuidv7(), taskId: runId });
+    }
+    const task = await this.#named(sender.origin.scope, assistant, request);
+    if (!task) throw new A2aError('UNSUPPORTED_OPERATION', 'No task of this context waits for input');
+    requireOwnContext(request.message, task);
+    requireWaiting(task);
+    const { taskId, contextId: threadId, runId: followsRunId } = task;
     try {
-      return await this.#create(
-        sender,
-        { assistant, request, threadId, runId: uuidv7(), taskId, followsRunId },
-        {
-          command: command as RunRequest['command'],
-          // One of two answers at once counts.
-          multitask_strategy: 'reject',
-        },
-      );
+      return await this.#create(sender, plan, { threadId, taskId, followsRunId });
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       throw new A2aError('UNSUPPORTED_OPERATION', `Task ${taskId} does not wait for input any more`);
     }
   }
 
+  /** Returns the task that a message is for: the one that it names, or the one of its context that waits. */
+  async #named(
+    scope: Scope,
+    { assistantId }: AssistantRecord,
+    { message: { taskId, contextId } }: SendRequest,
+  ): Promise<TaskRecord | undefined> {
+    if (taskId !== undefined) return this.#options.reader.require(scope, assistantId, taskId);
+    return isUuid(contextId) ? this.#options.tasks.findWaiting(scope, assistantId, contextId) : undefined;
+  }
+
   async #create(
-    { origin, metadata, version }: Sender,
-    run: {
-      assistant: AssistantRecord;
-      request: SendRequest;
-      threadId: string;
-      runId: string;
-      taskId: string;
-      followsRunId?: string;
-    },
-    what: Partial<RunRequest>,
+    { origin, version }: Sender,
+    { request, runId, run }: MessagePlan,
+    task: { threadId: string; taskId: string; followsRunId?: string },
   ): Promise<TaskRecord> {
-    const { assistant, request, threadId, runId, taskId, followsRunId } = run;
+    const { threadId, taskId, followsRunId } = task;
     const pushConfigs = request.pushConfig
       ? [await this.#options.acceptPush(request.pushConfig, { taskId, version })]
       : [];
     const { record } = await this.#options.runs
       .create(
         { ...origin, threadId, runId, ...(followsRunId && { followsRunId }), task: { taskId, pushConfigs } },
-        {
-          ...what,
-          assistant_id: assistant.assistantId,
-          metadata,
-          stream_mode: [TASK_STREAM_MODE],
-          ...(request.context && { context: request.context }),
-        },
+        { ...run, stream_mode: [TASK_STREAM_MODE] },
       )
       .catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error;
@@ -155,6 +143,11 @@ export class MessageSender {
       isNewest: true,
     };
   }
+}
+
+/** Returns whether a message continues a task, and does not begin one. */
+function isForTask({ message, command }: SendRequest): boolean {
+  return message.taskId !== undefined || command !== undefined || isAnswer(message);
 }
 
 /** @throws A2aError when the message names another context than that of its task */

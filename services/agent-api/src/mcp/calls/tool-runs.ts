@@ -6,7 +6,9 @@ import type { ToolTask } from '../../a2a/tasks/task-store.ts';
 import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
+import { askAboutRun, type RunQuestion } from '../../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
+import type { RunRequest } from '../../runs/run-arguments.ts';
 import type { RunService } from '../../runs/run-service.ts';
 import type { ThreadService } from '../../threads/thread-service.ts';
 import { invalidParams } from '../protocol/mcp-error.ts';
@@ -67,30 +69,35 @@ export class ToolRuns {
   async begin(requester: Requester, call: ToolCallRequest): Promise<ToolRun> {
     const { tool, isTask, ttlMs, requestKey } = call;
     const { assistantId } = tool.assistant;
-    const origin = await this.#originOf(requester, { assistantId, threadId: null });
+    const { origin, run } = await this.#ask(requester, {
+      threadId: null,
+      run: {
+        assistant_id: assistantId,
+        input: toGraphInput(call.arguments, tool.input),
+        ...(call.context && { context: call.context }),
+      },
+    });
     const runId = uuidv7();
     const thread: Pick<RunOrigin, 'threadId' | 'threadTtl'> = {
       threadId: uuidv7(),
       threadTtl: { strategy: 'delete', minutes: ttlMs / MS_PER_MINUTE },
     };
     const { record, threadId } = await this.#options.runs.create(
-      { ...origin.run, ...thread, runId, ...(isTask && { task: { taskId: runId, pushConfigs: [] } }) },
+      { ...origin, ...thread, runId, ...(isTask && { task: { taskId: runId, pushConfigs: [] } }) },
       {
-        assistant_id: assistantId,
-        input: toGraphInput(call.arguments, tool.input),
+        ...run,
         if_not_exists: 'create',
         stream_mode: call.hasProgress ? [STEP_MODE, CUSTOM_MODE] : [CUSTOM_MODE],
         metadata: {
-          ...origin.metadata,
+          ...run.metadata,
           mcp_tool: tool.name,
           ...(isTask && { mcp_ttl_ms: ttlMs }),
           ...(requestKey !== undefined && { mcp_request: requestKey }),
         },
-        ...(call.context && { context: call.context }),
       },
     );
     const createdAt = record.createdAt.toISOString();
-    return { scope: origin.run.scope, threadId, runId, taskId: runId, createdAt, ttlMs };
+    return { scope: origin.scope, threadId, runId, taskId: runId, createdAt, ttlMs };
   }
 
   /**
@@ -99,22 +106,27 @@ export class ToolRuns {
    */
   async resume(requester: Requester, task: ToolTask, resume: unknown): Promise<ToolRun | undefined> {
     const { assistantId, contextId: threadId, taskId, runId: followsRunId, createdAt, ttlMs } = task;
-    const origin = await this.#originOf(requester, { assistantId, threadId });
     const [first] = await this.#options.engine.findRuns([taskId]);
     const { context, stream_mode: streamMode } = first?.kwargs ?? {};
+    const { origin, run } = await this.#ask(requester, {
+      threadId,
+      run: {
+        assistant_id: assistantId,
+        command: { resume } as RunRequest['command'],
+        multitask_strategy: 'reject',
+        ...(isFields(context) && Object.keys(context).length > 0 && { context }),
+      },
+    });
     const request = first?.metadata.mcp_request;
     const runId = uuidv7();
     try {
       await this.#options.runs.create(
         // The answer is to what this run asked: a later one may ask something else.
-        { ...origin.run, threadId, runId, followsRunId, task: { taskId, pushConfigs: [] } },
+        { ...origin, threadId, runId, followsRunId, task: { taskId, pushConfigs: [] } },
         {
-          assistant_id: assistantId,
-          command: { resume } as NonNullable<Parameters<RunService['create']>[1]['command']>,
-          multitask_strategy: 'reject',
+          ...run,
           stream_mode: streamMode as [typeof CUSTOM_MODE],
-          metadata: { ...origin.metadata, ...(request !== undefined && { mcp_request: request }) },
-          ...(isFields(context) && Object.keys(context).length > 0 && { context }),
+          metadata: { ...run.metadata, ...(request !== undefined && { mcp_request: request }) },
         },
       );
     } catch (error) {
@@ -122,7 +134,7 @@ export class ToolRuns {
       if (error instanceof NotFoundError) throw invalidParams('The task does not exist any more');
       throw error;
     }
-    return { scope: origin.run.scope, threadId, runId, taskId, createdAt, ttlMs };
+    return { scope: origin.scope, threadId, runId, taskId, createdAt, ttlMs };
   }
 
   /** Orders the end of a run that is in flight; does nothing for others. */
@@ -146,16 +158,10 @@ export class ToolRuns {
     await appendEnd({ streams, currentEpoch }, { fence: { threadId, epoch }, isResumable: false }, [end]);
   }
 
-  async #originOf(requester: Requester, about: { assistantId: string; threadId: string | null }) {
+  async #ask(requester: Requester, question: RunQuestion) {
     const { access } = this.#options;
-    const { scope, value } = await access.ask(requester, {
-      event: 'threads:create_run',
-      value: { thread_id: about.threadId, assistant_id: about.assistantId, metadata: {}, kwargs: {} },
-    });
-    return {
-      run: { ...access.creatorOf(requester), scope, assistantScope: UNRESTRICTED },
-      metadata: isFields(value.metadata) ? value.metadata : {},
-    };
+    const { scope, run } = await askAboutRun((asked) => access.ask(requester, asked), question);
+    return { origin: { ...access.creatorOf(requester), scope, assistantScope: UNRESTRICTED }, run };
   }
 }
 

@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import type { Fields } from '../http/fields.ts';
+
+/** What a request is about where its ids alone do not name the thread or the assistant. */
+export type Subject = keyof typeof QUERIES;
+
+/** Finds out which thread and which assistant a request is about, whoever may see them. */
+export interface Subjects {
+  /** Returns the ids `thread_id` and `assistant_id` as far as they are known; none of what does not exist. */
+  find(subject: Subject, params: Fields): Promise<Fields>;
+}
+
+const QUERIES = {
+  /** The run of `/runs/{run_id}`. */
+  run: { param: 'run_id', text: 'SELECT thread_id, assistant_id FROM run WHERE run_id = $1' },
+  cron: { param: 'cron_id', text: 'SELECT thread_id, assistant_id FROM cron WHERE cron_id = $1' },
+  /** The assistant that a thread was last run with. */
+  thread: {
+    param: 'thread_id',
+    text: `SELECT thread_id, coalesce(
+             (SELECT assistant_id::text FROM run r WHERE r.thread_id = t.thread_id ORDER BY seq DESC LIMIT 1),
+             metadata ->> 'assistant_id') AS assistant_id
+           FROM thread t WHERE thread_id = $1`,
+  },
+} as const;
+
+export function openSubjects(pool: () => pg.Pool): Subjects {
+  return {
+    async find(subject, params) {
+      const { param, text } = QUERIES[subject];
+      const { rows } = await pool().query<Fields>({
+        name: `agent_api_subject_${subject}`,
+        text,
+        values: [params[param]],
+      });
+      return rows[0] ?? {};
+    },
+  };
+}
