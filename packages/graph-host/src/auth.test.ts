@@ -118,6 +118,9 @@ describe('authorizing', () => {
     ['crons:create', 'failed', 'neither a boolean nor a filter'],
     ['crons:update', 'failed', 'no such table'],
     ['crons:delete', 'late', 'no answer in 2 s'],
+    ['store:search', 'failed', 'value.namespace is undefined'],
+    ['store:list_namespaces', 'failed', 'value.namespace[1] is undefined'],
+    ['store:delete', 'failed', 'value.key is of the class Date'],
   ])('the handler of %s allows nothing when it does not answer clearly', async (event, reason, message) => {
     const asked = authorize(event);
     await expect(asked).rejects.toThrow(AuthHandlerError);

@@ -12,7 +12,7 @@ it('hello-agent streams words, loops through tools, keeps notes and asks before 
     filter: (source) => !source.includes('node_modules'),
   });
   const environment = { WORD_DELAY_MS: '0' };
-  const host = await startHost('', { projectDir, configPath: `${projectDir}/langgraph.json`, environment });
+  const host = await startHost('', { configPath: `${projectDir}/langgraph.json`, environment });
   const backends = memoryBackends();
   const threadId = crypto.randomUUID();
   const say = async (content: string, streamModes: string[] = ['values']) =>

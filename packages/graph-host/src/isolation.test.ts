@@ -40,7 +40,7 @@ it('a project does not get the encryption key of its deployment, even when its o
       env: { LANGGRAPH_AES_KEY: 'k', MINE: 'm' },
     }),
   });
-  const own = await startHost('basic', { projectDir: directory, configPath: `${directory}/langgraph.json` });
+  const own = await startHost('basic', { configPath: `${directory}/langgraph.json` });
   try {
     const { values } = await runToEnd(own, executionRequest('agent', { input: { do: 'environment' } }));
     expect((values!.seen as { env: object }).env).toEqual({ MINE: 'm' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   executionRequest,
   fixtures,
@@ -12,13 +12,13 @@ import { GraphLoadError } from './errors.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
-  host = await startHost();
+  host = await startHost('basic', { loopback: { socketPath: '/nowhere', token: '' } });
 });
 afterAll(() => host.close());
 
 async function loadFailure(projectDir: string, startTimeoutMs?: number): Promise<GraphLoadError> {
   const configPath = `${projectDir}/langgraph.json`;
-  const started = startHost('', { projectDir, configPath, ...(startTimeoutMs !== undefined && { startTimeoutMs }) });
+  const started = startHost('', { configPath, ...(startTimeoutMs !== undefined && { startTimeoutMs }) });
   return started.then(
     async (unexpected) => {
       await unexpected.close();
@@ -71,6 +71,38 @@ it('a host warns that it replaces a compiled-in checkpointer', () => {
     level: 'warn',
     message: 'Graph "exports-own-saver" is compiled with its own checkpointer; the platform\'s is used instead.',
   });
+});
+
+it.each([
+  ['a class that checkpointer.serde.allowed_json_modules lists is of it again', [['langchain_core', 'prompts']], true],
+  ['another class is plain data', [['langchain_core', 'tools']], false],
+])('a stored value of %s in the next run', async (_, modules, isRevived) => {
+  const checkpointer = { serde: { allowed_json_modules: modules } };
+  const directory = await temporaryProject({
+    'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' }, checkpointer }),
+    'agent.ts': `
+      import { ChatPromptTemplate } from '@langchain/core/prompts';
+      import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+      const State = Annotation.Root({ prompt: Annotation<unknown>(), isRevived: Annotation<boolean>() });
+      export const graph = new StateGraph(State)
+        .addNode('look', ({ prompt }) =>
+          prompt
+            ? { isRevived: prompt instanceof ChatPromptTemplate }
+            : { prompt: ChatPromptTemplate.fromMessages([['human', 'hi']]) },
+        )
+        .addEdge(START, 'look')
+        .addEdge('look', END)
+        .compile();`,
+  });
+  const own = await startHost('', { configPath: `${directory}/langgraph.json` });
+  const backends = memoryBackends();
+  const runAgain = () => runToEnd(own, executionRequest('agent', { threadId: 'thread', input: {} }), backends);
+  try {
+    await runAgain();
+    expect((await runAgain()).values).toMatchObject({ isRevived });
+  } finally {
+    await own.close();
+  }
 });
 
 it('a host loads CommonJS and ES modules of one project, each with its own form of LangGraph', async () => {
@@ -164,6 +196,23 @@ it('the error says that a project takes too long to load, and no process is left
   const source = 'await new Promise((resolve) => setTimeout(resolve, 60_000));\nexport const graph = {};';
   const { message } = await loadFailure(await temporaryProject({ 'agent.ts': source }), 1500);
   expect(message).toBe('The project did not load within 1500 ms.');
+});
+
+it('the error names the field of langgraph.json whose module never ends loading', async () => {
+  const directory = await temporaryProject({ 'hangs.ts': 'await new Promise(() => {});\nexport const it = {};' });
+  const source = { file: `${directory}/hangs.ts`, symbol: 'it' };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const loading = [host.loadAuth(source), host.loadEncryption(source), host.serveApp(source, `${directory}/socket`)];
+    const refusals = Promise.all(loading.map((each) => each.catch((error: unknown) => error)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    const fields = ['auth.path', 'encryption.path', 'http.app'];
+    expect(await refusals).toEqual(
+      fields.map((field) => new GraphLoadError(`What "${field}" names did not load within 60000 ms.`)),
+    );
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('the error says that there is no project', async () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { executionRequest, runToEnd, startHost } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
+import { openProject } from './index.ts';
 
 const GRAPH = `
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
@@ -14,15 +15,20 @@ export const saying = (text: string) =>
     .compile();
 `;
 
-/** Returns what the graph of the project says. */
+/**
+ * Returns what the graph of the project says.
+ *
+ * @param folder the place of `langgraph.json` in the source
+ */
 async function said(files: Record<string, string>, folder = '.', links: Record<string, string> = {}): Promise<unknown> {
   const root = await temporaryProject(files);
   for (const [link, target] of Object.entries(links)) {
     await mkdir(dirname(join(root, link)), { recursive: true });
     await symlink(target, join(root, link));
   }
-  const projectDir = join(root, folder);
-  const host = await startHost('', { projectDir, configPath: join(projectDir, 'langgraph.json') });
+  const config = { PROJECT_DIR: root, LANGGRAPH_CONFIG_PATH: join(folder, 'langgraph.json'), PROJECT_ENV: {} };
+  const { configPath, environment } = await openProject(config, {});
+  const host = await startHost('', { configPath, environment });
   try {
     return (await runToEnd(host, executionRequest('agent', { input: { text: '' } }))).values?.text;
   } finally {
@@ -43,6 +49,31 @@ it('a project imports through the paths of its tsconfig.json, which may extend a
     'agent.ts': `import { saying } from '~shared';\nimport { name } from '@/name';\nexport const graph = saying(name);`,
   };
   expect(await said(files)).toBe('aliased');
+});
+
+it('a langgraph.json in a subfolder has the tsconfig.json beside it, and its folder is the working directory', async () => {
+  const files = {
+    'tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./elsewhere/*'] } } }),
+    'apps/agent/tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./src/*'] } } }),
+    'apps/agent/langgraph.json': CONFIG,
+    'apps/agent/src/saying.ts': GRAPH,
+    'apps/agent/name.txt': 'Ada',
+    'apps/agent/agent.ts': `
+      import { readFileSync } from 'node:fs';
+      import { saying } from '@/saying';
+      export const graph = saying(readFileSync('name.txt', 'utf8'));`,
+  };
+  expect(await said(files, 'apps/agent')).toBe('Ada');
+});
+
+it('a langgraph.json in a subfolder without a tsconfig.json has the nearest one above', async () => {
+  const files = {
+    'tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./shared/*'] } } }),
+    'shared/saying.ts': GRAPH,
+    'apps/agent/langgraph.json': CONFIG,
+    'apps/agent/agent.ts': `import { saying } from '@/saying';\nexport const graph = saying('shared');`,
+  };
+  expect(await said(files, 'apps/agent')).toBe('shared');
 });
 
 it.each([

@@ -15,9 +15,10 @@ import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
 
 export interface GraphHostOptions {
-  /** Folder of the user's project. Graphs, packages and relative paths are resolved from it. */
-  projectDir: string;
-  /** Absolute path of the project's langgraph.json. */
+  /**
+   * Absolute path of the project's langgraph.json. Its folder is the child's working directory; relative paths and the
+   * project's packages are resolved from there, wherever the root of the source is.
+   */
   configPath: string;
   /** The whole environment of the child. The parent makes it from an allow-list; nothing is inherited. */
   environment: Record<string, string>;
@@ -27,7 +28,7 @@ export interface GraphHostOptions {
   loopback?: Loopback;
   /** V8 old-space limit of the child. */
   heapLimitMb?: number;
-  /** Milliseconds that loading the project may take. */
+  /** Milliseconds that loading the graphs may take, and that the app, the auth and the encryption object may each. */
   startTimeoutMs?: number;
   /** Aborts the start: the child is killed, and GraphLoadError thrown. */
   startSignal?: AbortSignal;

@@ -38,7 +38,6 @@ export async function startHost(project = 'basic', options: Partial<GraphHostOpt
       lookouts.add(look);
     });
   const host = await startGraphHost({
-    projectDir: `${fixtures}${project}`,
     configPath: `${fixtures}${project}/langgraph.json`,
     environment: {},
     onLog: (line) => {

@@ -26,7 +26,7 @@ export async function startLine(version: (typeof LINES)[number]): Promise<HostUn
   await writeFile(join(projectDir, 'package.json'), JSON.stringify({ name: 'line', type: 'module' }));
   await writeFile(join(projectDir, 'langgraph.json'), JSON.stringify({ graphs }));
   await symlink(join(fixtures, 'lines', version, 'node_modules'), join(projectDir, 'node_modules'));
-  const host = await startHost('', { projectDir, configPath: join(projectDir, 'langgraph.json') });
+  const host = await startHost('', { configPath: join(projectDir, 'langgraph.json') });
   const close = host.close.bind(host);
   return Object.assign(host, {
     close: async () => {

@@ -61,6 +61,18 @@ describe('an uploaded source', () => {
     );
   });
 
+  it('is loaded with the tsconfig.json beside its langgraph.json, also in a subfolder', async () => {
+    const { id } = await createEmpty(platform);
+    const files = {
+      'package.json': '{ "type": "module" }',
+      'agent/langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
+      'agent/tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./src/*'] } } }),
+      'agent/agent.ts': `export { graph } from '@/graph';`,
+      'agent/src/graph.ts': PROJECT['agent.mjs'],
+    };
+    await deployed(id, { files, configPath: 'agent/langgraph.json' });
+  });
+
   it('is built once for revisions with equal inputs, and unused builds are removed', async () => {
     const { id } = await createEmpty(platform);
     await deployed(id);

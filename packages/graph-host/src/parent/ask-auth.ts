@@ -3,7 +3,7 @@ import { AuthHandlerError } from '../errors.ts';
 import type { ProjectExport } from '../project/read-project.ts';
 import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
 import { inTime } from './in-time.ts';
-import { loadError } from './remote-errors.ts';
+import { loadField } from './loading.ts';
 
 /** Milliseconds. A caller waits for a handler; one that takes longer denies. */
 const TIMEOUT_MS = 15_000;
@@ -11,20 +11,20 @@ const TIMEOUT_MS = 15_000;
 /** Asks the project's auth object. Whatever is not a clear answer is an error, so that it cannot allow anything. */
 export class AuthRequests {
   readonly #connection: HostConnection;
+  readonly #loadMs: number;
   readonly #timeoutMs: number;
 
-  constructor(connection: HostConnection, timeoutMs = TIMEOUT_MS) {
+  /** @param loadMs milliseconds that loading the object may take */
+  constructor(connection: HostConnection, loadMs: number, timeoutMs = TIMEOUT_MS) {
     this.#connection = connection;
+    this.#loadMs = loadMs;
     this.#timeoutMs = timeoutMs;
   }
 
   /** @throws GraphLoadError */
   async load({ file, symbol }: ProjectExport): Promise<LoadedAuth> {
-    try {
-      return (await this.#connection.request(0, { t: 'auth.load', source: { file, symbol } })).ok as LoadedAuth;
-    } catch (error) {
-      throw loadError(error);
-    }
+    const loading = this.#connection.request(0, { t: 'auth.load', source: { file, symbol } });
+    return (await loadField(loading, 'auth.path', this.#loadMs)).ok as LoadedAuth;
   }
 
   /** @throws AuthHandlerError */

@@ -12,7 +12,7 @@ import type { ProjectExport } from '../project/read-project.ts';
 import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
 import type { GraphHost } from '../types.ts';
 import { inTime } from './in-time.ts';
-import { loadError } from './remote-errors.ts';
+import { loadField } from './loading.ts';
 
 /** Milliseconds. A transaction may wait for the answer, and holds its locks meanwhile. */
 const TIMEOUT_MS = 5_000;
@@ -20,21 +20,20 @@ const TIMEOUT_MS = 5_000;
 /** Asks the project's encryption object. Every failure is an error in the time given. */
 export class EncryptionRequests {
   readonly #connection: HostConnection;
+  readonly #loadMs: number;
   readonly #timeoutMs: number;
 
-  constructor(connection: HostConnection, timeoutMs = TIMEOUT_MS) {
+  /** @param loadMs milliseconds that loading the object may take */
+  constructor(connection: HostConnection, loadMs: number, timeoutMs = TIMEOUT_MS) {
     this.#connection = connection;
+    this.#loadMs = loadMs;
     this.#timeoutMs = timeoutMs;
   }
 
   /** @throws GraphLoadError */
   async load({ file, symbol }: ProjectExport): Promise<LoadedEncryption> {
-    try {
-      const { ok } = await this.#connection.request(0, { t: 'encryption.load', source: { file, symbol } });
-      return ok as LoadedEncryption;
-    } catch (error) {
-      throw loadError(error);
-    }
+    const loading = this.#connection.request(0, { t: 'encryption.load', source: { file, symbol } });
+    return (await loadField(loading, 'encryption.path', this.#loadMs)).ok as LoadedEncryption;
   }
 
   /** @throws EncryptionHandlerError */

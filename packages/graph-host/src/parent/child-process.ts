@@ -16,7 +16,11 @@ export interface SpawnedChild {
 }
 
 export interface SpawnOptions {
-  projectDir: string;
+  /**
+   * Folder of `langgraph.json`, in which the child runs, as with the official command. The TypeScript loader reads the
+   * `tsconfig.json` there, or the nearest one above it.
+   */
+  directory: string;
   environment: Record<string, string>;
   heapLimitMb: number | undefined;
   user: HostUser | undefined;
@@ -39,7 +43,7 @@ const LAST_OUTPUT_MS = 200;
 /** The score goes from -1000 (never killed) to 1000 (killed first). */
 const OOM_SCORE = '500';
 
-export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutput }: SpawnOptions): SpawnedChild {
+export function spawnChild({ directory, environment, heapLimitMb, user, onOutput }: SpawnOptions): SpawnedChild {
   const child = spawn(
     process.execPath,
     [
@@ -52,13 +56,13 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
       childFiles.loader,
       childFiles.entry,
     ],
-    { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...user },
+    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...user },
   );
   if (child.pid !== undefined) preferForOomKill(child.pid);
   readLines(child.stdout as Readable, (line) => onOutput('info', line));
   readLines(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(describeFailedStart(error, projectDir, user)));
+    child.once('error', (error) => resolve(describeFailedStart(error, directory, user)));
     child.once('exit', (code, signal) => {
       const reason = signal ? `ended by ${signal}` : `exited with code ${code}`;
       // Its last lines may still be in the pipe. A process that it started may keep the pipe open for good.
@@ -69,9 +73,9 @@ export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutpu
   return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
 }
 
-function describeFailedStart(error: NodeJS.ErrnoException, projectDir: string, user: HostUser | undefined): string {
+function describeFailedStart(error: NodeJS.ErrnoException, directory: string, user: HostUser | undefined): string {
   if (user && error.code === 'EACCES')
-    return `could not be started: the folder ${projectDir} is closed to user ${user.uid}`;
+    return `could not be started: the folder ${directory} is closed to user ${user.uid}`;
   return `could not be started: ${error.message}`;
 }
 

@@ -1,4 +1,5 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
+import { dirname } from 'node:path';
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
 import type {
   CryptAnswer,
@@ -39,7 +40,7 @@ import { BackendUses } from './backend-uses.ts';
 import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { requestEmbeddings } from './embed-texts.ts';
-import { loadInTime } from './loading.ts';
+import { loadField, loadInTime } from './loading.ts';
 import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
 
@@ -54,6 +55,8 @@ const LIMITS = {
 class ChildGraphHost implements GraphHost {
   readonly #options: GraphHostOptions;
   readonly #limits: typeof LIMITS;
+  /** Milliseconds that loading the project may take, and then each of its objects that is asked for later. */
+  readonly #loadMs: number;
   readonly #child: SpawnedChild;
   readonly #connection: HostConnection;
   readonly #runs = new Map<number, ParentRun>();
@@ -74,9 +77,10 @@ class ChildGraphHost implements GraphHost {
   constructor(options: GraphHostOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
+    this.#loadMs = options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
     this.#output = new ChildOutput(this.#limits.logBytesPerSecond, options.onLog);
     this.#child = spawnChild({
-      projectDir: options.projectDir,
+      directory: dirname(options.configPath),
       environment: options.environment,
       heapLimitMb: options.heapLimitMb,
       user: options.user,
@@ -89,16 +93,17 @@ class ChildGraphHost implements GraphHost {
       onClose: () => this.#child.process.kill('SIGKILL'),
     });
     this.#uses = new BackendUses(this.#connection);
-    this.#auth = new AuthRequests(this.#connection, options.limits?.authMs);
-    this.#encryption = new EncryptionRequests(this.#connection, options.limits?.encryptionMs);
+    this.#auth = new AuthRequests(this.#connection, this.#loadMs, options.limits?.authMs);
+    this.#encryption = new EncryptionRequests(this.#connection, this.#loadMs, options.limits?.encryptionMs);
     void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
   /** Loads the project. @throws GraphLoadError */
   async start(): Promise<void> {
-    const { startTimeoutMs: timeoutMs = DEFAULT_START_TIMEOUT_MS, startSignal: signal } = this.#options;
+    const { startSignal: signal } = this.#options;
+    const { lastLines } = this.#output;
     try {
-      await loadInTime(this.#load(), this.#child, { timeoutMs, signal, lastLines: this.#output.lastLines });
+      await loadInTime(this.#load(), this.#child, { timeoutMs: this.#loadMs, signal, lastLines });
     } catch (error) {
       this.#isClosing = true;
       this.#child.process.kill('SIGKILL');
@@ -107,13 +112,19 @@ class ChildGraphHost implements GraphHost {
   }
 
   async #load(): Promise<void> {
-    const { projectDir, configPath, environment, loopback, onLog } = this.#options;
-    const { directory, graphs, env, missingEnvFile } = await readProject(projectDir, configPath, environment);
+    const { configPath, environment, loopback, onLog } = this.#options;
+    const project = await readProject(dirname(configPath), configPath, environment);
+    const { directory, graphs, env, missingEnvFile, checkpointer } = project;
     if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
     await this.#helloReceived;
     const header = {
       t: 'init',
-      project: { directory, graphs, env: withoutEncryptionKey(env) },
+      project: {
+        directory,
+        graphs,
+        env: withoutEncryptionKey(env),
+        revivableModules: checkpointer?.serde?.allowed_json_modules ?? [],
+      },
       loopback: loopback ?? null,
       limits: this.#limits,
     };
@@ -129,12 +140,8 @@ class ChildGraphHost implements GraphHost {
   }
 
   async serveApp({ file, symbol }: ProjectExport, socketPath: string): Promise<ServedApp> {
-    try {
-      const { ok } = await this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
-      return ok as ServedApp;
-    } catch (error) {
-      throw loadError(error);
-    }
+    const loading = this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
+    return (await loadField(loading, 'http.app', this.#loadMs)).ok as ServedApp;
   }
 
   loadAuth(source: ProjectExport): Promise<LoadedAuth> {

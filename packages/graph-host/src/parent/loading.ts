@@ -1,5 +1,7 @@
 import { GraphLoadError } from '../errors.ts';
 import type { SpawnedChild } from './child-process.ts';
+import { inTime } from './in-time.ts';
+import { loadError } from './remote-errors.ts';
 
 export interface LoadingLimits {
   timeoutMs: number;
@@ -30,5 +32,21 @@ export async function loadInTime(
   } finally {
     signal?.removeEventListener('abort', giveUp);
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits for the child to load what a field of `langgraph.json` names: a module that never ends loading is the author's
+ * to hear of, and must not keep a service waiting.
+ *
+ * @param field as authors know it, like `auth.path`
+ * @throws GraphLoadError
+ */
+export async function loadField<T>(loading: Promise<T>, field: string, timeoutMs: number): Promise<T> {
+  const late = () => new GraphLoadError(`What "${field}" names did not load within ${timeoutMs} ms.`);
+  try {
+    return await inTime(loading, timeoutMs, late);
+  } catch (error) {
+    throw loadError(error);
   }
 }

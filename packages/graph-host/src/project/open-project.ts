@@ -5,7 +5,6 @@ import { sectionVariables } from './section-variables.ts';
 
 export interface OpenProject {
   project: Project;
-  projectDir: string;
   /** Absolute path of `langgraph.json`. */
   configPath: string;
   /** The whole environment of the project's code. */
@@ -34,5 +33,5 @@ export async function openProject(
   const [aesKey, aesJsonKeys] = (['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS'] as const).map(
     (name) => variables[name] || own[name] || undefined,
   );
-  return { project, projectDir, configPath, environment: withoutEncryptionKey(variables), aesKey, aesJsonKeys };
+  return { project, configPath, environment: withoutEncryptionKey(variables), aesKey, aesJsonKeys };
 }

@@ -60,12 +60,59 @@ it('a warning names unknown keys inside a section, and keys without effect', asy
     graphs: { a: './a.ts' },
     http: { colour: 1, cors: { allow_origin: 'x' } },
     image_distro: 'wolfi',
+    env: { COLOUR: 'red' },
   });
   expect(warnings).toEqual([
     'langgraph.json: "http.colour" is not known and has no effect.',
     'langgraph.json: "http.cors.allow_origin" is not known and has no effect.',
     'langgraph.json: "image_distro" has no effect: it only shapes container images, and none is built from this file.',
   ]);
+});
+
+it('a warning names unknown keys of a graph', async () => {
+  const { warnings } = await project({ graphs: { a: { path: './a.ts', descripton: 'A' }, b: './b.ts' } });
+  expect(warnings).toEqual(['langgraph.json: "graphs.a.descripton" is not known and has no effect.']);
+});
+
+it.each<[string, object, string[]]>([
+  [
+    'auth.cache without its keys',
+    { auth: { path: './a.ts', cache: { ttl_seconds: 5 } } },
+    ['"auth.cache" has no effect'],
+  ],
+  [
+    'settings about an app that is not there',
+    { auth: { path: './a.ts' }, http: { middleware_order: 'auth_first', enable_custom_route_auth: true } },
+    ['"http.enable_custom_route_auth" has no effect', '"http.middleware_order" has no effect'],
+  ],
+  [
+    'choices that only leave headers out',
+    { http: { configurable_headers: { excludes: ['x-a'] }, logging_headers: { exclude: ['x-*'] } } },
+    ['"http.configurable_headers" takes no header', '"http.logging_headers" takes no header'],
+  ],
+  ['a choice that leaves all headers out', { http: { configurable_headers: { excludes: ['*'] } } }, []],
+  [
+    'a strategy without a time',
+    { checkpointer: { ttl: { strategy: 'keep_latest' } } },
+    ['"checkpointer.ttl.strategy" has no effect'],
+  ],
+  ['a strategy with a time', { checkpointer: { ttl: { strategy: 'keep_latest', default_ttl: 5 } } }, []],
+  ['a prefix without headers', { webhooks: { env_prefix: 'HOOK_' } }, ['"webhooks.env_prefix" has no effect']],
+  ['options for components that are not there', { ui_config: { shared: ['d3'] } }, ['"ui_config" has no effect']],
+  ['components of no graph', { ui: { a: './ui.tsx', agnet: './ui.tsx' } }, ['"ui.agnet" is not the name of a graph']],
+])('a warning is given for exactly those settings that have no effect: %s', async (_, settings, expected) => {
+  const { warnings } = await project({ graphs: { a: './a.ts' }, ...settings });
+  expect(warnings).toEqual(
+    expected.map((begin) => expect.stringMatching(new RegExp(`^langgraph\\.json: ${begin}.*\\.$`))),
+  );
+});
+
+it('encryption that names no object is refused, in the file and as a variable', async () => {
+  const graphs = { a: './a.ts' };
+  await expect(project({ graphs, encryption: {} })).rejects.toThrow(/encryption\.path is required/);
+  await project({ graphs });
+  const asVariable = readProject(directory, 'langgraph.json', { LANGGRAPH_ENCRYPTION: '{}' });
+  await expect(asVariable).rejects.toThrow(/encryption\.path is required/);
 });
 
 it('a section is read from its variable instead of the file, even when there is no file', async () => {
@@ -133,7 +180,7 @@ it('settings of auth are read with their defaults, and warnings say when they ha
   const { authSettings, warnings } = await project({
     graphs,
     auth: { disable_studio_auth: true },
-    http: { enable_custom_route_auth: true },
+    http: { app: './app.ts', enable_custom_route_auth: true },
   });
   expect(authSettings).toMatchObject({ disable_studio_auth: true });
   expect(warnings).toEqual([

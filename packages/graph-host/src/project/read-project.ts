@@ -4,6 +4,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { formatPath, validatorOf } from '@runyard/contracts';
 import { parse as parseDotenv } from 'dotenv';
 import { GraphLoadError } from '../errors.ts';
+import { findIgnoredSettings } from './ignored-settings.ts';
 import { ProjectFile } from './schema.ts';
 import { sectionsOf, type Variables } from './section-variables.ts';
 import type { AuthSection } from './sections/auth.ts';
@@ -105,7 +106,7 @@ export async function readProject(
     checkpointer: value.checkpointer ?? null,
     webhooks: value.webhooks ?? null,
     ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
-    warnings: [...warnings, ...findUnmetRequirements(value, variables)],
+    warnings: [...warnings, ...findIgnoredSettings(value), ...findUnmetRequirements(value, variables)],
   };
 }
 
@@ -170,26 +171,10 @@ async function readEnv(
 }
 
 /** Warns about requirements of the file that this environment does not meet. */
-function findUnmetRequirements(
-  { env, node_version: version, http, auth }: ProjectFile,
-  variables: Variables,
-): string[] {
+function findUnmetRequirements({ env, node_version: version }: ProjectFile, variables: Variables): string[] {
   const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
   const [runningOn] = process.versions.node.split('.');
-  const { allow_origins: origins, allow_origin_regex: pattern, allow_credentials: credentials } = http?.cors ?? {};
-  const isOpen = origins?.includes('*') ?? pattern === undefined;
   return [
-    ...(auth !== undefined && auth.path === undefined
-      ? ['langgraph.json: "auth" has no effect without "auth.path".']
-      : []),
-    ...(http?.enable_custom_route_auth !== undefined && auth?.path === undefined
-      ? [
-          'langgraph.json: "http.enable_custom_route_auth" has no effect without "auth.path": routes of the app demand callers of the platform.',
-        ]
-      : []),
-    ...(credentials === true && isOpen
-      ? ['langgraph.json: "http.cors.allow_credentials" has no effect for origins that only `*` lets in: name them.']
-      : []),
     ...missing.map((name) => `langgraph.json: "env" asks for the variable ${name}, and it is not set.`),
     ...(version === undefined || String(version) === runningOn
       ? []

@@ -14,7 +14,25 @@ function warningsIn(content: object, keys: Record<string, TSchema>, path: string
     if (schema === undefined) return [`langgraph.json: "${name}" is not known and has no effect.`];
     const why = noEffectOf(schema);
     if (why !== undefined) return [`langgraph.json: "${name}" has no effect: ${why}.`];
-    const inner = (schema as { properties?: Record<string, TSchema> }).properties;
-    return inner && typeof value === 'object' && value !== null ? warningsIn(value, inner, `${name}.`) : [];
+    return warningsOf(value, schema as Nested, name);
   });
+}
+
+/** The keys of an object, the values of a map, and the forms that a value may have. */
+interface Nested {
+  properties?: Record<string, TSchema>;
+  patternProperties?: Record<string, Nested>;
+  anyOf?: Nested[];
+}
+
+function warningsOf(value: unknown, schema: Nested, name: string): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  if (schema.properties) return warningsIn(value, schema.properties, `${name}.`);
+  const ofValues = Object.values(schema.patternProperties ?? {});
+  if (ofValues.length > 0) {
+    return Object.entries(value).flatMap(([key, inner]) =>
+      ofValues.flatMap((each) => warningsOf(inner, each, `${name}.${key}`)),
+    );
+  }
+  return (schema.anyOf ?? []).flatMap((form) => warningsOf(value, form, name));
 }

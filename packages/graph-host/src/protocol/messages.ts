@@ -100,6 +100,8 @@ export const toHost = {
         }),
       ),
       env: Type.Record(Type.String(), Type.String()),
+      /** Classes that stored values may become again, beside those that only hold data; true for all. */
+      revivableModules: Type.Union([Type.Literal(true), Type.Array(Type.Array(Type.String()))]),
     }),
     /** Address of the deployment's own server; null when there is none. */
     loopback: Type.Union([Type.Object({ socketPath: Type.String(), token: Type.String() }), Type.Null()]),

@@ -18,12 +18,11 @@ export async function inspectProject(
 ): Promise<string[]> {
   const { signal, user, home, onLog } = options;
   try {
-    const { projectDir, configPath, environment } = await openProject(
+    const { configPath, environment } = await openProject(
       { PROJECT_DIR: project.directory, LANGGRAPH_CONFIG_PATH: project.configPath, PROJECT_ENV: secrets },
       process.env,
     );
     const host = await startGraphHost({
-      projectDir,
       configPath,
       environment: user ? { ...environment, HOME: home, TMPDIR: home } : environment,
       user: user ?? undefined,

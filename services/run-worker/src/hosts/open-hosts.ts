@@ -8,7 +8,7 @@ import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts
 
 export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLost'> {
   /** The project, and the environment of its code. */
-  project: Pick<OpenProject, 'projectDir' | 'configPath' | 'environment'>;
+  project: Pick<OpenProject, 'configPath' | 'environment'>;
   servers: ApiServers;
   waiting: WaitingRuns;
 }

@@ -1,6 +1,6 @@
 /**
  * Checks that JSON says all of a value. A filter like `{owner: undefined}` would lose its only condition on the way, and
- * then filter nothing.
+ * then filter nothing; a request whose `namespace` is `undefined` would concern every one.
  *
  * @throws TypeError that names the place
  */

@@ -84,6 +84,7 @@ export class ProjectAuth {
     if ('refusal' in answer) return { kind: 'refused', refusal: answer.refusal };
     if (answer.result === false) return { kind: 'denied' };
     if (!isPlainObject(context.value)) throw new TypeError('the handler replaced the value by something else');
+    requirePlainJson(context.value, 'value');
     return { kind: 'allowed', filter: toFilter(answer.result), value: context.value };
   }
 

@@ -1,7 +1,8 @@
 /** Imports the graphs of a project, in every form in which their authors may export them. */
 import type { SaverOptions } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError } from '../../errors.ts';
-import type { Project, ProjectExport, ProjectGraph } from '../../project/read-project.ts';
+import type { ProjectExport, ProjectGraph } from '../../project/read-project.ts';
+import type { ToHost } from '../../protocol/messages.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import { type ProjectModules, projectModules } from '../langgraph/langchain-modules.ts';
@@ -32,12 +33,11 @@ export type Warn = (message: string) => void;
 
 /** @throws GraphLoadError */
 export async function loadGraphs(
-  project: Pick<Project, 'directory' | 'graphs'> & Partial<Pick<Project, 'checkpointer'>>,
+  project: Omit<ToHost['init']['project'], 'env'>,
   warn: Warn,
 ): Promise<Map<string, LoadedGraph>> {
   const graphs = new Map<string, LoadedGraph>();
-  const revivableModules = project.checkpointer?.serde?.allowed_json_modules;
-  const saverOptions = { ...(revivableModules !== undefined && { revivableModules }) };
+  const saverOptions = { revivableModules: project.revivableModules };
   for (const graph of project.graphs) {
     try {
       graphs.set(graph.graphId, { ...(await loadGraph(graph, project.directory, warn)), saverOptions });

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 /** `ui`: components that pages load with the answers of a graph. */
 export const UiSection = Type.Record(Type.String(), Type.String({ minLength: 1 }), {
   description:
-    'User interface components by graph: `"./file.tsx"`, whose default export is an object of React components by name. Bundled at start, and given to pages by `/ui/{agent}`.',
+    'User interface components by graph, or by a namespace that pages name: `"./file.tsx"`, whose default export is an object of React components by name. Bundled at start, and given to pages by `/ui/{agent}`.',
 });
 
 /** `ui_config`: options of bundling the components. */

@@ -19,6 +19,8 @@ export const WEBHOOK_FIELDS = [
 ] as const;
 export type WebhookField = (typeof WEBHOOK_FIELDS)[number];
 
+export const DEFAULT_ENV_PREFIX = 'LG_WEBHOOK_';
+
 const WebhookUrlRules = Type.Object(
   {
     require_https: Type.Optional(Type.Boolean({ default: false, description: 'Refuse `http://`.' })),
@@ -52,7 +54,7 @@ export const WebhooksSection = Type.Object(
     env_prefix: Type.Optional(
       Type.String({
         minLength: 1,
-        default: 'LG_WEBHOOK_',
+        default: DEFAULT_ENV_PREFIX,
         description: 'How the variables begin that headers may name.',
       }),
     ),
