@@ -127,9 +127,9 @@ export class AssistantService {
     idOrGraph: string,
     request: AssistantVersionsSearchRequest,
   ): Promise<AssistantVersion[]> {
-    const { assistantId } = await this.find(scope, idOrGraph);
+    const assistant = await this.find(scope, idOrGraph);
     const { metadata, limit = 10, offset = 0 } = request;
-    return (await this.#versions.list(assistantId, { metadata, limit, offset })).map(toWireVersion);
+    return (await this.#versions.list(scope, assistant, { metadata, limit, offset })).map(toWireVersion);
   }
 
   /** @throws NotFoundError */

@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
-import type { Scope } from '../access/scope.ts';
+import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { encryptAhead } from '../encryption/encrypt-ahead.ts';
@@ -20,6 +20,8 @@ export interface VersionSearch {
 /** Returns the content of a new version; undefined when nothing changes. */
 type Change = (current: AssistantRecord) => { content: AssistantContent; projectSettings?: object } | undefined;
 
+const METADATA = Prisma.raw('metadata');
+
 const VERSION_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", version, graph_id AS "graphId", name, description,
   config, context, metadata, created_at AS "createdAt"`);
 
@@ -36,14 +38,20 @@ export class AssistantVersionStore {
   }
 
   /**
-   * Returns versions, newest first. The caller has checked that the requester may see the assistant. @throws
+   * Returns versions, newest first. The caller has checked that the requester may see the assistant: versions from
+   * before it changed its owner are hidden, unless it is a default assistant, which is for all. @throws
    * UnprocessableError for a filter on encrypted metadata
    */
-  async list(assistantId: string, { metadata, limit, offset }: VersionSearch): Promise<AssistantVersionRecord[]> {
+  async list(
+    scope: Scope,
+    { assistantId, isSystem }: Pick<AssistantRecord, 'assistantId' | 'isSystem'>,
+    { metadata, limit, offset }: VersionSearch,
+  ): Promise<AssistantVersionRecord[]> {
     await requireSearchable(this.#cipher, { metadata }, JSON_PLACES.assistantMetadata);
     const rows = await this.#prisma.$queryRaw<AssistantVersionRecord[]>`
       SELECT ${VERSION_COLUMNS} FROM assistant_version
       WHERE assistant_id = ${assistantId}::uuid AND metadata @> ${toSqlJson(metadata ?? {})}::jsonb
+        AND ${whereInScope(isSystem ? UNRESTRICTED : scope, METADATA)}
       ORDER BY version DESC LIMIT ${limit} OFFSET ${offset}`;
     return rows.map((row) => replaceJson(row, this.#cipher.json.decryptListed));
   }
@@ -99,7 +107,7 @@ export class AssistantVersionStore {
     version: number,
   ): Promise<AssistantRecord | undefined> {
     const ofVersion = Prisma.sql`FROM assistant_version
-      WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND ${whereInScope(scope, Prisma.raw('metadata'))}`;
+      WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND ${whereInScope(scope, METADATA)}`;
     const rows = await tx.$queryRaw<AssistantRecord[]>`
       UPDATE assistant
       SET (version, graph_id, name, description, config, context, metadata) =
