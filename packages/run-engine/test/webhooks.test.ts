@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createDataCipher } from '@runyard/encryption';
+import { openPool } from '@runyard/database';
+import { createDataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
   type AcceptedRun,
   type ClaimedWebhook,
   PushConfigs,
+  type WebhookContent,
   type WebhookLoad,
   WebhookQueue,
   type WebhookTarget,
@@ -41,10 +43,10 @@ async function started(overrides: Partial<AcceptedRun> = {}) {
   const { run } = await fixture.engine.createRun(aRun({ webhooks, ...overrides }));
   return (await fixture.engine.claimRuns(worker, 100)).find(({ runId }) => runId === run.runId)!;
 }
-async function onlyClaimed(): Promise<ClaimedWebhook> {
+async function onlyClaimed(): Promise<ClaimedWebhook & WebhookContent> {
   const { claimed } = await queue.claim(take);
   expect(claimed).toHaveLength(1);
-  return claimed[0]!;
+  return { ...claimed[0]!, ...(await claimed[0]!.readContent()) };
 }
 
 it('the end of a run is queued for the receivers of its task, and runs of other threads notify none of them', async () => {
@@ -63,7 +65,8 @@ it('the end of a run is queued for the receivers of its task, and runs of other 
     await fixture.engine.finishRun(success(other));
   }
   const { claimed } = await queue.claim(take);
-  const pushes = claimed.map(({ run, push }) => [run.run_id, push?.configId, push?.secrets]);
+  const contents = await Promise.all(claimed.map((webhook) => webhook.readContent()));
+  const pushes = contents.map(({ run, push }) => [run.run_id, push?.configId, push?.secrets]);
   expect(pushes.sort()).toEqual([
     [taskId, 'later', {}],
     [taskId, 'sent with it', { token: 't' }],
@@ -323,17 +326,35 @@ it('a released delivery is due at once and its try does not count', async () => 
   expect((await onlyClaimed()).attempt).toBe(1);
 });
 
-it('a delivery that cannot be decrypted any more ends alone', async () => {
-  await queued(['a.test', 'a.test']);
-  const encrypted = createDataCipher('k'.repeat(32)).encrypt(Buffer.from('{}'));
-  const [first] = await fixture.rows('SELECT delivery_id FROM webhook_delivery LIMIT 1');
-  await fixture.pool.query('UPDATE webhook_delivery SET kwargs = $2 WHERE delivery_id = $1', [
-    first?.delivery_id,
-    encrypted,
-  ]);
-  expect((await onlyClaimed()).deliveryId).not.toBe(first?.delivery_id);
-  const [ended] = await fixture.rows(`SELECT log, status FROM webhook_delivery WHERE status <> 'pending'`);
-  expect(ended).toMatchObject({ status: 'failed', log: [{ error: expect.stringContaining('decrypted') }] });
+it('a delivery that cannot be decrypted here keeps its content, which a process with the key sends', async () => {
+  await queued(['locked.test', 'open.test']);
+  const cipher = createDataCipher('k'.repeat(32));
+  const kwargs = Buffer.from('{"input":"secret"}');
+  const text = "UPDATE webhook_delivery SET kwargs = $1 WHERE host = 'locked.test'";
+  await fixture.pool.query(text, [cipher.encrypt(kwargs)]);
+  const { claimed } = await queue.claim(take);
+  const [locked, open] = [...claimed].sort((a, b) => a.host.localeCompare(b.host));
+  await expect(locked!.readContent()).rejects.toThrow(EncryptionError);
+  expect(await open!.readContent()).toMatchObject({ run: { status: 'success' } });
+  const { deliveryId, attempt } = locked!;
+  const tried = { deliveryId, attempt, startedAt: new Date(), durationMs: 0, statusCode: null };
+  expect(await queue.recordOutcome({ ...tried, error: 'not decrypted', retryInMs: 0 })).toBe(true);
+  const [again] = (await new WebhookQueue(fixture.pool, cipher).claim(take)).claimed;
+  expect(again).toMatchObject({ deliveryId, attempt: 2 });
+  expect(Buffer.from((await again!.readContent()).kwargs)).toEqual(kwargs);
+});
+
+it('a delivery waits for no other whose key is not to be had', async () => {
+  await queued(['hung.test', 'open.test']);
+  const loadKeys = (rows: unknown) =>
+    JSON.stringify(rows).includes('hung.test') ? new Promise<void>(() => undefined) : undefined;
+  const { connectionString } = fixture.pool.options as { connectionString: string };
+  const pool = openPool({ connectionString, max: 1, applicationName: 'webhooks-test', beforeRows: loadKeys });
+  const { claimed } = await new WebhookQueue(pool, { ...NO_ENCRYPTION, loadKeys }).claim(take);
+  const open = claimed.find(({ host }) => host === 'open.test');
+  expect(await open!.readContent()).toMatchObject({ run: { status: 'success' } });
+  expect(claimed).toHaveLength(2);
+  await pool.end();
 });
 
 it('a host with a long queue does not delay the others', async () => {

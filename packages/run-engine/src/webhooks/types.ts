@@ -32,13 +32,25 @@ export interface WebhookDelivery {
   endedAt: Date | null;
 }
 
-/** A delivery that this process may try now, with its whole content. */
+/** A delivery that this process may try now. */
 export interface ClaimedWebhook {
   deliveryId: string;
   url: string;
   host: string;
   /** Number of this try. */
   attempt: number;
+  /** Bytes of its content, as it is stored. */
+  bytes: number;
+  /**
+   * Decrypts what is to be sent. Another try, or another process, may succeed where this one fails.
+   *
+   * @throws EncryptionError, and what the database throws
+   */
+  readContent(): Promise<WebhookContent>;
+}
+
+/** The whole content of a delivery. */
+export interface WebhookContent {
   run: WebhookRun;
   /** JSON text of the run's arguments. */
   kwargs: Uint8Array;

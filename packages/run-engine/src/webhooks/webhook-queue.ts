@@ -1,9 +1,16 @@
-import { toSqlJson } from '@runyard/database';
-import { type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
+import { toSqlJson, withoutBeforeRows } from '@runyard/database';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import { decodeSecrets } from '../tasks/push-secrets.ts';
 import type { PushDelivery, PushVersion } from '../tasks/types.ts';
-import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
+import type {
+  ClaimedWebhook,
+  WebhookAttempt,
+  WebhookContent,
+  WebhookDelivery,
+  WebhookOutcome,
+  WebhookRun,
+} from './types.ts';
 
 /** A number of deliveries, and the bytes of their content. */
 export interface WebhookLoad {
@@ -56,10 +63,11 @@ export class WebhookQueue {
 
   /**
    * Claims due deliveries, oldest first. A try counts when it is claimed, so that one that kills its process ends too.
+   * No delivery waits until the content of another is decrypted.
    */
   async claim({ limit, limitPerHost, inFlight, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
     const busy = [...inFlight];
-    const { rows } = await this.#pool.query<ClaimedRow>({
+    const claim = withoutBeforeRows({
       name: 'webhooks_claim',
       text: `${HOSTS}, fair AS (
                SELECT d.delivery_id, d.due_at, d.bytes,
@@ -93,48 +101,32 @@ export class WebhookQueue {
         leaseMs,
       ],
     });
-    const claimed: ClaimedWebhook[] = [];
-    for (const row of rows) {
-      const webhook = this.#decrypt(row);
-      if (webhook) claimed.push(webhook);
-      else await this.#giveUp(row);
-    }
+    const { rows } = await this.#pool.query<ClaimedRow>(claim);
+    const claimed = rows.map((row) => this.#webhookOf(row));
     const isFull = ({ count, bytes }: WebhookLoad) => count >= limitPerHost.count || bytes >= limitPerHost.bytes;
     const full = busy.filter(([, load]) => isFull(load)).map(([host]) => host);
     return { claimed, nextInMs: rows.length > 0 ? 0 : await this.#nextInMs(full) };
   }
 
-  /** Decrypts a delivery; undefined when nobody has its key any more. */
-  #decrypt(row: ClaimedRow): ClaimedWebhook | undefined {
-    try {
-      return {
-        deliveryId: row.delivery_id,
-        url: row.url,
-        host: row.host,
-        attempt: row.attempts,
-        run: { ...row.run, metadata: this.#cipher.json.decrypt(row.run.metadata) },
-        kwargs: this.#cipher.decrypt(row.kwargs),
-        values: row.result && this.#cipher.decrypt(row.result),
-        push: pushOf(row, this.#cipher),
-      };
-    } catch (error) {
-      if (error instanceof EncryptionError) return undefined;
-      throw error;
-    }
+  #webhookOf(row: ClaimedRow): ClaimedWebhook {
+    return {
+      deliveryId: row.delivery_id,
+      url: row.url,
+      host: row.host,
+      attempt: row.attempts,
+      bytes: row.kwargs.byteLength + (row.result?.byteLength ?? 0),
+      readContent: () => this.#decrypt(row),
+    };
   }
 
-  async #giveUp({ delivery_id: deliveryId, attempts: attempt }: ClaimedRow): Promise<void> {
-    const error = 'What was to be sent cannot be decrypted any more';
-    const startedAt = new Date();
-    await this.recordOutcome({
-      deliveryId,
-      attempt,
-      startedAt,
-      durationMs: 0,
-      statusCode: null,
-      error,
-      retryInMs: null,
-    });
+  async #decrypt(row: ClaimedRow): Promise<WebhookContent> {
+    await this.#cipher.loadKeys([row]);
+    return {
+      run: { ...row.run, metadata: this.#cipher.json.decrypt(row.run.metadata) },
+      kwargs: this.#cipher.decrypt(row.kwargs),
+      values: row.result && this.#cipher.decrypt(row.result),
+      push: pushOf(row, this.#cipher),
+    };
   }
 
   async #nextInMs(fullHosts: string[]): Promise<number | null> {

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { EncryptionError } from '@runyard/encryption';
 import { WEBHOOK_FIELDS } from '@runyard/graph-host';
 import { OutboundRefusedError, type OutboundRequest } from '@runyard/outbound';
-import type { ClaimedWebhook } from '@runyard/run-engine';
+import type { ClaimedWebhook, WebhookContent } from '@runyard/run-engine';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { type DeliveryOptions, deliverWebhook } from './deliver-webhook.ts';
@@ -9,7 +10,7 @@ import { pauseAfter, retryAfterMs } from './retry-plan.ts';
 import { webhookBody } from './webhook-body.ts';
 import { keyOfSecret, signatureHeaders } from './webhook-signature.ts';
 
-const run: ClaimedWebhook['run'] = {
+const run: WebhookContent['run'] = {
   run_id: randomUUID(),
   thread_id: randomUUID(),
   assistant_id: randomUUID(),
@@ -22,17 +23,24 @@ const run: ClaimedWebhook['run'] = {
   started_at: null,
   ended_at: '2026-11-20T20:19:03.118+00:00',
 };
-function webhook(overrides: Partial<ClaimedWebhook> = {}): ClaimedWebhook {
+function contentOf(overrides: Partial<WebhookContent> = {}): WebhookContent {
   const kwargs = { input: 1, config: { configurable: { a: 1 } } };
+  return {
+    run,
+    kwargs: Buffer.from(JSON.stringify(kwargs)),
+    values: Buffer.from('{"a":"\\u0000"}'),
+    push: null,
+    ...overrides,
+  };
+}
+function webhook(overrides: Partial<ClaimedWebhook> = {}, content = contentOf()): ClaimedWebhook {
   return {
     deliveryId: randomUUID(),
     url: 'https://hook.test/in',
     host: 'hook.test',
     attempt: 1,
-    run,
-    kwargs: Buffer.from(JSON.stringify(kwargs)),
-    values: Buffer.from('{"a":"\\u0000"}'),
-    push: null,
+    bytes: content.kwargs.byteLength,
+    readContent: async () => content,
     ...overrides,
   };
 }
@@ -69,7 +77,7 @@ it('a webhook carries the trace that the run has, and no other that its argument
       headers = request.headers;
       return { status: 204, headers: {} };
     };
-    await deliver(send, webhook({ kwargs: Buffer.from(JSON.stringify(kwargs)) }));
+    await deliver(send, webhook({}, contentOf({ kwargs: Buffer.from(JSON.stringify(kwargs)) })));
     return headers;
   };
   const configurable = { __otel_traceparent__: traceparent, __otel_tracestate__: 'a=1' };
@@ -113,6 +121,18 @@ it('the eighth try is the last', async () => {
     error: 'Given up after 8 tries',
   });
   expect(asked).toBe(false);
+});
+
+it('content that cannot be decrypted for the moment is tried again like any failed try, and nothing is sent', async () => {
+  const cause = new EncryptionError('the key service is away');
+  const readContent = () => Promise.reject(cause);
+  const send: DeliveryOptions['send'] = () => Promise.reject(new Error('nothing is to be sent'));
+  const error = 'What is to be sent cannot be decrypted';
+  const first = await deliver(send, webhook({ readContent }));
+  expect(first).toMatchObject({ kind: 'retried', error, cause });
+  expect(first.retryInMs).toBeLessThan(2_000);
+  const last = await deliver(send, webhook({ readContent, attempt: 8 }));
+  expect(last).toMatchObject({ kind: 'failed', error, cause, retryInMs: null });
 });
 
 it('pauses grow from a second to five minutes, and a receiver may ask for up to an hour', async () => {
@@ -159,7 +179,7 @@ it('a request carries the headers of the project and a signature per secret that
 it('a push notification has a content and credentials of its own, and the signature of a webhook', async () => {
   const sent: OutboundRequest[] = [];
   const push = { taskId: randomUUID(), configId: 'c', version: '1.0', secrets: {} } as const;
-  await deliverWebhook(webhook({ push }), {
+  await deliverWebhook(webhook({}, contentOf({ push })), {
     settings: { ...settings, headers: { Authorization: 'Bearer of the project' }, signingKeys: [randomBytes(32)] },
     pushContent,
     send: async (_, request) => {
@@ -200,7 +220,7 @@ it('a body is the run as it ended, with its values untouched and nothing about i
   };
   const kwargs = { input: null, config: { configurable: { ...auth, mine: 1 }, metadata: { ...auth, note: 'n' } } };
   const body = webhookBody(
-    webhook({
+    contentOf({
       kwargs: Buffer.from(JSON.stringify(kwargs)),
       run: { ...run, status: 'error', error: { error: 'E', message: 'm' } },
     }),
@@ -231,9 +251,9 @@ it('a body is the run as it ended, with its values untouched and nothing about i
 });
 
 it('a body has only the chosen fields', () => {
-  expect(JSON.parse(webhookBody(webhook(), new Set(['status', 'values']), new Date()).toString())).toEqual({
+  expect(JSON.parse(webhookBody(contentOf(), new Set(['status', 'values']), new Date()).toString())).toEqual({
     status: 'success',
     values: { a: '\u0000' },
   });
-  expect(webhookBody(webhook(), new Set(['error']), new Date()).toString()).toBe('{}');
+  expect(webhookBody(contentOf(), new Set(['error']), new Date()).toString()).toBe('{}');
 });

@@ -1,6 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import { OutboundRefusedError } from '@runyard/outbound';
-import type { ClaimedWebhook, PushDelivery, WebhookOutcome } from '@runyard/run-engine';
+import type { ClaimedWebhook, PushDelivery, WebhookContent, WebhookOutcome } from '@runyard/run-engine';
 import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
 import { traceHeaders } from './trace-headers.ts';
 import { webhookBody } from './webhook-body.ts';
@@ -18,7 +18,7 @@ export type SendRequest = (
 
 /** Makes the content of a push notification; its headers say what it is, and carry the receiver's credentials. */
 export type PushContent = (
-  webhook: ClaimedWebhook,
+  content: WebhookContent,
   push: PushDelivery,
 ) => { headers: Record<string, string>; body: Buffer };
 
@@ -31,7 +31,11 @@ export interface DeliveryOptions {
   timeoutMs?: number;
 }
 
-export type DeliveryResult = WebhookOutcome & { kind: 'delivered' | 'retried' | 'failed' | 'refused' };
+export type DeliveryResult = WebhookOutcome & {
+  kind: 'delivered' | 'retried' | 'failed' | 'refused';
+  /** Why there was nothing to send. */
+  cause?: unknown;
+};
 
 /** Makes one try and returns its outcome; never throws. */
 export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryOptions): Promise<DeliveryResult> {
@@ -52,8 +56,15 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
   };
   // The sending process died during each of the tries before.
   if (webhook.attempt > MAX_ATTEMPTS) return result('failed', { error: `Given up after ${MAX_ATTEMPTS} tries` });
+  let content: WebhookContent;
   try {
-    const { status: statusCode, headers } = await options.send(webhook.url, requestOf(webhook, startedAt, options));
+    content = await webhook.readContent();
+  } catch (cause) {
+    return { ...retryOrFail('What is to be sent cannot be decrypted'), cause };
+  }
+  try {
+    const request = requestOf(webhook, content, { ...options, sentAt: startedAt });
+    const { status: statusCode, headers } = await options.send(webhook.url, request);
     if (statusCode >= 200 && statusCode < 300) return result('delivered', { statusCode });
     const error = statusCode < 400 ? `HTTP ${statusCode}; redirects are not followed` : `HTTP ${statusCode}`;
     if (!isWorthRetrying(statusCode)) return result('failed', { statusCode, error });
@@ -65,24 +76,24 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
 }
 
 function requestOf(
-  webhook: ClaimedWebhook,
-  sentAt: Date,
-  { settings, pushContent, signal, timeoutMs = TIMEOUT_MS }: DeliveryOptions,
+  { deliveryId }: ClaimedWebhook,
+  content: WebhookContent,
+  { settings, pushContent, signal, timeoutMs = TIMEOUT_MS, sentAt }: DeliveryOptions & { sentAt: Date },
 ): OutboundRequest {
-  const { headers, body } = webhook.push
-    ? pushContent(webhook, webhook.push)
+  const { headers, body } = content.push
+    ? pushContent(content, content.push)
     : {
         headers: { 'content-type': 'application/json' },
-        body: webhookBody(webhook, settings.fields, sentAt),
+        body: webhookBody(content, settings.fields, sentAt),
       };
   return {
     method: 'POST',
     headers: {
       'user-agent': 'Runyard-Webhooks',
-      ...traceHeaders(webhook),
+      ...traceHeaders(content),
       ...lowerCase(settings.headers),
       ...headers,
-      ...signatureHeaders({ id: webhook.deliveryId, time: sentAt, body }, settings.signingKeys),
+      ...signatureHeaders({ id: deliveryId, time: sentAt, body }, settings.signingKeys),
     },
     body,
     timeoutMs,

@@ -81,7 +81,10 @@ export function openWebhooks(parts: WebhookParts) {
     concurrency: config.WEBHOOK_CONCURRENCY,
     onResult: (result) => {
       countResult(result.kind);
-      const { kind, deliveryId, attempt, statusCode, error } = result;
+      const { kind, deliveryId, attempt, statusCode, error, cause } = result;
+      if (cause !== undefined) {
+        logger.warn('webhook not decrypted', { deliveryId, attempt, retryInMs: result.retryInMs, error: cause });
+      }
       if (kind === 'failed' || kind === 'refused') {
         logger.warn('webhook not delivered', { deliveryId, attempt, statusCode, error });
       }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ClaimedWebhook, WebhookClaim } from '@runyard/run-engine';
+import type { ClaimedWebhook, WebhookClaim, WebhookContent } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, expect, it } from 'vitest';
@@ -60,15 +60,8 @@ class SenderFixture {
   }
 
   add(url: string, host = 'a.test', bytes = 0): void {
-    const kwargs = new Uint8Array(bytes);
-    this.due.push({
-      deliveryId: randomUUID(),
-      url,
-      host,
-      attempt: 1,
-      kwargs,
-      values: null,
-    } as unknown as ClaimedWebhook);
+    const readContent = async () => ({}) as WebhookContent;
+    this.due.push({ deliveryId: randomUUID(), url, host, attempt: 1, bytes, readContent });
     this.sender.wake();
   }
 

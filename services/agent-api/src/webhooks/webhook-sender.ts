@@ -18,7 +18,7 @@ export interface WebhookSenderOptions {
 
 const BYTES_MAX = 64 * 1024 * 1024;
 const GONE = 410;
-/** Longer than a try: a delivery whose process died is retried after this. */
+/** Longer than a try, with its decryption: a delivery whose process died is retried after this. */
 const LEASE_MS = TIMEOUT_MS + 20_000;
 /** A safety net: wake-ups and the time of the next retry normally wake the sender. */
 const LOOK_EVERY_MS = 30_000;
@@ -90,9 +90,9 @@ export class WebhookSender {
 
   #loadByHost(): Map<string, WebhookLoad> {
     const loads = new Map<string, WebhookLoad>();
-    for (const { host, kwargs, values } of this.#inFlight.keys()) {
-      const { count, bytes } = loads.get(host) ?? { count: 0, bytes: 0 };
-      loads.set(host, { count: count + 1, bytes: bytes + kwargs.byteLength + (values?.byteLength ?? 0) });
+    for (const { host, bytes } of this.#inFlight.keys()) {
+      const load = loads.get(host) ?? { count: 0, bytes: 0 };
+      loads.set(host, { count: load.count + 1, bytes: load.bytes + bytes });
     }
     return loads;
   }

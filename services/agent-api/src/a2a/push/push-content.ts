@@ -1,9 +1,9 @@
 import type { A2aTaskState } from '@runyard/contracts';
 import {
-  type ClaimedWebhook,
   NEEDS_AUTH,
   type PushDelivery,
   TASK_CANCELED,
+  type WebhookContent,
   type WebhookRun,
 } from '@runyard/run-engine';
 import { isFields } from '../../http/fields.ts';
@@ -19,14 +19,14 @@ const HISTORY_LENGTH = 10;
 
 /** The task that a run brought to its end, or to a question, as its receiver gets it. */
 export function pushContent(
-  webhook: ClaimedWebhook,
+  content: WebhookContent,
   { taskId, version, secrets }: PushDelivery,
 ): { headers: Record<string, string>; body: Buffer } {
-  const values = webhook.values ? parseStoredJson(webhook.values) : undefined;
-  const kwargs = parseStoredJson(webhook.kwargs);
+  const values = content.values ? parseStoredJson(content.values) : undefined;
+  const kwargs = parseStoredJson(content.kwargs);
   const sent = messagesIn(values) ? [] : (messagesIn(isFields(kwargs) ? kwargs.input : undefined) ?? []);
   const view = { historyScope: 'task', withArtifacts: true } as const;
-  const record = recordOf(webhook, taskId, values);
+  const record = recordOf(content, taskId, values);
   const isOld = version === '0.3';
   const task = toTask(record, { values, sent }, { ...view, historyLength: isOld ? HISTORY_LENGTH : 0 });
   const { token, authentication } = secrets;
@@ -42,7 +42,7 @@ export function pushContent(
   };
 }
 
-function recordOf({ run }: ClaimedWebhook, taskId: string, values: unknown): TaskRecord {
+function recordOf({ run }: WebhookContent, taskId: string, values: unknown): TaskRecord {
   return {
     taskId,
     contextId: run.thread_id,
