@@ -13,6 +13,7 @@ import {
   reportPoolMetrics,
   sqlState,
   toUnavailableError,
+  withoutBeforeRows,
   withTransaction,
 } from './index.ts';
 
@@ -104,6 +105,20 @@ describe('openPool', () => {
     await expect(pool.query('SELECT 7 AS n')).rejects.toThrow('not to be had');
     await expect(pool.query('SELECT wrong')).rejects.toMatchObject({ code: '42703' });
     expect((await pool.query('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
+  });
+
+  it('returns the rows of a shared statement at once, although those of others wait', async () => {
+    const pool = open({
+      max: 1,
+      beforeRows: async (rows) => {
+        if (rows.length > 0) throw new Error('not to be had');
+      },
+    });
+    const shared = withoutBeforeRows({ name: 'shared', text: 'SELECT $1::int AS n', values: [1] });
+    expect((await pool.query(shared)).rows).toEqual([{ n: 1 }]);
+    const inTransaction = await withTransaction(pool, (client) => client.query(shared));
+    expect(inTransaction.rows).toEqual([{ n: 1 }]);
+    await expect(pool.query('SELECT 1')).rejects.toThrow('not to be had');
   });
 
   it('lets a caller wait for its turn while the pool is busy, however long that takes', async () => {

@@ -40,7 +40,7 @@ export interface PoolOptions {
   unresponsiveMs?: number;
   /**
    * Is awaited before the rows of a statement are returned: it gets what they may need, whoever reads them. It must not
-   * use the pool, whose connections may all wait for it.
+   * use the pool, whose connections may all wait for it. `withoutBeforeRows` makes exceptions.
    */
   beforeRows?: (rows: unknown[]) => Promise<void> | undefined;
   /** Is called when an idle connection is lost. The pool replaces it by itself. */

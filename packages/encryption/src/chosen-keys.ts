@@ -52,7 +52,7 @@ export function parseJsonKeys(names: string | undefined): ReadonlySet<string> {
       .map((name) => name.trim())
       .filter(Boolean),
   );
-  const refused = [...keys].filter((key) => READABLE_KEYS.has(key));
+  const refused = [...keys].filter(isPlatformMetadata);
   if (refused.length === 0) return keys;
   throw new EncryptionError(`LANGGRAPH_AES_JSON_KEYS names what the platform has to read: ${refused.join(', ')}.`);
 }

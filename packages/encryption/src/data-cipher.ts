@@ -20,11 +20,15 @@ export interface DataCipher {
   readonly isEncrypting: boolean;
   /** Encrypts and decrypts single keys inside JSON that is stored readable. */
   readonly json: JsonKeyCipher;
+  /** Returns the scope of the caller, for work that begins elsewhere. */
+  currentScope(): EncryptionScope;
   /**
-   * Returns the scope in which `stored` was encrypted, of which the first bytes are enough. Left out: the scope of the
-   * caller, for work that begins elsewhere.
+   * Returns the scope of the context in which `stored` was encrypted, of which the first bytes are enough. What is
+   * written in it gets the newest key of that context.
+   *
+   * @throws EncryptionUnavailableError, and what the database throws
    */
-  scopeOf(stored?: Uint8Array): EncryptionScope;
+  scopeOf(stored: Uint8Array): EncryptionScope | Promise<EncryptionScope>;
   /** True when values name keys that have to be loaded before they are decrypted. */
   readonly needsKeys: boolean;
   /**
@@ -46,6 +50,7 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES;
 export const NO_ENCRYPTION: DataCipher = {
   isEncrypting: false,
   json: NO_JSON_KEYS,
+  currentScope: () => NO_SCOPE,
   scopeOf: () => NO_SCOPE,
   needsKeys: false,
   loadKeys: () => undefined,
@@ -115,6 +120,7 @@ export function createDataCipher(keys: string, jsonKeys?: string): DataCipher {
     encrypt,
     decrypt,
     json: createJsonKeyCipher(parseJsonKeys(jsonKeys), ofBytes),
+    currentScope: () => NO_SCOPE,
     scopeOf: () => NO_SCOPE,
     needsKeys: false,
     loadKeys: () => undefined,

@@ -80,6 +80,9 @@ describe('chosen JSON keys', () => {
     const open = (aesKey: string | undefined, aesJsonKeys: string) => () => openDataCipher({ aesKey, aesJsonKeys });
     expect(open(undefined, 'secret')).toThrow(/LANGGRAPH_AES_KEY is not configured/);
     expect(open(KEY, 'secret,langgraph_version, graph_id')).toThrow(/has to read: langgraph_version, graph_id/);
+    // SQL finds tasks by them, and adds to answers.
+    const ofTasks = 'task_id, mcp_request, mcp_ttl_ms, mcp_answers, task_canceled, task_needs_auth';
+    expect(open(KEY, `${ofTasks}, secret, svc_x`)).toThrow(`has to read: ${ofTasks}, svc_x.`);
     expect(open(KEY, ' , ')().json.isEncrypting).toBe(false);
     expect(open(undefined, ' ')()).toBe(NO_ENCRYPTION);
   });

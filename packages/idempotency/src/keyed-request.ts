@@ -12,7 +12,7 @@ export interface AnswerCipher {
   encrypt(bytes: Uint8Array): Buffer;
   decrypt(bytes: Uint8Array): Buffer;
   /** Returns a function that runs work as the caller's own, where that decides how it is encrypted. */
-  scopeOf?(): <T>(work: () => T) => T;
+  currentScope?(): <T>(work: () => T) => T;
 }
 
 /** A request for a creation that may be repeated, and must create once. */
@@ -54,7 +54,7 @@ export function keyedRequest(
   }
   const { params, query, body } = request;
   // The answers of many requests are stored together, by one of them.
-  const inScope = cipher.scopeOf?.() ?? ((work) => work());
+  const inScope = cipher.currentScope?.() ?? ((work) => work());
   return {
     id: sha256([...ownerOf(operation, request), operation.idempotencyGroup, key]),
     digest: sha256([key, operation.operationId, params, query, body]),

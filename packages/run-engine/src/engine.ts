@@ -1,4 +1,4 @@
-import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
+import { type DataCipher, EncryptionError, EncryptionUnavailableError, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
@@ -172,25 +172,37 @@ export class RunEngine {
 
   /**
    * Claims runs for a worker, oldest first, at most one per thread. An attempt whose arguments cannot be decrypted here
-   * fails at once: other runs are still claimed, and a worker with the key may still execute that one.
+   * fails at once: other runs are still claimed, and a worker with the key may still execute that one. With `onDelayed`
+   * no run waits for handlers that another one needs.
    */
-  async claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
+  async claimRuns(
+    workerId: string,
+    limit: number,
+    { onDelayed, ...options }: ClaimOptions = {},
+  ): Promise<ClaimedRun[]> {
     const template = this.#events.startedTemplate;
-    const { claimed, undecryptable } = await claimRuns(
-      this.#pool,
-      { workerId, limit, ...options },
-      template,
-      this.#cipher,
-    );
-    if (claimed.length + undecryptable.length > 0) this.#writes.notifyListeners({ hasWebhooks: false });
+    const claim = { workerId, limit, ...options };
+    const { claimed, delayed, undecryptable } = await claimRuns(this.#pool, claim, template, this.#cipher);
+    if (claimed.length + delayed.length + undecryptable.length > 0) {
+      this.#writes.notifyListeners({ hasWebhooks: false });
+    }
+    const later = delayed.map(({ fence, run }) => run.catch((error: unknown) => this.#giveBack(fence, error)));
+    for (const [index, { fence }] of delayed.entries()) {
+      onDelayed?.({ runId: fence.runId!, fence, run: later[index]! });
+    }
+    for (const { fence, error } of undecryptable) await this.#giveBack(fence, error);
+    if (onDelayed) return claimed;
+    return [...claimed, ...(await Promise.all(later)).filter((run) => run !== undefined)];
+  }
+
+  /** Releases a claimed run that is not decrypted here. Never rejects. */
+  async #giveBack(fence: Fence, error: unknown): Promise<undefined> {
+    const isRefused = error instanceof EncryptionError || error instanceof EncryptionUnavailableError;
     // The handlers of a project may decrypt the key a moment later.
     const delayMs = this.#cipher.needsKeys ? KEY_RETRY_MS : 0;
-    for (const { fence, error } of undecryptable) {
-      const failure = { error: error.name, message: error.message };
-      // A run that cannot be released now returns when the lease expires: no worker executes it.
-      await this.releaseRun(fence, { failure, delayMs }).catch(() => undefined);
-    }
-    return claimed;
+    const failure = isRefused && { failure: { error: error.name, message: error.message } };
+    // A run that cannot be released now returns when the lease expires: no worker executes it.
+    await this.releaseRun(fence, { ...failure, delayMs }).catch(() => undefined);
   }
 
   /**

@@ -58,7 +58,9 @@ describe('an accepted run', () => {
     const { created, run } = await create({ owner: 'ada' }, [{ owner: 'ada' }]);
     expect(created).toMatchObject({ run: { runId: run.runId } });
     const again = { ...run, runId: aRun().runId };
-    await expect(engine.createRun({ ...again, threadScope: [{ owner: 'bob' }] })).rejects.toMatchObject({ status: 404 });
+    await expect(engine.createRun({ ...again, threadScope: [{ owner: 'bob' }] })).rejects.toMatchObject({
+      status: 404,
+    });
     await expect(engine.createRun(again)).resolves.toMatchObject({ run: { runId: again.runId } });
     expect(await create({ owner: 'ada' }, [{ owner: 'bob' }])).toMatchObject({ created: 404, threads: [] });
     const encrypted = await create({ secret_owner: 'ada' }, [{ secret_owner: 'ada' }]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDataCipher, type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
+import { createDataCipher, type DataCipher, EncryptionUnavailableError, NO_ENCRYPTION } from '@runyard/encryption';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
 import type { AcceptedRun, DueCron } from '../src/index.ts';
@@ -59,6 +59,13 @@ function runOf(due: DueCron, overrides: Partial<AcceptedRun> = {}): AcceptedRun 
 
 const fire = (toRun: (due: DueCron) => AcceptedRun = runOf, engine = fixture.engine) =>
   engine.crons.fire({ graphIds: ['agent'], toRun });
+
+/** Opens an engine for each cipher, as processes of one deployment. */
+function openEngines(ciphers: DataCipher[]): RunEngine[] {
+  return ciphers.map(
+    (cipher) => new RunEngine({ pool: fixture.pool, deploymentId: 'test', source: '/runyard/test', cipher }),
+  );
+}
 
 async function runsOf(cronId: string): Promise<number> {
   return (await fixture.rows("SELECT 1 FROM run WHERE metadata->>'cron_id' = $1", [cronId])).length;
@@ -200,14 +207,54 @@ describe('a due slot', () => {
     expect(await fire()).toEqual([]);
   });
 
-  it('is the only one without a run when its cron cannot be decrypted', async () => {
-    const [locked, sound] = [await cron(), await cron()];
-    const payload = createDataCipher('k'.repeat(32)).encrypt(Buffer.from('{}'));
+  it('stays due when its cron cannot be decrypted here: it delays no other, and a process with the key fires it', async () => {
+    const [locked, sound] = [await cron({ schedule: '@yearly' }), await cron()];
+    const cipher = createDataCipher('k'.repeat(32));
+    const payload = cipher.encrypt(Buffer.from('{"input":{"n":1}}'));
     await fixture.rows('UPDATE cron SET payload = $2 WHERE cron_id = $1', [locked, payload]);
-    const fired = await fire();
-    expect(fired.find(({ cronId }) => cronId === locked)?.refusal?.message).toContain('LANGGRAPH_AES_KEY');
+    const [slot] = await fixture.rows('SELECT next_run_date FROM cron WHERE cron_id = $1', [locked]);
+    const engines = openEngines([NO_ENCRYPTION, cipher]);
+    const fired = await fire(runOf, engines[0]);
+    expect(fired.find(({ cronId }) => cronId === locked)?.postponement?.message).toContain('LANGGRAPH_AES_KEY');
     expect([await runsOf(locked), await runsOf(sound)]).toEqual([0, 1]);
-    expect(await row(locked)).toMatchObject({ is_within_a_minute: true });
+    expect(await row(locked)).toMatchObject({ ...slot, slots: 0 });
+    // This process tries it again, but not at once.
+    expect(await fire(runOf, engines[0])).toEqual([]);
+    const againMs = await engines[0]!.crons.millisecondsToNextSlot(['agent']);
+    expect(againMs).toBeGreaterThan(0);
+    expect(againMs).toBeLessThanOrEqual(60_000);
+    expect(await fire(runOf, engines[1])).toMatchObject([{ cronId: locked, run: { status: 'pending' } }]);
+    expect([await runsOf(locked), (await row(locked))?.slots]).toEqual([1, 1]);
+    await Promise.all(engines.map((engine) => engine.close()));
+  });
+
+  it('stays due when the project does not encrypt its run, and has one run when it does again', async () => {
+    const cronId = await cron({ schedule: '@yearly' });
+    let isAway = true;
+    const json: DataCipher['json'] = {
+      ...NO_ENCRYPTION.json,
+      hasHandlers: true,
+      encrypt: async (metadata) => {
+        if (isAway) throw new EncryptionUnavailableError(new Error('the key service is away'));
+        return metadata;
+      },
+    };
+    const [first, second] = openEngines(Array(2).fill({ ...NO_ENCRYPTION, json }));
+    expect(await fire(runOf, first)).toMatchObject([{ cronId, postponement: { name: 'EncryptionUnavailableError' } }]);
+    expect(await runsOf(cronId)).toBe(0);
+    isAway = false;
+    expect(await fire(runOf, second)).toMatchObject([{ cronId, run: { status: 'pending' } }]);
+    expect(await runsOf(cronId)).toBe(1);
+    await Promise.all([first!.close(), second!.close()]);
+  });
+
+  it('stays due when the keys cannot be read from the database', async () => {
+    const cronId = await cron();
+    const scopeOf = () => Promise.reject(new Error('no connection'));
+    const [engine] = openEngines([{ ...NO_ENCRYPTION, scopeOf }]);
+    await expect(fire(runOf, engine)).rejects.toThrow('no connection');
+    expect(await row(cronId)).toMatchObject({ slots: 0, is_within_a_minute: false });
+    await engine!.close();
   });
 });
 

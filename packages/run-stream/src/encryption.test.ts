@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createDataCipher, type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -62,6 +63,23 @@ describe('a stream with a key', () => {
     loading = undefined;
     await fixture.append(['three'], { by: fixture.open({ cipher }) });
     expect(await live.until(3)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('of a tenant whose key is not to be had delays no other, however many read it', async () => {
+    const hung = { threadId: randomUUID(), runId: randomUUID() };
+    let waiting = 0;
+    const loadKeys: DataCipher['loadKeys'] = (entries) => {
+      if (!JSON.stringify(entries).includes(hung.runId)) return undefined;
+      waiting += 1;
+      return new Promise(() => undefined);
+    };
+    const streams = fixture.open({ cipher: { ...cipher, loadKeys } });
+    const said = fixture.event('of somebody else', hung.runId);
+    await streams.append({ threadId: hung.threadId, epoch: 1n }, [said], { resumable: true });
+    for (let readers = 0; readers < 40; readers += 1) void streams.read(hung.threadId).next();
+    await waitFor(() => waiting === 40, { what: 'all readers of the hung tenant' });
+    await fixture.append(['own'], { by: streams });
+    expect(await fixture.collect({}, streams).until(1)).toEqual(['own']);
   });
 
   it.each([

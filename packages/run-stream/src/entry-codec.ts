@@ -41,9 +41,9 @@ export class EntryCodec {
     return [runId, `${attempt}${flag}`, stored.kind, stored.event, stored.data].join(UNIT);
   }
 
-  /** Loads the keys of stored entries, if there are any to load. */
-  async prepare(entries: RangePage['entries']): Promise<void> {
-    await this.#cipher.loadKeys(entries);
+  /** Loads the keys of stored entries; undefined when there are none to load. */
+  prepare(entries: RangePage['entries']): Promise<void> | undefined {
+    return this.#cipher.loadKeys(entries);
   }
 
   /** An entry that cannot be decrypted here is decoded as the gap `lost`. */

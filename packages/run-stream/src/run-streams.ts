@@ -63,6 +63,7 @@ export class RunStreams {
     return new ThreadReader(
       {
         range: (id, after, runId, maxBytes) => this.#range(id, after, runId, maxBytes),
+        prepare: (entries) => this.#codec.prepare(entries),
         decode: (id, text) => this.#codec.decode(id, text),
         join: (id, listener) => this.#feeds.join(channel(id), listener),
         leave: (id, listener) => this.#feeds.leave(channel(id), listener),
@@ -171,8 +172,6 @@ export class RunStreams {
     const reply = await this.#command(() =>
       this.#redis.runStreamRange(events, head, sizes, after, runId, `${maxBytes}`),
     );
-    const page = toRangePage(reply, after);
-    await this.#codec.prepare(page.entries);
-    return page;
+    return toRangePage(reply, after);
   }
 }

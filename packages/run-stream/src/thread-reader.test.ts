@@ -27,6 +27,9 @@ class FakeStream implements ReaderSource {
   onGap(reason: string): void {
     this.gaps.push(reason);
   }
+  prepare(): undefined {
+    return undefined;
+  }
   decode(id: string, text: string): StreamEntry {
     return codec.decode(id, text);
   }

@@ -11,6 +11,8 @@ import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } fro
 
 export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
+  /** Loads what is needed to decode the entries; undefined when there is nothing to wait for. */
+  prepare(entries: RangePage['entries']): Promise<void> | undefined;
   decode(id: string, text: string): StreamEntry;
   join(threadId: string, listener: FeedListener): void;
   leave(threadId: string, listener: FeedListener): void;
@@ -191,7 +193,7 @@ export class ThreadReader implements FeedListener {
   }
 
   *#entriesOf(page: RangePage): Generator<StreamEntry> {
-    const bytes = page.entries.reduce((sum, [, text]) => sum + text.length, 0);
+    const bytes = bytesOf(page);
     this.#budget.take(bytes);
     try {
       for (const [id, text] of page.entries) {
@@ -211,12 +213,24 @@ export class ThreadReader implements FeedListener {
     const giveUpAt = performance.now() + patienceMs;
     while (!this.#isAborted && performance.now() < giveUpAt) {
       try {
-        return await budget.inTurn(() => this.#source.range(this.#threadId, from(), this.#runId, budget.pageBytes));
+        const range = () => this.#source.range(this.#threadId, from(), this.#runId, budget.pageBytes);
+        const page = await budget.inTurn(range);
+        await this.#prepare(page);
+        return page;
       } catch {
         await pause(OUTAGE_PAUSE_MS, undefined, { signal: this.#signal }).catch(() => undefined);
       }
     }
     return undefined;
+  }
+
+  /** Prepares a page when others have had their turn: handlers of a project may take seconds, or hang. */
+  async #prepare(page: RangePage): Promise<void> {
+    const preparing = this.#source.prepare(page.entries);
+    if (!preparing) return;
+    const bytes = bytesOf(page);
+    this.#budget.take(bytes);
+    await preparing.finally(() => this.#budget.giveBack(bytes));
   }
 
   #isRequested(runId: string): boolean {
@@ -233,6 +247,10 @@ export class ThreadReader implements FeedListener {
     this.#source.onGap?.(reason);
     return { id, runId: this.#runId, attempt: 0, isResumable: true, ...gapAfter(after, reason) };
   }
+}
+
+function bytesOf({ entries }: RangePage): number {
+  return entries.reduce((sum, [, text]) => sum + text.length, 0);
 }
 
 function parsePosition(afterId: string | undefined): string {

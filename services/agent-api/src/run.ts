@@ -20,6 +20,7 @@ import { createCallerVerifier } from './access/authentication.ts';
 import type { RequireRun } from './access/require-run.ts';
 import { UNRESTRICTED } from './access/scope.ts';
 import { openAgUi } from './ag-ui/open-ag-ui.ts';
+import { AssistantIds } from './assistants/assistant-ids.ts';
 import { type AssistantParts, openAssistants } from './assistants/open-assistants.ts';
 import { askedEvents } from './auth/auth-events.ts';
 import { openUsers } from './auth/open-users.ts';
@@ -68,7 +69,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, cipher, encryption, loopback, host } = served;
-  const users = openUsers(project, host, config.RUNYARD_AUTH === 'none' ? undefined : callers);
+  const graphIds = project.graphs.map(({ graphId }) => graphId);
+  const ids = new AssistantIds(graphIds);
+  const platform = config.RUNYARD_AUTH === 'none' ? undefined : callers;
+  const users = openUsers(project, (idOrGraph) => ids.idOf(idOrGraph), host, platform);
   const hasUsers = users !== undefined;
   const guard = new RouteGuard(users && { authorizer: users.authorizer, subjects: openSubjects(() => pool) });
   const ui = openUi(served, config, context, guard);
@@ -170,7 +174,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const requireRun: RequireRun = (scope, threadId, runId) => runs.find(scope, threadId, runId);
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.stop());
-  const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;

@@ -145,7 +145,7 @@ it('who changes what the runs of a cron do makes them from then on, and may make
   expect((await fire(withAssistant.cron_id)).run!.kwargs.config).toMatchObject({ configurable: { user_id: 'ada' } });
 });
 
-it('a cron whose creator cannot be decrypted, or of a release before, fires as nobody else', async () => {
+it('a cron whose creator cannot be decrypted waits, and one of a release before fires as nobody else', async () => {
   const lost = await create(by(ADA));
   await services.pool.query(
     "UPDATE cron_creator SET creator = overlay(creator placing '\\x00000000' from 2 for 4) WHERE cron_id = $1",
@@ -153,7 +153,7 @@ it('a cron whose creator cannot be decrypted, or of a release before, fires as n
   );
   const slot = await fire(lost.cron_id);
   expect(slot.run).toBeUndefined();
-  expect(slot.refusal).toMatchObject({ message: expect.stringContaining('LANGGRAPH_AES_KEY') });
+  expect(slot.postponement).toMatchObject({ message: expect.stringContaining('LANGGRAPH_AES_KEY') });
   const older = randomUUID();
   await services.pool.query(
     `INSERT INTO cron (cron_id, assistant_id, user_id, schedule, on_run_completed, payload)

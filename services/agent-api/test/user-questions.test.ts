@@ -1,4 +1,4 @@
-/** What handlers of the project are shown, and what becomes of their changes, whatever asks. */
+/** Handlers of the project are shown the same, and their changes count, whichever operation asks. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemAssistantId } from '../src/assistants/assistant-ids.ts';

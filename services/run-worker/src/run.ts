@@ -161,6 +161,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     freeIsolatedHosts: () => hosts.freeIsolatedHosts,
     start: (claimed) => executions.start(claimed),
+    hold: (delayed) => executions.hold(delayed),
     nextWakeup: () => receiver.next(),
     passOn: () => wakeups.wake('created'),
     metrics,

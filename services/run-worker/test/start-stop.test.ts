@@ -42,6 +42,7 @@ const parts: BackgroundPart[] = [
         freeSlots: () => 1,
         freeIsolatedHosts: () => 1,
         start: nothing,
+        hold: nothing,
         nextWakeup: () => new Promise(nothing),
         passOn: nothing,
         metrics,

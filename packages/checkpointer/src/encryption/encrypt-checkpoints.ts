@@ -24,7 +24,7 @@ const ENCRYPTED = '+aes';
 export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCipher): CheckpointBackend {
   const json = cipher.json.with(CONTENT_KEYS);
   // Graphs write from another process, so that the context of the caller is known here alone.
-  const inScope = cipher.scopeOf();
+  const inScope = cipher.currentScope();
   const turns = new Turns();
   const encrypt = ({ type, data }: SerializedValue): SerializedValue => ({
     type: type + ENCRYPTED,

@@ -66,7 +66,7 @@ export class PostgresStore {
 
   open(use: StoreAccess = {}): StoreBackend {
     // A graph writes from another process: its items are encrypted as for whoever has opened the store for it.
-    const inScope = this.#cipher.scopeOf();
+    const inScope = this.#cipher.currentScope();
     return { batch: (operations) => inScope(() => this.#batch(operations, use)) };
   }
 

@@ -85,11 +85,18 @@ export class DataKeys {
     return Promise.all(missing.map((id) => this.#loading.get(id))).then(() => undefined);
   }
 
-  /** Returns the key for new data of a context. @throws DataKeyError, and what the store throws */
-  async forContext(metadata: EncryptionMetadata): Promise<DataKey> {
+  /** Returns the key for new data of a context, if there is nothing to wait for. */
+  knownFor(metadata: EncryptionMetadata): DataKey | undefined {
     const text = canonicalJson(metadata);
     const known = this.#newest.isFresh(text) ? this.#newest.get(text) : undefined;
+    return known && this.#loaded(known.id);
+  }
+
+  /** Returns the key for new data of a context. @throws DataKeyError, and what the store throws */
+  async forContext(metadata: EncryptionMetadata): Promise<DataKey> {
+    const known = this.knownFor(metadata);
     if (known) return known;
+    const text = canonicalJson(metadata);
     let opening = this.#opening.get(text);
     if (!opening) {
       opening = this.#openOrKeep(metadata, text);
@@ -109,8 +116,8 @@ export class DataKeys {
       onFailure(error);
       // The outcome is kept for a moment, so that requests do not queue up behind handlers that hang.
       setTimeout(forget, failedMs).unref();
-      const before = this.#newest.isFresh(text, graceMs) ? this.#newest.get(text) : undefined;
-      if (!before) throw error;
+      const before = this.#newest.get(text);
+      if (!before || !this.#keys.isFresh(before.id, graceMs)) throw error;
       return before;
     }
   }
@@ -120,17 +127,24 @@ export class DataKeys {
     const digest = createHash('sha256').update(text).digest();
     const newest = await store.newest(digest);
     const isUsable = newest !== undefined && Date.now() - newest.createdAt.getTime() < renewAfterMs;
-    const key = isUsable ? await this.#decrypt(newest) : await this.#create(metadata, digest);
+    const key = isUsable
+      ? (this.#loaded(newest.id) ?? (await this.#decrypt(newest)))
+      : await this.#create(metadata, digest);
     this.#newest.set(text, key);
     return key;
+  }
+
+  /** Returns a key that need not be decrypted again yet. */
+  #loaded(id: string): DataKey | undefined {
+    return this.#keys.isFresh(id) ? this.#keys.get(id) : undefined;
   }
 
   async #create(metadata: EncryptionMetadata, digest: Buffer): Promise<DataKey> {
     const { store, handlers } = this.#options;
     const bytes = randomBytes(KEY_BYTES);
-    const encrypted = Buffer.from(await handlers.encrypt(metadata, bytes));
+    const encrypted = Buffer.from(await handlers.encrypt(metadata, bytes).catch(throwDataKeyError));
     if (encrypted.includes(bytes)) throw new DataKeyError('encrypt.blob returned what it got, unencrypted');
-    const { plaintext } = await handlers.decrypt(metadata, encrypted);
+    const { plaintext } = await handlers.decrypt(metadata, encrypted).catch(throwDataKeyError);
     if (!bytes.equals(plaintext)) throw new DataKeyError('decrypt.blob did not return what encrypt.blob had got');
     const key = { id: idOf(bytes), bytes, metadata };
     await store.add({ id: key.id, metadata, digest, encrypted });
@@ -156,7 +170,9 @@ export class DataKeys {
   }
 
   async #decrypt(stored: StoredDataKey): Promise<DataKey> {
-    const { plaintext, replacement } = await this.#options.handlers.decrypt(stored.metadata, stored.encrypted);
+    const { handlers } = this.#options;
+    const decrypting = handlers.decrypt(stored.metadata, stored.encrypted);
+    const { plaintext, replacement } = await decrypting.catch(throwDataKeyError);
     const key = { id: idOf(plaintext), bytes: Buffer.from(plaintext), metadata: stored.metadata };
     if (key.id !== stored.id) throw new DataKeyError('decrypt.blob did not return what encrypt.blob had got');
     this.#keys.set(key.id, key);
@@ -175,6 +191,11 @@ export class DataKeys {
     }
     await store.replace(stored, encrypted);
   }
+}
+
+/** Tells failures of handlers from those of the store. */
+function throwDataKeyError(cause: unknown): never {
+  throw new DataKeyError(cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
 function idOf(bytes: Uint8Array): string {

@@ -7,6 +7,7 @@ import {
   DataKeys,
   type DataKeysOptions,
   EncryptionError,
+  EncryptionUnavailableError,
   JSON_PLACES,
   type KeyHandlers,
   NO_ENCRYPTION,
@@ -23,6 +24,9 @@ function openCipher(store: DataKeyStore, options: Partial<DataKeysOptions> = {},
   const cipher = new ProjectCipher(new DataKeys({ store, handlers: HANDLERS, onFailure, ...options }), variables);
   return { cipher, failures };
 }
+
+/** Returns the id of the key of an encrypted value. */
+const keyOf = (encrypted: Buffer) => encrypted.toString('hex', 1, 17);
 
 /** Encrypts the text for a tenant. */
 const encryptFor = async (cipher: ProjectCipher, tenant: string) =>
@@ -42,7 +46,7 @@ describe('a cipher with handlers of the project', () => {
     expect([other.decrypt(ofAda), other.decrypt(new Uint8Array(ofBob))]).toEqual([text, text]);
     expect(other.loadKeys([ofAda, ofBob])).toBeUndefined();
     expect(await encryptFor(other, 'ada')).toHaveLength(ofAda.length);
-    expect([store.rows.length, store.find.mock.calls.length, decrypt.mock.calls.length]).toEqual([2, 1, 2 + 1]);
+    expect([store.rows.length, store.find.mock.calls.length, decrypt.mock.calls.length]).toEqual([2, 1, 2]);
   });
 
   it('finds keys in JSON text and in entries of streams as well', async () => {
@@ -63,13 +67,21 @@ describe('a cipher with handlers of the project', () => {
     const { cipher } = openCipher(store);
     await cipher.open();
     const ofAda = await encryptFor(cipher, 'ada');
-    const keyOf = (encrypted: Buffer) => encrypted.toString('hex', 1, 17);
-    const carried = cipher.scopeOf(ofAda.subarray(0, 17))(() => cipher.scopeOf());
+    const inScope = await cipher.scopeOf(ofAda.subarray(0, 17));
+    const carried = inScope(() => cipher.currentScope());
     expect(keyOf(carried(() => cipher.encrypt(text)))).toBe(keyOf(ofAda));
     const ofNobody = store.rows.find(({ metadata }) => !('tenant' in metadata))!.id;
-    const inPlain = cipher.scopeOf(text);
+    const inPlain = await cipher.scopeOf(text);
     expect(carried(() => inPlain(() => keyOf(cipher.encrypt(text))))).toBe(ofNobody);
     expect(keyOf(cipher.encrypt(text))).toBe(ofNobody);
+  });
+
+  it('loads the key of stored data before it takes its scope', async () => {
+    const store = new MemoryKeys();
+    const ofAda = await encryptFor(openCipher(store).cipher, 'ada');
+    const { cipher } = openCipher(store);
+    const inScope = await cipher.scopeOf(ofAda);
+    expect(keyOf(inScope(() => cipher.encrypt(text)))).toBe(keyOf(ofAda));
   });
 
   it('decrypts what was written before, plain and with LANGGRAPH_AES_KEY', async () => {
@@ -175,6 +187,40 @@ describe('handlers that give no key', () => {
     expect(failures).toEqual(Array(2).fill('the key service is away'));
   });
 
+  it('for long let nothing be written any more, also in no context and like data that was written before', async () => {
+    const store = new MemoryKeys();
+    let isAway = false;
+    const handlers: KeyHandlers = {
+      encrypt: (metadata, bytes) => (isAway ? throwing() : HANDLERS.encrypt(metadata, bytes)),
+      decrypt: (metadata, bytes) => (isAway ? throwing() : HANDLERS.decrypt(metadata, bytes)),
+    };
+    const { cipher } = openCipher(store, { handlers, keptMs: 0, graceMs: 0, failedMs: 0 });
+    await cipher.open();
+    const [ofAda, ofNobody] = [await encryptFor(cipher, 'ada'), cipher.encrypt(text)];
+    isAway = true;
+    await expect(cipher.scopeFor({})).rejects.toThrow(DataKeyError);
+    expect(() => cipher.encrypt(text)).toThrow(EncryptionUnavailableError);
+    for (const stored of [ofAda, ofNobody, text]) {
+      await expect(cipher.scopeOf(stored)).rejects.toThrow(EncryptionUnavailableError);
+    }
+    isAway = false;
+    await vi.waitFor(() => cipher.scopeFor({}));
+    expect(keyOf(cipher.encrypt(text))).toBe(keyOf(ofNobody));
+  });
+
+  it('are asked again by work in no context, which waits for nothing', async () => {
+    const store = new MemoryKeys();
+    let isAway = false;
+    const decrypt: KeyHandlers['decrypt'] = (metadata, bytes) =>
+      isAway ? throwing() : HANDLERS.decrypt(metadata, bytes);
+    const { cipher, failures } = openCipher(store, { handlers: { ...HANDLERS, decrypt }, keptMs: 0, graceMs: 0 });
+    await cipher.open();
+    isAway = true;
+    expect(keyOf(cipher.encrypt(text))).toBe(store.rows[0]!.id);
+    await vi.waitFor(() => expect(() => cipher.encrypt(text)).toThrow(EncryptionUnavailableError));
+    expect(failures).toEqual(['the key service is away']);
+  });
+
   it('are no reason to take data for undecryptable when the database is away', async () => {
     const store = new MemoryKeys();
     const ofAda = await encryptFor(openCipher(store).cipher, 'ada');
@@ -194,7 +240,7 @@ describe('handlers that give no key', () => {
     const { cipher } = openCipher(store, { handlers: { ...HANDLERS, ...nonsense } });
     await expect(cipher.open()).rejects.toThrow(DataKeyError);
     await expect(cipher.open()).rejects.toThrow(message);
-    expect(() => cipher.encrypt(text)).toThrow(EncryptionError);
+    expect(() => cipher.encrypt(text)).toThrow(EncryptionUnavailableError);
     expect(store.rows).toEqual([]);
   });
 
@@ -216,6 +262,19 @@ describe('keys', () => {
     const [older, newer] = [await encryptFor(cipher, 'ada'), await encryptFor(cipher, 'ada')];
     expect(store.rows).toHaveLength(2);
     expect([cipher.decrypt(older), cipher.decrypt(newer)]).toEqual([text, text]);
+  });
+
+  it('are renewed for what is in no context, and for all that follows from stored data', async () => {
+    const store = new MemoryKeys();
+    const { cipher } = openCipher(store, { renewAfterMs: 0, keptMs: 0 });
+    await cipher.open();
+    const inScope = await cipher.scopeFor({});
+    expect(keyOf(inScope(() => cipher.encrypt(text)))).toBe(store.rows[1]!.id);
+    const ofAda = await encryptFor(cipher, 'ada');
+    const [like, plain] = [await cipher.scopeOf(ofAda), await cipher.scopeOf(text)];
+    const written = [like, plain].map((scope) => keyOf(scope(() => cipher.encrypt(text))));
+    expect(written).toEqual(store.rows.slice(-2).map(({ id }) => id));
+    expect(store.rows.slice(-2).map(({ metadata }) => metadata)).toEqual([{ tenant: 'ada' }, {}]);
   });
 
   it('are the same for equal contexts, and only so many are kept', async () => {

@@ -15,7 +15,16 @@ import { createJsonKeyCipher, type JsonKeyCipher } from '../json-keys.ts';
 import type { DataKeys } from './data-keys.ts';
 import { findKeyIds, HEADER_BYTES, headerOf, isProjectEncrypted, keyIdOf } from './key-ids.ts';
 import { ProjectJson } from './project-json.ts';
-import type { DataKey, EncryptionMetadata, JsonHandlers } from './types.ts';
+import {
+  type DataKey,
+  DataKeyError,
+  type EncryptionMetadata,
+  EncryptionUnavailableError,
+  type JsonHandlers,
+} from './types.ts';
+
+/** The context of what belongs to nobody, and of projects that choose none. */
+const NO_CONTEXT: EncryptionMetadata = {};
 
 /**
  * Encrypts under the data key of the caller's context, which the project's handlers have given. The context is that of
@@ -29,8 +38,9 @@ export class ProjectCipher implements DataCipher {
   readonly #handled: ProjectJson;
   /** Decrypts what was written before the project encrypted. */
   readonly #before: DataCipher;
-  readonly #current = new AsyncLocalStorage<DataKey | undefined>();
-  #default: DataKey | undefined;
+  readonly #current = new AsyncLocalStorage<DataKey>();
+  /** The key of work in no context, which encrypts without waiting; undefined once the handlers do not give it. */
+  #ofNoContext: DataKey | undefined;
 
   /**
    * @param onFailure is called with what handlers of JSON failed with
@@ -60,20 +70,41 @@ export class ProjectCipher implements DataCipher {
    */
   async open(json?: JsonHandlers): Promise<void> {
     this.#handled.use(json);
-    this.#default = await this.#keys.forContext({});
+    await this.#keyFor(NO_CONTEXT);
   }
 
   /** Returns the scope of data in this context. @throws DataKeyError, and what the database throws */
   async scopeFor(metadata: EncryptionMetadata): Promise<EncryptionScope> {
-    return this.#scope(await this.#keys.forContext(metadata));
+    return this.#scope(await this.#keyFor(metadata));
   }
 
-  scopeOf(stored?: Uint8Array): EncryptionScope {
-    const current = this.#current.getStore();
-    if (!stored) return current ? this.#scope(current) : NO_SCOPE;
+  currentScope(): EncryptionScope {
+    const key = this.#current.getStore();
+    return key ? this.#scope(key) : NO_SCOPE;
+  }
+
+  scopeOf(stored: Uint8Array): EncryptionScope | Promise<EncryptionScope> {
+    const context = this.#contextOf(stored);
+    const key = context && this.#keys.knownFor(context);
+    return key ? this.#scope(key) : this.#openScopeOf(stored);
+  }
+
+  async #openScopeOf(stored: Uint8Array): Promise<EncryptionScope> {
+    try {
+      await this.#keys.load(findKeyIds(stored));
+      const context = this.#contextOf(stored);
+      if (!context) throw new DataKeyError('The key of stored data is not decrypted.');
+      return await this.scopeFor(context);
+    } catch (error) {
+      throw error instanceof DataKeyError ? new EncryptionUnavailableError(error) : error;
+    }
+  }
+
+  /** Returns the context of stored data; undefined while its key is not loaded. */
+  #contextOf(stored: Uint8Array): EncryptionMetadata | undefined {
     const id = keyIdOf(stored);
     // Whoever happens to call has nothing to do with stored data: without a key of its own it is in no context.
-    return this.#scope(id === undefined ? undefined : this.#keys.get(id));
+    return id === undefined ? NO_CONTEXT : this.#keys.get(id)?.metadata;
   }
 
   loadKeys(values: unknown): Promise<void> | undefined {
@@ -95,13 +126,29 @@ export class ProjectCipher implements DataCipher {
   }
 
   #currentKey(): DataKey {
-    const key = this.#current.getStore() ?? this.#default;
-    if (!key) throw new EncryptionError('The project’s encryption is not open yet.');
-    return key;
+    const key = this.#current.getStore() ?? this.#keys.knownFor(NO_CONTEXT);
+    if (key) return key;
+    // This write does not wait for the key that is due; those after it have it, or none.
+    void this.#keyFor(NO_CONTEXT).catch(() => undefined);
+    if (this.#ofNoContext) return this.#ofNoContext;
+    throw new EncryptionUnavailableError(new DataKeyError('There is no key for data in no context.'));
+  }
+
+  /** Returns the key for new data of a context. @throws DataKeyError, and what the database throws */
+  async #keyFor(metadata: EncryptionMetadata): Promise<DataKey> {
+    const isOfNoContext = Object.keys(metadata).length === 0;
+    try {
+      const key = await this.#keys.forContext(metadata);
+      if (isOfNoContext) this.#ofNoContext = key;
+      return key;
+    } catch (error) {
+      if (isOfNoContext) this.#ofNoContext = undefined;
+      throw error;
+    }
   }
 
   /** Keeps the key for as long as the work takes, also when others have pushed it out of memory. */
-  #scope(key: DataKey | undefined): EncryptionScope {
+  #scope(key: DataKey): EncryptionScope {
     return (work) => this.#current.run(key, work);
   }
 }

@@ -1,5 +1,10 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import { type DataCipher, EncryptionError, type EncryptionScope } from '@runyard/encryption';
+import {
+  type DataCipher,
+  EncryptionError,
+  type EncryptionScope,
+  EncryptionUnavailableError,
+} from '@runyard/encryption';
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
@@ -32,21 +37,26 @@ export interface FiringParts {
  * One transaction claims the slot, creates its run and the run's event, and sets the cron's next slot. However many
  * processes do this at once, and wherever one dies, a slot has exactly one run. Slots that were missed while no process
  * ran fire once together, because the next slot is the first one after the database's present time.
+ *
+ * A slot whose cron cannot be decrypted, or whose run cannot be encrypted, stays due: that may pass.
  */
-export async function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
+export async function fireCrons(pool: pg.Pool, options: FireExcept, parts: FiringParts): Promise<FiredSlot[]> {
   const limits = { attempts: ATTEMPTS, lockTimeoutMs: LOCK_WAIT_MS };
   const ahead = await encodeAhead(pool, options, parts.cipher);
   return withTransaction(pool, (client) => fireBatch(client, options, { ...parts, ahead }), limits);
 }
 
+/** The crons to fire, without some. */
+type FireExcept = FireCrons & { except: readonly string[] };
+
 /**
  * Encodes the runs of due crons, by cron, before anything is locked: handlers of the project may take seconds. What
  * fails here fails again when the cron is fired.
  */
-async function encodeAhead(pool: pg.Pool, options: FireCrons, cipher: DataCipher): Promise<Map<string, EncodedRun>> {
+async function encodeAhead(pool: pg.Pool, options: FireExcept, cipher: DataCipher): Promise<Map<string, EncodedRun>> {
   const ahead = new Map<string, EncodedRun>();
-  if (!cipher.json.hasHandlers) return ahead;
-  const { crons, now } = await readCrons(pool, READ, (await findDue(pool, options.graphIds)).map(toId), cipher);
+  if (!cipher.needsKeys && !cipher.json.hasHandlers) return ahead;
+  const { crons, now } = await readCrons(pool, READ, (await findDue(pool, options)).map(toId), cipher);
   const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, { cipher, ahead })));
   for (const { cron, creation } of plans) if (creation) ahead.set(cron.cronId, creation);
   return ahead;
@@ -55,14 +65,18 @@ async function encodeAhead(pool: pg.Pool, options: FireCrons, cipher: DataCipher
 /**
  * Returns milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one.
  */
-export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly string[]): Promise<number | undefined> {
+export async function millisecondsToNextSlot(
+  db: pg.Pool,
+  { graphIds, except }: Pick<FireExcept, 'graphIds' | 'except'>,
+): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number }>({
     name: 'engine_next_slot',
     text: `SELECT greatest(0, extract(epoch FROM c.next_run_date - clock_timestamp()) * 1000)::float8 AS ms
            FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
            WHERE c.enabled AND c.next_run_date IS NOT NULL AND a.graph_id = ANY($1::text[])
+             AND c.cron_id <> ALL($2::uuid[])
            ORDER BY c.next_run_date LIMIT 1`,
-    values: [graphIds],
+    values: [graphIds, except],
   });
   return rows[0]?.ms;
 }
@@ -72,24 +86,26 @@ interface BatchParts extends FiringParts {
   ahead: ReadonlyMap<string, EncodedRun>;
 }
 
-async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: BatchParts): Promise<FiredSlot[]> {
+async function fireBatch(client: pg.ClientBase, options: FireExcept, parts: BatchParts): Promise<FiredSlot[]> {
   const { cipher } = parts;
-  const { crons, now } = await claimDue(client, options.graphIds, cipher);
+  const { crons, now } = await claimDue(client, options, cipher);
   if (crons.length === 0) return [];
   const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, parts)));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
-  const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
+  const fired = plans.map(({ cron, creation, refusal, postponement }): FiredSlot => {
     const outcome = creation ? created.get(creation)! : refusal;
     const { cronId, nextRunDate } = cron;
     const slot = { cronId, slot: nextRunDate as Date };
+    if (postponement) return { ...slot, postponement, cancelled: [] };
     if (outcome === undefined) return { ...slot, cancelled: [] };
     // Another process is creating the thread: the whole firing is retried.
     if (outcome instanceof ThreadHeldError) throw outcome;
     if (outcome instanceof Error) return { ...slot, refusal: outcome, cancelled: [] };
     return { ...slot, run: outcome.run, cancelled: outcome.cancelled };
   });
-  await advanceCrons(client, plans, fired);
+  const passed = plans.filter(({ postponement }) => postponement === undefined);
+  await advanceCrons(client, passed, fired);
   return fired;
 }
 
@@ -99,6 +115,7 @@ interface Plan {
   next: Date | null;
   creation?: EncodedRun;
   refusal?: Error;
+  postponement?: Error;
 }
 
 async function planFiring(
@@ -107,18 +124,32 @@ async function planFiring(
   { toRun }: FireCrons,
   { cipher, ahead }: Pick<BatchParts, 'cipher' | 'ahead'>,
 ): Promise<Plan> {
+  let next: Date | null;
   try {
-    const next = slotAfter(cron, now);
-    if (cron.isFired) return { cron, next };
-    if (cron.fault) return { cron, next, refusal: cron.fault };
-    try {
-      return { cron, next, creation: await cron.inScope(() => encodeRun(toRun(cron), cipher, ahead.get(cron.cronId))) };
-    } catch (error) {
-      return { cron, next, refusal: asError(error) };
-    }
+    next = slotAfter(cron, now);
   } catch (error) {
     // This machine does not know the time zone any more. The cron gets no next slot until it is changed.
     return { cron, next: null, refusal: asError(error) };
+  }
+  if (cron.isFired) return { cron, next };
+  if (cron.fault) return { cron, next, postponement: cron.fault };
+  const inScope = await scopeOfRuns(cron, cipher);
+  if (inScope instanceof Error) return { cron, next, postponement: inScope };
+  try {
+    return { cron, next, creation: await inScope(() => encodeRun(toRun(cron), cipher, ahead.get(cron.cronId))) };
+  } catch (error) {
+    if (mayPass(error)) return { cron, next, postponement: error };
+    return { cron, next, refusal: asError(error) };
+  }
+}
+
+/** Returns the scope of a cron's runs, or why it is not to be had now. @throws what the database throws */
+async function scopeOfRuns({ encrypted }: ClaimedCron, cipher: DataCipher): Promise<EncryptionScope | Error> {
+  try {
+    return await cipher.scopeOf(encrypted);
+  } catch (error) {
+    if (mayPass(error)) return error;
+    throw error;
   }
 }
 
@@ -148,6 +179,11 @@ async function createEach(
   return results;
 }
 
+/** Returns whether the keys of a project, or a process that has them, may be there later. */
+function mayPass(error: unknown): error is EncryptionError | EncryptionUnavailableError {
+  return error instanceof EncryptionError || error instanceof EncryptionUnavailableError;
+}
+
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -155,8 +191,8 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** True when the slot has its run already: the database's clock was set back. */
   isFired: boolean;
-  /** Its runs are encrypted as it is. */
-  inScope: EncryptionScope;
+  /** Its payload as it is stored: its runs are encrypted in the same context. */
+  encrypted: Uint8Array;
 }
 
 /**
@@ -165,10 +201,10 @@ interface ClaimedCron extends DueCron {
  */
 async function claimDue(
   client: pg.ClientBase,
-  graphIds: readonly string[],
+  options: FireExcept,
   cipher: DataCipher,
 ): Promise<{ crons: ClaimedCron[]; now: Date }> {
-  const due = await findDue(client, graphIds);
+  const due = await findDue(client, options);
   const threadIds = new Set<string>();
   const chosen = due.filter(({ thread_id }) => {
     if (thread_id === null) return true;
@@ -186,13 +222,17 @@ interface DueRow {
   thread_id: string | null;
 }
 
-async function findDue(db: Pick<pg.ClientBase, 'query'>, graphIds: readonly string[]): Promise<DueRow[]> {
+async function findDue(
+  db: Pick<pg.ClientBase, 'query'>,
+  { graphIds, except }: Pick<FireExcept, 'graphIds' | 'except'>,
+): Promise<DueRow[]> {
   const { rows } = await db.query<DueRow>({
     name: 'engine_due_crons',
     text: `SELECT c.cron_id, c.thread_id FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
            WHERE c.enabled AND c.next_run_date <= now() AND a.graph_id = ANY($1::text[])
+             AND c.cron_id <> ALL($2::uuid[])
            ORDER BY c.next_run_date, c.cron_id LIMIT ${BATCH}`,
-    values: [graphIds],
+    values: [graphIds, except],
   });
   return rows;
 }
@@ -239,7 +279,7 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
     ...creatorOfRow(row, cipher),
     ...assistantOfRow(row, cipher),
     isFired: row.is_fired,
-    inScope: cipher.scopeOf(row.payload),
+    encrypted: row.payload,
   };
 }
 

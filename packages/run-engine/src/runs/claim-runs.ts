@@ -1,15 +1,17 @@
-import { sqlState } from '@runyard/database';
-import { type DataCipher, EncryptionError } from '@runyard/encryption';
+import { sqlState, withoutBeforeRows } from '@runyard/database';
+import { type DataCipher, EncryptionError, type EncryptionScope } from '@runyard/encryption';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import type { RunEventTemplate } from '../run-events.ts';
 import type { Fence } from '../types.ts';
-import type { ClaimedRun } from './types.ts';
+import type { ClaimedRun, DelayedRun } from './types.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
 export interface Claims {
   claimed: ClaimedRun[];
+  /** Runs that wait for handlers of the project: each for those of its own context alone. */
+  delayed: { fence: Fence; run: Promise<ClaimedRun> }[];
   /**
    * Runs that were claimed and cannot be executed: their arguments are encrypted with a key that this process does not
    * have.
@@ -28,7 +30,14 @@ export interface ClaimOptions {
   among?: RunSelection | undefined;
   /** Maximum number of quarantined runs, each of which needs an isolated host. Default: no limit. */
   quarantinedMax?: number;
+  /**
+   * Is called with runs that are not decrypted yet, before the claim resolves with the others. Default: the claim waits
+   * for all.
+   */
+  onDelayed?: (run: DelayedRun) => void;
 }
+
+type Claim = { workerId: string; limit: number } & Omit<ClaimOptions, 'onDelayed'>;
 
 /**
  * Claims up to `limit` runs for a worker, those that have been ready longest on idle threads. Only the first in line of
@@ -42,7 +51,7 @@ export interface ClaimOptions {
  */
 export async function claimRuns(
   db: pg.Pool,
-  claim: { workerId: string; limit: number } & ClaimOptions,
+  claim: Claim,
   event: RunEventTemplate,
   cipher: DataCipher,
 ): Promise<Claims> {
@@ -53,11 +62,7 @@ export async function claimRuns(
  * Makes all tries on one connection: the next begins once the previous one has released its locks, because it would
  * skip locked rows.
  */
-async function claimWithRetries(
-  db: pg.Pool,
-  claim: { workerId: string; limit: number } & ClaimOptions,
-  event: RunEventTemplate,
-): Promise<ClaimedRow[]> {
+async function claimWithRetries(db: pg.Pool, claim: Claim, event: RunEventTemplate): Promise<ClaimedRow[]> {
   const client = await db.connect();
   let failure: Error | undefined;
   try {
@@ -80,19 +85,18 @@ async function claimWithRetries(
 
 async function claimOnce(
   db: pg.PoolClient,
-  { workerId, limit, among, quarantinedMax = limit }: { workerId: string; limit: number } & ClaimOptions,
+  { workerId, limit, among, quarantinedMax = limit }: Claim,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
   const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, quarantinedMax];
-  const { rows } = await db.query<ClaimedRow>(
-    among
-      ? {
-          name: 'engine_claim_among',
-          text: claimStatement(AMONG),
-          values: [...values, among.runIds, among.threadIds],
-        }
-      : { name: 'engine_claim_any', text: claimStatement(''), values },
-  );
+  const statement = among
+    ? {
+        name: 'engine_claim_among',
+        text: claimStatement(AMONG),
+        values: [...values, among.runIds, among.threadIds],
+      }
+    : { name: 'engine_claim_any', text: claimStatement(''), values };
+  const { rows } = await db.query<ClaimedRow>(withoutBeforeRows<pg.QueryConfig>(statement));
   return rows;
 }
 
@@ -111,16 +115,31 @@ interface ClaimedRow {
 }
 
 function decryptClaims(rows: ClaimedRow[], cipher: DataCipher): Claims {
-  const claims: Claims = { claimed: [], undecryptable: [] };
+  const claims: Claims = { claimed: [], delayed: [], undecryptable: [] };
   for (const row of rows) {
     try {
-      claims.claimed.push(toClaimedRun(row, cipher));
+      const run = decryptClaim(row, cipher);
+      if (run instanceof Promise) claims.delayed.push({ fence: toFence(row), run });
+      else claims.claimed.push(run);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
       claims.undecryptable.push({ fence: toFence(row), error });
     }
   }
   return claims;
+}
+
+/** Decrypts a run at once where nothing has to be loaded. @throws EncryptionError */
+function decryptClaim(row: ClaimedRow, cipher: DataCipher): ClaimedRun | Promise<ClaimedRun> {
+  const loading = cipher.loadKeys([row]);
+  return loading ? loading.then(() => decryptLoaded(row, cipher)) : decryptLoaded(row, cipher);
+}
+
+function decryptLoaded(row: ClaimedRow, cipher: DataCipher): ClaimedRun | Promise<ClaimedRun> {
+  const run = toClaimedRun(row, cipher);
+  const toScoped = (inScope: EncryptionScope) => ({ ...run, inScope });
+  const scope = cipher.scopeOf(row.kwargs);
+  return scope instanceof Promise ? scope.then(toScoped) : toScoped(scope);
 }
 
 function toFence({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fence {
@@ -138,7 +157,6 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: toFence(row),
     isQuarantined: row.is_suspect,
-    inScope: cipher.scopeOf(row.kwargs),
     lostForMs: row.lost_for_ms,
     createdAt: row.created_at,
   };

@@ -1,3 +1,4 @@
+import { withoutBeforeRows } from '@runyard/database';
 import type { DataCipher, EncryptionScope } from '@runyard/encryption';
 import type pg from 'pg';
 
@@ -5,8 +6,13 @@ import type pg from 'pg';
 export interface OutdatedState {
   threadId: string;
   metadata: Record<string, unknown>;
-  /** Its new values are encrypted as the thread's last run is, or the old ones. Default: no scope. */
-  inScope?: EncryptionScope;
+  /**
+   * Returns the scope in which its new values are encrypted, that of the thread's last run, or of the old values.
+   * Default: none.
+   *
+   * @throws EncryptionUnavailableError, and what the database throws
+   */
+  openScope?(): EncryptionScope | Promise<EncryptionScope>;
 }
 
 const BATCH = 20;
@@ -24,7 +30,7 @@ export const STATE_WRITE_TIME = "interval '1 minute'";
  * forgotten. Busy threads are skipped: their runs write their state.
  */
 export async function findOutdatedStates(db: pg.Pool, cipher: DataCipher): Promise<OutdatedState[]> {
-  const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown>; encrypted: Buffer | null }>({
+  const statement = withoutBeforeRows({
     name: 'engine_find_outdated_states',
     text: `WITH due AS (
              SELECT b.thread_id, t.metadata,
@@ -45,9 +51,16 @@ export async function findOutdatedStates(db: pg.Pool, cipher: DataCipher): Promi
                      WHERE s.thread_id = due.thread_id)) AS encrypted
            FROM due WHERE is_behind`,
   });
+  const { rows } = await db.query<OutdatedRow>(statement);
   return rows.map(({ thread_id: threadId, metadata, encrypted }) => ({
     threadId,
     metadata,
-    inScope: cipher.scopeOf(encrypted ?? Buffer.of()),
+    openScope: () => cipher.scopeOf(encrypted ?? Buffer.of()),
   }));
+}
+
+interface OutdatedRow {
+  thread_id: string;
+  metadata: Record<string, unknown>;
+  encrypted: Buffer | null;
 }

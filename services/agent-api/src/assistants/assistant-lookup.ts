@@ -1,5 +1,5 @@
 import type { RunConfig } from '@runyard/contracts';
-import { containsAny, GroupCommitter, toSqlJson } from '@runyard/database';
+import { containsAny, GroupCommitter, toSqlJson, withoutBeforeRows } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -34,7 +34,7 @@ interface Row {
 
 /**
  * Finds the assistant of a run that is being created. Nothing is cached, so a changed assistant counts from the next
- * run on, in every process; concurrent lookups share one query.
+ * run on, in every process; concurrent lookups share one query. None waits for the keys of another's assistant.
  */
 export class AssistantLookup {
   readonly #pool: pg.Pool;
@@ -62,6 +62,7 @@ export class AssistantLookup {
     if (!assistant)
       throw new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
     this.#ids.requireGraph(assistant.graphId);
+    await this.#cipher.loadKeys([assistant]);
     // One undecryptable assistant must not fail the lookups that share its query.
     return replaceJson(assistant, this.#cipher.json.decrypt);
   }
@@ -71,13 +72,14 @@ export class AssistantLookup {
   }
 
   async #lookUp(requests: LookupRequest[]): Promise<(RunAssistant | undefined)[]> {
-    const { rows } = await this.#pool.query<Row>({
+    const statement = withoutBeforeRows({
       name: 'agent_api_find_assistants',
       text: `SELECT i.position, a.assistant_id, a.graph_id, a.config, a.context, a.metadata, a.is_system
              FROM unnest($1::uuid[], $2::jsonb[]) WITH ORDINALITY AS i (assistant_id, scope, position)
              JOIN assistant a ON a.assistant_id = i.assistant_id AND (a.is_system OR ${containsAny('a.metadata', 'i.scope')})`,
       values: [requests.map(({ assistantId }) => assistantId), requests.map(({ scope }) => toSqlJson(scope))],
     });
+    const { rows } = await this.#pool.query<Row>(statement);
     const answers: (RunAssistant | undefined)[] = requests.map(() => undefined);
     for (const row of rows) answers[Number(row.position) - 1] = ofRow(row);
     return answers;

@@ -9,7 +9,7 @@ import type { Authorizer } from './authorizer.ts';
 import type { Question, RequestParts } from './question.ts';
 import type { Subjects } from './subjects.ts';
 
-/** Where questions are asked. */
+/** The parts that answer questions about requests. */
 export interface GuardParts {
   authorizer: Pick<Authorizer, 'authorize'>;
   subjects: Subjects;

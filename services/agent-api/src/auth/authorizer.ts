@@ -1,11 +1,10 @@
 import type { GraphHost, ProjectExport } from '@runyard/graph-host';
 import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
-import type { AssistantIds } from '../assistants/assistant-ids.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
 import { type AskedEvent, handlerNamesOf } from './auth-events.ts';
 import { compileFilter } from './auth-filter.ts';
-import { withCanonicalIds } from './canonical-ids.ts';
+import { type AssistantNaming, withCanonicalIds } from './canonical-ids.ts';
 import { userOf } from './user-caller.ts';
 
 /** The scope of a caller, and the request as the project's handler left it. */
@@ -19,7 +18,7 @@ type AuthHost = Pick<GraphHost, 'loadAuth' | 'authorize'>;
 
 export interface AuthorizerOptions {
   source: ProjectExport;
-  assistants: Pick<AssistantIds, 'idOf'>;
+  assistantId: AssistantNaming;
   host: { requireRunning(): Promise<AuthHost> };
 }
 
@@ -48,12 +47,12 @@ export class Authorizer {
     const user = userOf(caller);
     if (user === undefined && caller.kind === INTERNAL.kind) return { scope: UNRESTRICTED, value };
     if (user === undefined) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
-    const { source, assistants, host } = this.#options;
+    const { source, assistantId, host } = this.#options;
     const running = await host.requireRunning();
     const handlers = await this.#handlersOf(running).catch(reportUnloaded);
     if (!handlerNamesOf(event).some((name) => handlers.has(name))) return { scope: UNRESTRICTED, value };
     const [resource, action] = event.split(':') as [string, string];
-    const shown = withCanonicalIds(value, assistants);
+    const shown = withCanonicalIds(value, assistantId);
     const answer = await askProject(() => running.authorize({ source, resource, action, user, value: shown }));
     if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
     if (answer.kind === 'denied') throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });

@@ -1,6 +1,8 @@
 import { isUuid } from '@runyard/contracts';
-import type { AssistantIds } from '../assistants/assistant-ids.ts';
 import { type Fields, isFields } from '../http/fields.ts';
+
+/** Returns the id of an assistant, of which a client has the id or the graph. @throws UnprocessableError */
+export type AssistantNaming = (idOrGraph: string) => string;
 
 /** Objects inside of a value that name things too. */
 const NESTED: ReadonlySet<string> = new Set(['kwargs', 'payload']);
@@ -12,10 +14,10 @@ const NESTED: ReadonlySet<string> = new Set(['kwargs', 'payload']);
  *
  * @throws UnprocessableError for an assistant that is neither an id nor a graph
  */
-export function withCanonicalIds<Value extends Fields>(value: Value, assistants: Pick<AssistantIds, 'idOf'>): Value {
+export function withCanonicalIds<Value extends Fields>(value: Value, assistantId: AssistantNaming): Value {
   let changed: Fields | undefined;
   for (const [name, given] of Object.entries(value)) {
-    const canonical = canonicalOf(name, given, assistants);
+    const canonical = canonicalOf(name, given, assistantId);
     if (canonical === given) continue;
     changed ??= { ...value };
     changed[name] = canonical;
@@ -23,9 +25,9 @@ export function withCanonicalIds<Value extends Fields>(value: Value, assistants:
   return (changed ?? value) as Value;
 }
 
-function canonicalOf(name: string, given: unknown, assistants: Pick<AssistantIds, 'idOf'>): unknown {
-  if (NESTED.has(name)) return isFields(given) ? withCanonicalIds(given, assistants) : given;
-  if (name === 'assistant_id') return typeof given === 'string' ? assistants.idOf(given) : given;
+function canonicalOf(name: string, given: unknown, assistantId: AssistantNaming): unknown {
+  if (NESTED.has(name)) return isFields(given) ? withCanonicalIds(given, assistantId) : given;
+  if (name === 'assistant_id') return typeof given === 'string' ? assistantId(given) : given;
   if (!/(^|_)ids?$/.test(name)) return given;
   if (!Array.isArray(given)) return inLowerCase(given);
   const ids = given.map(inLowerCase);

@@ -1,6 +1,5 @@
 import type { Project } from '@runyard/graph-host';
 import type { PrincipalVerifier } from '@runyard/service-kit';
-import { AssistantIds } from '../assistants/assistant-ids.ts';
 import { Authorizer, type AuthorizerOptions } from './authorizer.ts';
 import { UserVerifier, type UserVerifierOptions } from './user-verifier.ts';
 
@@ -16,14 +15,14 @@ export interface ProjectUsers {
  * @param platform verifies callers of the platform, where the project lets them in; undefined where nobody can
  */
 export function openUsers(
-  { auth, authSettings, graphs }: Pick<Project, 'auth' | 'authSettings' | 'graphs'>,
+  { auth, authSettings }: Pick<Project, 'auth' | 'authSettings'>,
+  assistantId: AuthorizerOptions['assistantId'],
   host: AuthorizerOptions['host'] & UserVerifierOptions['host'],
   platform: PrincipalVerifier | undefined,
 ): ProjectUsers | undefined {
   if (auth === null) return undefined;
-  const assistants = new AssistantIds(graphs.map(({ graphId }) => graphId));
   return {
     verifier: new UserVerifier({ source: auth, settings: authSettings ?? {}, host, platform }),
-    authorizer: new Authorizer({ source: auth, assistants, host }),
+    authorizer: new Authorizer({ source: auth, assistantId, host }),
   };
 }

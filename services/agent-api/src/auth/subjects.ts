@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Fields } from '../http/fields.ts';
 
-/** What a request is about where its ids alone do not name the thread or the assistant. */
+/** A thing whose row names the thread or the assistant of a request, where the request itself does not. */
 export type Subject = keyof typeof QUERIES;
 
 /** Finds out which thread and which assistant a request is about, whoever may see them. */

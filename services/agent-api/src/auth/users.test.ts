@@ -174,10 +174,14 @@ describe('authorizing', () => {
       return answer;
     });
     const running = { loadAuth: async () => ({ events }), authorize };
-    const assistants = new AssistantIds(['echo']);
+    const ids = new AssistantIds(['echo']);
     return {
       authorize,
-      authorizer: new Authorizer({ source, assistants, host: { requireRunning: async () => running } }),
+      authorizer: new Authorizer({
+        source,
+        assistantId: (name) => ids.idOf(name),
+        host: { requireRunning: async () => running },
+      }),
     };
   }
   const read = (authorizer: Authorizer, caller = projectUser(ADA) as Parameters<Authorizer['authorize']>[0]) =>

@@ -11,6 +11,8 @@ class FakeCrons {
   /** Errors that the next calls throw instead. */
   failures: Error[] = [];
   isTakenElsewhere = false;
+  /** Why a slot that is fired stays due. */
+  postponement: Error | undefined;
   /** True when a cron is due at once, but was paused by a process that could not read its schedule. */
   isPaused = false;
 
@@ -32,7 +34,8 @@ class FakeCrons {
     if (this.isTakenElsewhere) return [];
     this.dueAt = undefined;
     this.fired.push(Date.now());
-    return [{ cronId: 'c', slot: new Date(), cancelled: [] }];
+    const { postponement } = this;
+    return [{ cronId: 'c', slot: new Date(), cancelled: [], ...(postponement && { postponement }) }];
   }
 }
 
@@ -124,6 +127,18 @@ describe('a cron scheduler', () => {
     crons.isPaused = true;
     await advance(330_000);
     expect(crons.fired).toHaveLength(2);
+  });
+
+  it('says in the log why a slot stays due', async () => {
+    const warn = vi.spyOn(silentLogger, 'warn');
+    crons.dueAt = 0;
+    crons.postponement = new Error('the key service is away');
+    scheduler.start();
+    await advance(1);
+    expect(warn.mock.calls).toEqual([
+      ['cron slot postponed', { cronId: 'c', slot: expect.any(Date), error: crons.postponement }],
+    ]);
+    warn.mockRestore();
   });
 
   it('fires nothing more once it is stopped', async () => {

@@ -1,5 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { RunEngine, RunWakeups, WorkSignals } from '@runyard/run-engine';
+import type { FiredSlot, RunEngine, RunWakeups, WorkSignals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import { startRunSpan, type Tracing } from '@runyard/tracing';
@@ -51,7 +51,7 @@ export function openCrons(parts: CronParts): { service: CronService; scheduler: 
       return { ...run, webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook) };
     },
     onFired: (slots) => {
-      for (const { refusal } of slots) slotsTotal.inc({ outcome: refusal ? 'refused' : 'run' });
+      for (const slot of slots) slotsTotal.inc({ outcome: outcomeOf(slot) });
       if (slots.some(({ run }) => run !== undefined)) wakeups.wake('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);
       if (cancelled.length > 0) void notifyCancelled(parts, cancelled);
@@ -62,4 +62,9 @@ export function openCrons(parts: CronParts): { service: CronService; scheduler: 
   signals.onSignal(() => scheduler.wake());
   const onScheduled = () => signals.send();
   return { scheduler, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
+}
+
+function outcomeOf({ refusal, postponement }: FiredSlot): 'run' | 'refused' | 'postponed' {
+  if (postponement) return 'postponed';
+  return refusal ? 'refused' : 'run';
 }

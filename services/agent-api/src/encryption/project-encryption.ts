@@ -1,4 +1,10 @@
-import { DataKeyError, type EncryptionScope, type EncryptionVariables, type ProjectCipher } from '@runyard/encryption';
+import {
+  DataKeyError,
+  type EncryptionMetadata,
+  type EncryptionScope,
+  type EncryptionVariables,
+  type ProjectCipher,
+} from '@runyard/encryption';
 import {
   EncryptionHandlerError,
   type GraphHost,
@@ -61,21 +67,27 @@ export class ProjectEncryption {
     });
   }
 
-  /** Middleware that encrypts what a request writes in the context that the project chooses for its caller. */
+  /**
+   * Middleware that encrypts what a request writes in the context that the project chooses for its caller. A request
+   * whose context has no key is refused.
+   */
   readonly encryptInContext = ({ operation, handler }: BoundOperation): BoundOperation => {
-    if (!this.#hasContext || operation.access === 'public') return { operation, handler };
+    if (operation.access === 'public') return { operation, handler };
     return { operation, handler: async (request) => (await this.#scopeFor(request))(() => handler(request)) };
   };
 
-  async #scopeFor({ caller, raw }: Pick<HandlerRequest, 'caller' | 'raw'>): Promise<EncryptionScope> {
-    const host = await this.#host.requireRunning();
+  async #scopeFor(request: Pick<HandlerRequest, 'caller' | 'raw'>): Promise<EncryptionScope> {
     try {
-      const request = { source: this.#source, user: userOf(caller) ?? null, ...projectRequestOf(raw) };
-      return await this.cipher.scopeFor(await host.encryptionContext(request));
+      return await this.cipher.scopeFor(this.#hasContext ? await this.#contextOf(request) : {});
     } catch (cause) {
       if (!isOfHandler(cause)) throw cause;
       throw encryptionUnavailableError(cause);
     }
+  }
+
+  async #contextOf({ caller, raw }: Pick<HandlerRequest, 'caller' | 'raw'>): Promise<EncryptionMetadata> {
+    const host = await this.#host.requireRunning();
+    return host.encryptionContext({ source: this.#source, user: userOf(caller) ?? null, ...projectRequestOf(raw) });
   }
 }
 

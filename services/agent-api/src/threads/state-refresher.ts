@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { NO_SCOPE } from '@runyard/encryption';
 import type { OutdatedState } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { StateService } from './state-service.ts';
@@ -49,8 +48,7 @@ export class StateRefresher {
     const { state, logger } = this.#options;
     this.#inFlight.add(thread.threadId);
     // A run or another writer that takes the thread meanwhile stores its state; another failure is retried in a minute.
-    const refresh = () => state.refresh(thread);
-    await (thread.inScope ?? NO_SCOPE)(refresh).catch((error: unknown) => {
+    await state.refresh(thread).catch((error: unknown) => {
       logger.debug('refreshing the state of a thread failed, will retry', { threadId: thread.threadId, error });
     });
     this.#inFlight.delete(thread.threadId);

@@ -1,8 +1,17 @@
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
+import { NO_SCOPE } from '@runyard/encryption';
 import type { FactoryConfig, GraphBackends, GraphHost } from '@runyard/graph-host';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
-import type { BoundKey, Fence, KeyedThread, NewThread, RunEngine, ThreadStatus } from '@runyard/run-engine';
+import type {
+  BoundKey,
+  Fence,
+  KeyedThread,
+  NewThread,
+  OutdatedState,
+  RunEngine,
+  ThreadStatus,
+} from '@runyard/run-engine';
 import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
@@ -138,12 +147,13 @@ export class StateService {
    * Stores the newest checkpoint as the state of a thread whose stored values are older. Without a status the thread
    * keeps its own.
    */
-  async refresh({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
+  async refresh({ threadId, metadata, openScope }: OutdatedState, status: 'idle' | null = null): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
     const fence = await this.#options.engine.beginStateUpdate(threadId);
     try {
-      await this.#commit(fence, graphId, { status });
+      const inScope = (await openScope?.()) ?? NO_SCOPE;
+      await inScope(() => this.#commit(fence, graphId, { status }));
     } catch (error) {
       throw toCallerError(error);
     }

@@ -1,4 +1,4 @@
-import type { ClaimedRun, ClaimOptions } from '@runyard/run-engine';
+import type { ClaimedRun, ClaimOptions, DelayedRun } from '@runyard/run-engine';
 import { afterEach, expect, it, vi } from 'vitest';
 import { claimedRun, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
 import { ClaimLoop, type ClaimLoopOptions } from './claim-loop.ts';
@@ -8,14 +8,19 @@ afterEach(() => loop.stop());
 
 function claiming({ slots = 2 }: { slots?: number } = {}) {
   const waiting: ClaimedRun[] = [];
+  /** Runs that are not decrypted when they are claimed. */
+  const delayed: DelayedRun[] = [];
+  const held: DelayedRun[] = [];
   const started: ClaimedRun[] = [];
   const limits: number[] = [];
   let free = slots;
   let wakeUp = () => {};
   const passOn = vi.fn();
-  const claimRuns = vi.fn(async (_workerId: string, limit: number, _options: ClaimOptions = {}) => {
+  const claimRuns = vi.fn(async (_workerId: string, limit: number, { onDelayed }: ClaimOptions = {}) => {
     limits.push(limit);
-    return waiting.splice(0, limit);
+    const late = delayed.splice(0, limit);
+    for (const run of late) onDelayed?.(run);
+    return waiting.splice(0, limit - late.length);
   });
   const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, isolatedHosts: 3 };
   loop = new ClaimLoop({
@@ -26,6 +31,10 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     freeIsolatedHosts: () => others.isolatedHosts,
     start: (run) => {
       started.push(run);
+      free -= 1;
+    },
+    hold: (run) => {
+      held.push(run);
       free -= 1;
     },
     nextWakeup: () =>
@@ -41,7 +50,7 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     free += 1;
     loop.slotFreed();
   };
-  return { waiting, started, limits, passOn, claimRuns, others, wakeUp: () => wakeUp(), end };
+  return { waiting, delayed, held, started, limits, passOn, claimRuns, others, wakeUp: () => wakeUp(), end };
 }
 
 it('the claim loop looks once at the start and then waits to be woken', async () => {
@@ -55,6 +64,19 @@ it('the claim loop looks once at the start and then waits to be woken', async ()
   wakeUp();
   await settle();
   expect(started).toHaveLength(1);
+});
+
+it('runs that are not decrypted yet take slots, and the claim loop goes on without them', async () => {
+  const { waiting, delayed, held, started, limits, end } = claiming({ slots: 3 });
+  const { runId, fence } = claimedRun();
+  delayed.push({ runId, fence, run: new Promise(() => undefined) });
+  waiting.push(claimedRun(), claimedRun(), claimedRun());
+  loop.start();
+  await settle();
+  expect([held.length, started.length]).toEqual([1, 2]);
+  end();
+  await settle();
+  expect([held.length, started.length, limits]).toEqual([1, 3, [3, 1]]);
 });
 
 it('the claim loop never takes more than it has slots, wakes others when there is more, and continues when a slot is free', async () => {
@@ -108,7 +130,7 @@ it('the claim loop takes what its runs wait for although no slot is free, and no
   loop.runsAwaited();
   await settle();
   expect(started).toHaveLength(2);
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, quarantinedMax: 3 }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, quarantinedMax: 3, onDelayed: expect.any(Function) }]);
   // It is asked once for each time that a run begins to wait for something new.
   expect(claimRuns).toHaveBeenCalledTimes(2);
 });
@@ -118,7 +140,7 @@ it('the claim loop takes only as many quarantined runs as would get an isolated 
   others.isolatedHosts = 1;
   loop.start();
   await settle();
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, quarantinedMax: 1 }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, expect.objectContaining({ quarantinedMax: 1 })]);
 });
 
 it('a claim that fails is repeated at the next occasion', async () => {

@@ -1,4 +1,4 @@
-import type { ClaimedRun, RunEngine, RunSelection } from '@runyard/run-engine';
+import type { ClaimedRun, DelayedRun, RunEngine, RunSelection } from '@runyard/run-engine';
 import { type Logger, PeriodicTask, WakeableTimer } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
@@ -12,6 +12,8 @@ export interface ClaimLoopOptions {
   /** Returns how many quarantined runs would get an isolated host at once. */
   freeIsolatedHosts(): number;
   start(run: ClaimedRun): void;
+  /** Holds a run that is claimed, and starts it once it is decrypted. */
+  hold(run: DelayedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
   /** Wakes other workers: there is more than fits here. */
@@ -101,11 +103,17 @@ export class ClaimLoop {
 
   /** Returns how many runs it claimed. */
   async #take(limit: number, among?: RunSelection): Promise<number> {
-    const { engine, workerId, start, freeIsolatedHosts, metrics, logger } = this.#options;
+    const { engine, workerId, start, hold, freeIsolatedHosts, metrics, logger } = this.#options;
+    let held = 0;
+    const onDelayed = (run: DelayedRun) => {
+      held += 1;
+      hold(run);
+    };
     try {
-      const runs = await engine.claimRuns(workerId, limit, { among, quarantinedMax: freeIsolatedHosts() });
+      const options = { among, quarantinedMax: freeIsolatedHosts(), onDelayed };
+      const runs = await engine.claimRuns(workerId, limit, options);
       for (const run of runs) start(run);
-      return runs.length;
+      return runs.length + held;
     } catch (error) {
       metrics.claimFailures.inc();
       logger.warn('claim failed, will retry', { error });

@@ -1,3 +1,4 @@
+import type { ClaimedRun, DelayedRun } from '@runyard/run-engine';
 import { TRACING_OFF } from '@runyard/tracing';
 import { expect, it, vi } from 'vitest';
 import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
@@ -5,7 +6,16 @@ import { EventPublisher } from '../streams/event-publisher.ts';
 import { Executions } from './executions.ts';
 import type { ExecutionDeps } from './run-execution.ts';
 
-function executionsOn(fake: FakeHost): Executions {
+/** Returns a run that is decrypted when the test says so. */
+function delayedRun(claimed = claimedRun()): DelayedRun & { decrypt(run?: ClaimedRun): void } {
+  let decrypt!: (run?: ClaimedRun) => void;
+  const run = new Promise<ClaimedRun | undefined>((resolve) => {
+    decrypt = resolve;
+  });
+  return { runId: claimed.runId, fence: claimed.fence, run, decrypt };
+}
+
+function executionsOn(fake: FakeHost, onSlotFree = () => undefined): Executions {
   const metrics = workerMetrics();
   const streams = new FakeStreams();
   const deps: ExecutionDeps = {
@@ -35,8 +45,40 @@ function executionsOn(fake: FakeHost): Executions {
     abortGraceMs: 3_000,
     hostGraceMs: 5_000,
   };
-  return new Executions({ deps, onSlotFree: () => undefined });
+  return new Executions({ deps, onSlotFree });
 }
+
+it('a run that is not decrypted yet has its slot and the lease, and is executed once it is', async () => {
+  const fake = new FakeHost();
+  const executions = executionsOn(fake);
+  const run = claimedRun();
+  const delayed = delayedRun(run);
+  executions.hold(delayed);
+  expect([executions.size, executions.has(run.runId), executions.fences()]).toEqual([1, true, [run.fence]]);
+  delayed.decrypt(run);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  expect([executions.size, executions.fences()]).toEqual([1, [run.fence]]);
+  executions.loseAll();
+  await vi.waitFor(() => expect(executions.size).toBe(0));
+});
+
+it('a run that is not decrypted, or is lost before, frees its slot and is not executed', async () => {
+  const fake = new FakeHost();
+  const freed = vi.fn();
+  const executions = executionsOn(fake, freed);
+  const [refused, lost, dropped] = [delayedRun(), delayedRun(), delayedRun()];
+  for (const delayed of [refused, lost, dropped]) executions.hold(delayed);
+  refused.decrypt();
+  await vi.waitFor(() => expect(executions.size).toBe(2));
+  executions.lose({ ...lost.fence, epoch: lost.fence.epoch + 1n });
+  expect(executions.size).toBe(2);
+  executions.lose(lost.fence);
+  executions.loseAll();
+  expect(executions.size).toBe(0);
+  lost.decrypt(claimedRun({ runId: lost.runId, fence: lost.fence }));
+  await executions.finishOrHandBack({ graceMs: 0, drainMs: 0 });
+  expect([fake.runs, freed.mock.calls.length]).toEqual([[], 3]);
+});
 
 it('a late loss of an attempt does not harm the next one, which this worker has as well', async () => {
   const fake = new FakeHost();

@@ -1,5 +1,5 @@
 import { NO_SCOPE } from '@runyard/encryption';
-import type { CancelOrder, ClaimedRun, Fence } from '@runyard/run-engine';
+import type { CancelOrder, ClaimedRun, DelayedRun, Fence } from '@runyard/run-engine';
 import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 
 export interface ExecutionsOptions {
@@ -12,6 +12,9 @@ export interface ExecutionsOptions {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #running = new Map<string, RunExecution>();
+  /** Runs that are claimed and not decrypted yet, by id. */
+  readonly #delayed = new Map<string, DelayedRun>();
+  #isDraining = false;
   #idle: (() => void)[] = [];
 
   constructor(options: ExecutionsOptions) {
@@ -19,7 +22,7 @@ export class Executions {
   }
 
   get size(): number {
-    return this.#running.size;
+    return this.#running.size + this.#delayed.size;
   }
 
   start(run: ClaimedRun): void {
@@ -30,9 +33,28 @@ export class Executions {
     this.#running.set(run.runId, execution);
     void execution.done.then((outcome) => {
       if (this.#running.get(run.runId) === execution) this.#running.delete(run.runId);
-      if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-      this.#options.onSlotFree(outcome);
+      this.#freeSlot(outcome);
     });
+    if (this.#isDraining) execution.drain();
+  }
+
+  /** Holds a run in its slot, and under the lease, until it is decrypted; then starts it, or frees the slot. */
+  hold(delayed: DelayedRun): void {
+    const { runId } = delayed;
+    this.#running.get(runId)?.lose();
+    this.#delayed.set(runId, delayed);
+    void delayed.run.then((run) => {
+      // The run may have another owner by now, or have been claimed again.
+      if (this.#delayed.get(runId) !== delayed) return;
+      this.#delayed.delete(runId);
+      if (run) this.start(run);
+      else this.#freeSlot({ hasNextRun: false });
+    });
+  }
+
+  #freeSlot(outcome: { hasNextRun: boolean }): void {
+    if (this.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#options.onSlotFree(outcome);
   }
 
   /** Returns how many of these runs are in flight. */
@@ -43,18 +65,22 @@ export class Executions {
   }
 
   fences(): Fence[] {
-    return [...this.#running.values()].map(({ run }) => run.fence);
+    const running = [...this.#running.values()].map(({ run }) => run);
+    return [...running, ...this.#delayed.values()].map(({ fence }) => fence);
   }
 
+  /** Orders come again with each renewal of the lease: one for a run that is not decrypted yet is obeyed then. */
   cancel(order: CancelOrder): void {
     this.#running.get(order.runId)?.cancel(order);
   }
 
   has(runId: string): boolean {
-    return this.#running.has(runId);
+    return this.#running.has(runId) || this.#delayed.has(runId);
   }
 
   lose({ runId, epoch }: Fence): void {
+    const delayed = this.#delayed.get(runId ?? '');
+    if (delayed?.fence.epoch === epoch) this.#loseDelayed(delayed);
     for (const execution of this.#running.values()) {
       const { fence } = execution.run;
       if (fence.runId === runId && fence.epoch === epoch) execution.lose();
@@ -62,7 +88,13 @@ export class Executions {
   }
 
   loseAll(): void {
+    for (const delayed of [...this.#delayed.values()]) this.#loseDelayed(delayed);
     for (const execution of this.#running.values()) execution.lose();
+  }
+
+  #loseDelayed({ runId }: DelayedRun): void {
+    this.#delayed.delete(runId);
+    this.#freeSlot({ hasNextRun: false });
   }
 
   /**
@@ -71,6 +103,7 @@ export class Executions {
    */
   async finishOrHandBack({ graceMs, drainMs }: { graceMs: number; drainMs: number }): Promise<void> {
     if (await this.#isEmptyWithin(graceMs)) return;
+    this.#isDraining = true;
     for (const execution of this.#running.values()) execution.drain();
     if (await this.#isEmptyWithin(drainMs)) return;
     for (const execution of this.#running.values()) execution.handBack();
@@ -88,7 +121,7 @@ export class Executions {
   }
 
   #empty(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
+    if (this.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 }

@@ -8,7 +8,8 @@ const KEY = 'mcp_answers';
 
 /**
  * Stores the answers to some of the questions of a task until the rest is there: in the metadata of the run that asks,
- * encrypted where the deployment encrypts.
+ * encrypted where the deployment encrypts. They are base64 without a mark, so that only this class decrypts them, and
+ * loads their keys.
  */
 export class GivenAnswers {
   readonly #pool: pg.Pool;
@@ -32,11 +33,11 @@ export class GivenAnswers {
              RETURNING n.metadata -> '${KEY}' AS answers`,
       values: [runId, contextId, toSqlJson(this.#encrypt(answers))],
     });
-    return rows[0] && this.#decrypt(rows[0].answers);
+    return rows[0] && (await this.#decrypt(rows[0].answers));
   }
 
   /** Returns the answers that a run has in its metadata. @throws EncryptionError */
-  of(metadata: Record<string, unknown>): Fields {
+  of(metadata: Record<string, unknown>): Promise<Fields> {
     return this.#decrypt(metadata[KEY]);
   }
 
@@ -45,10 +46,11 @@ export class GivenAnswers {
     return Object.fromEntries(Object.entries(answers).map(([id, value]) => [id, encrypt(value)]));
   }
 
-  #decrypt(stored: unknown): Fields {
+  async #decrypt(stored: unknown): Promise<Fields> {
     if (!isFields(stored)) return {};
-    const decrypt = (text: unknown) =>
-      JSON.parse(this.#cipher.decrypt(Buffer.from(String(text), 'base64')).toString()) as unknown;
-    return Object.fromEntries(Object.entries(stored).map(([id, text]) => [id, decrypt(text)]));
+    const encrypted = Object.entries(stored).map(([id, text]) => [id, Buffer.from(String(text), 'base64')] as const);
+    await this.#cipher.loadKeys(encrypted);
+    const decrypt = (bytes: Buffer): unknown => JSON.parse(this.#cipher.decrypt(bytes).toString());
+    return Object.fromEntries(encrypted.map(([id, bytes]) => [id, decrypt(bytes)]));
   }
 }
