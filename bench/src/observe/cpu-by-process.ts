@@ -54,9 +54,10 @@ async function inspect(pid: number): Promise<{ pid: number; parent: number; part
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ]);
-    // The name in parentheses may contain anything, so fields are counted behind it: state, parent, …, utime, stime.
+    // The name in parentheses may contain anything, so fields are counted behind it: state, parent, …, utime, stime,
+    // cutime, cstime. The last two are of children that have ended, such as Postgres' backends.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    const cpuMs = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS;
     return { pid, parent: Number(fields[1]), part: partOf(commandLine.replaceAll('\0', ' ')), cpuMs };
   } catch {
     // The process has ended meanwhile.
