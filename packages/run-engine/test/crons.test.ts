@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createDataCipher, type DataCipher, EncryptionUnavailableError, NO_ENCRYPTION } from '@runyard/encryption';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
 import type { AcceptedRun, DueCron } from '../src/index.ts';
 import { aRun, type EngineFixture, openEngine } from './engine-fixture.ts';
@@ -223,6 +223,15 @@ describe('a due slot', () => {
     const againMs = await engines[0]!.crons.millisecondsToNextSlot(['agent']);
     expect(againMs).toBeGreaterThan(0);
     expect(againMs).toBeLessThanOrEqual(60_000);
+    // Slots that wait for long leave room for those behind them.
+    const now = performance.now.bind(performance);
+    const fireIn = (ms: number) => {
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
+      return fire(runOf, engines[0]).finally(() => vi.restoreAllMocks());
+    };
+    expect(await fireIn(60_000)).toMatchObject([{ cronId: locked, postponement: expect.any(Error) }]);
+    expect(await fireIn(120_000)).toEqual([]);
+    expect(await fireIn(180_000)).toMatchObject([{ cronId: locked, postponement: expect.any(Error) }]);
     expect(await fire(runOf, engines[1])).toMatchObject([{ cronId: locked, run: { status: 'pending' } }]);
     expect([await runsOf(locked), (await row(locked))?.slots]).toEqual([1, 1]);
     await Promise.all(engines.map((engine) => engine.close()));

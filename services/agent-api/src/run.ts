@@ -28,7 +28,6 @@ import { type GuardedOperation, RouteGuard } from './auth/route-guard.ts';
 import { StreamRights } from './auth/stream-rights.ts';
 import { openSubjects } from './auth/subjects.ts';
 import { reportUncoveredEvents } from './auth/uncovered-events.ts';
-import { hasUserCredentials } from './auth/user-credentials.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
@@ -72,7 +71,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const ids = new AssistantIds(graphIds);
   const platform = config.RUNYARD_AUTH === 'none' ? undefined : callers;
-  const users = openUsers(project, (idOrGraph) => ids.idOf(idOrGraph), host, platform);
+  const users = openUsers(project, (idOrGraph) => ids.find(idOrGraph), host, platform);
   const hasUsers = users !== undefined;
   const guard = new RouteGuard(users && { authorizer: users.authorizer, subjects: openSubjects(() => pool) });
   const ui = openUi(served, config, context, guard);
@@ -307,9 +306,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     config,
     context,
     settings: http,
-    principal: users
-      ? loopback.wrapVerifier(users.verifier, hasUserCredentials(environment))
-      : loopback.wrapVerifier(callers),
+    principal: loopback.wrapVerifier(users?.verifier ?? callers),
     authorizer: users?.authorizer,
     served,
     readiness,

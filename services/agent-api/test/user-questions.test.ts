@@ -29,23 +29,30 @@ const newThread = async (headers = BOB) =>
 
 describe('handlers that decide by the id of an assistant', () => {
   const others = acting('other-assistants', ECHO);
-  const expectRefused = async (operationId: string, asked: Asked) =>
-    expect(await ask(operationId, asked, others), operationId).toMatchObject({ status: 403 });
+  /** Checks that each event tells them about the assistant: one handler alone may decide. */
+  async function expectRefused(operationId: string, asked: Asked, events = ['assistants:read']) {
+    for (const event of events) {
+      const answer = await ask(operationId, asked, { ...others, 'x-on': event });
+      expect([operationId, event, answer]).toMatchObject([operationId, event, { status: 403 }]);
+    }
+  }
+  const RUN_EVENTS = ['threads:create_run', 'assistants:read'];
 
   it('are shown it where the client names a graph, or spells the id otherwise', async () => {
     for (const assistant_id of ['echo', ECHO, ECHO.toUpperCase()]) {
-      await expectRefused('createStatelessRun', { body: { assistant_id } });
-      await expectRefused('createRunBatch', { body: [{ assistant_id }] });
-      await expectRefused('createCron', { body: { assistant_id, schedule: '@yearly' } });
+      await expectRefused('createStatelessRun', { body: { assistant_id } }, RUN_EVENTS);
+      await expectRefused('createRunBatch', { body: [{ assistant_id }] }, RUN_EVENTS);
+      await expectRefused('createCron', { body: { assistant_id, schedule: '@yearly' } }, [
+        'crons:create',
+        ...RUN_EVENTS,
+      ]);
       await expectRefused('getAssistant', { params: { assistant_id } });
-      await expectRefused('sendA2aMessage', { params: { assistant_id }, body: says('hi') });
-      await expectRefused('runAgUi', {
-        params: { assistant_id },
-        body: { threadId: randomUUID(), runId: 'r', messages: [] },
-      });
+      await expectRefused('sendA2aMessage', { params: { assistant_id }, body: says('hi') }, RUN_EVENTS);
+      const body = { threadId: randomUUID(), runId: 'r', messages: [] };
+      await expectRefused('runAgUi', { params: { assistant_id }, body }, RUN_EVENTS);
       const params = { thread_id: await newThread() };
       const start = { id: 1, method: 'run.start', params: { assistant_id } };
-      await expectRefused('sendCommand', { params, body: start });
+      await expectRefused('sendCommand', { params, body: start }, RUN_EVENTS);
     }
   });
 
@@ -54,7 +61,7 @@ describe('handlers that decide by the id of an assistant', () => {
       body: { assistant_id: 'echo', schedule: '@yearly' },
     });
     const changed = { params: { cron_id: cron.cron_id }, body: { input: { messages: [] } } };
-    await expectRefused('updateCron', changed);
+    await expectRefused('updateCron', changed, RUN_EVENTS);
     expect(await ask('updateCron', changed)).toMatchObject({ status: 200 });
     const params = { thread_id: await newThread() };
     await made('createRun', { params, body: { assistant_id: 'echo' } });
@@ -63,7 +70,7 @@ describe('handlers that decide by the id of an assistant', () => {
       ['input.respond', { interrupt_id: 'i', response: 1 }],
       ['state.fork', { checkpoint_id: 'c' }],
     ] as const) {
-      await expectRefused('sendCommand', { params, body: { id: 1, method, params: given } });
+      await expectRefused('sendCommand', { params, body: { id: 1, method, params: given } }, RUN_EVENTS);
     }
   });
 });
@@ -98,6 +105,21 @@ it('whatever creates something shows metadata to write to, also where the client
     expect(await made(operationId, asked, on(event))).toMatchObject({ metadata: { owner: 'bob' } });
   }
   for (let left = 2; left > 0; left -= 1) await (await deployment.worker.take()).succeed({});
+});
+
+it('an assistant that cannot exist is refused by the handler first, and its answer names no graphs', async () => {
+  const body = { assistant_id: 'secret' };
+  const denied = await ask('createStatelessRun', { body }, { ...BOB, 'x-act': 'deny' });
+  expect([denied.status, denied.body]).toEqual([403, { detail: 'Forbidden' }]);
+  expect((await ask('createStatelessRun', { body })).status).toBe(422);
+});
+
+it('a command does not create the thread that its client, or the handler, wants to be there', async () => {
+  const params = { thread_id: randomUUID() };
+  const run = { assistant_id: 'echo', input: {}, if_not_exists: 'reject' };
+  const { body } = await ask('sendCommand', { params, body: { id: 1, method: 'run.start', params: run } });
+  expect(body).toMatchObject({ type: 'error' });
+  expect((await ask('getThread', { params })).status).toBe(404);
 });
 
 describe('a run has what handlers give every run of a user', () => {

@@ -9,14 +9,24 @@ export interface CronFiringOptions extends FiringParts {
   writes: Pick<EngineWrites, 'notifyListeners'>;
 }
 
-/** Milliseconds after which a postponed slot is tried again. */
-const POSTPONED_MS = 60_000;
+/**
+ * Milliseconds after which a postponed slot is tried again, and at most once it has been postponed again and again: due
+ * slots are taken in their order, and many that wait for one key service must not come before those behind them.
+ */
+const POSTPONED_MS = { first: 60_000, longest: 600_000 };
+
+/** A cron whose slots this process leaves alone for a while. */
+interface Postponed {
+  /** Monotonic milliseconds. */
+  until: number;
+  pauseMs: number;
+}
 
 /** Creates the runs of crons. */
 export class CronFiring {
   readonly #options: CronFiringOptions;
-  /** Monotonic milliseconds until which crons are left alone, by id: their slots were postponed by this process. */
-  readonly #postponed = new Map<string, number>();
+  /** Crons whose slots this process has postponed and not fired since, by id. */
+  readonly #postponed = new Map<string, Postponed>();
 
   constructor(options: CronFiringOptions) {
     this.#options = options;
@@ -24,7 +34,7 @@ export class CronFiring {
 
   /**
    * Fires due crons, each slot once, even with several processes. The caller has to wake workers for the new runs. A
-   * slot that was postponed here is left out for a minute. Empty: none is due.
+   * slot that was postponed here is left out for a minute, or for longer each time. Empty: none is due.
    */
   async fire(options: FireCrons): Promise<FiredSlot[]> {
     const { pool, writes, ...parts } = this.#options;
@@ -33,8 +43,10 @@ export class CronFiring {
     const slots = await fireCrons(pool, { ...options, except }, parts).finally(() =>
       writes.notifyListeners({ hasWebhooks: true }),
     );
-    const until = performance.now() + POSTPONED_MS;
-    for (const { cronId, postponement } of slots) if (postponement) this.#postponed.set(cronId, until);
+    for (const { cronId, postponement } of slots) {
+      if (postponement) this.#postpone(cronId);
+      else this.#postponed.delete(cronId);
+    }
     return slots;
   }
 
@@ -51,13 +63,24 @@ export class CronFiring {
     const except = this.#postponedIds();
     const nextMs = await millisecondsToNextSlot(this.#options.pool, { graphIds, except });
     if (except.length === 0) return nextMs;
-    const againMs = Math.max(0, Math.min(...this.#postponed.values()) - performance.now());
+    const again = except.map((cronId) => this.#postponed.get(cronId)!.until);
+    const againMs = Math.max(0, Math.min(...again) - performance.now());
     return Math.min(againMs, nextMs ?? againMs);
   }
 
+  #postpone(cronId: string): void {
+    const { first, longest } = POSTPONED_MS;
+    const before = this.#postponed.get(cronId);
+    const pauseMs = before ? Math.min(before.pauseMs * 2, longest) : first;
+    this.#postponed.set(cronId, { until: performance.now() + pauseMs, pauseMs });
+  }
+
+  /** Returns the crons to leave out now, and forgets those that nobody has seen for long: they may be deleted. */
   #postponedIds(): string[] {
     const now = performance.now();
-    for (const [cronId, until] of this.#postponed) if (until <= now) this.#postponed.delete(cronId);
-    return [...this.#postponed.keys()];
+    for (const [cronId, { until }] of this.#postponed) {
+      if (until + POSTPONED_MS.longest <= now) this.#postponed.delete(cronId);
+    }
+    return [...this.#postponed].filter(([, { until }]) => until > now).map(([cronId]) => cronId);
   }
 }

@@ -119,8 +119,11 @@ function decryptClaims(rows: ClaimedRow[], cipher: DataCipher): Claims {
   for (const row of rows) {
     try {
       const run = decryptClaim(row, cipher);
-      if (run instanceof Promise) claims.delayed.push({ fence: toFence(row), run });
-      else claims.claimed.push(run);
+      if (run instanceof Promise) {
+        // Its owner waits for it once all rows are looked at.
+        run.catch(() => undefined);
+        claims.delayed.push({ fence: toFence(row), run });
+      } else claims.claimed.push(run);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
       claims.undecryptable.push({ fence: toFence(row), error });

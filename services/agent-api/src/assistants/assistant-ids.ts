@@ -29,12 +29,18 @@ export class AssistantIds {
    * @throws UnprocessableError when it can be neither
    */
   idOf(idOrGraph: string): string {
-    if (isUuid(idOrGraph)) return idOrGraph.toLowerCase();
-    if (this.#known.has(idOrGraph)) return systemAssistantId(idOrGraph);
+    const id = this.find(idOrGraph);
+    if (id !== undefined) return id;
     throw new UnprocessableError(
       `Invalid assistant: '${idOrGraph}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${this.#list()}`,
       { code: 'assistant_invalid' },
     );
+  }
+
+  /** Returns the id of the assistant that is named; undefined when it can be none. */
+  find(idOrGraph: string): string | undefined {
+    if (isUuid(idOrGraph)) return idOrGraph.toLowerCase();
+    return this.#known.has(idOrGraph) ? systemAssistantId(idOrGraph) : undefined;
   }
 
   /** @throws NotFoundError when the project has no such graph */

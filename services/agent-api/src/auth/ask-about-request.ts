@@ -106,11 +106,12 @@ async function askAll(
 
 /** Returns what the question is about; undefined when the request does not need it. */
 async function shownBy(
-  { isNeeded, subject, show }: Question,
+  { isNeeded, subject: subjectOf, show }: Question,
   parts: RequestParts,
   subjects: Subjects,
 ): Promise<Fields | undefined> {
   if (isNeeded && !isNeeded(parts)) return undefined;
+  const subject = subjectOf?.(parts);
   return subject ? show(parts, await subjects.find(subject, parts.params)) : show(parts);
 }
 

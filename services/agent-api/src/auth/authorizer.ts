@@ -4,7 +4,7 @@ import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';
 import { type AskedEvent, handlerNamesOf } from './auth-events.ts';
 import { compileFilter } from './auth-filter.ts';
-import { type AssistantNaming, withCanonicalIds } from './canonical-ids.ts';
+import { type FindAssistantId, withCanonicalIds } from './canonical-ids.ts';
 import { userOf } from './user-caller.ts';
 
 /** The scope of a caller, and the request as the project's handler left it. */
@@ -18,7 +18,7 @@ type AuthHost = Pick<GraphHost, 'loadAuth' | 'authorize'>;
 
 export interface AuthorizerOptions {
   source: ProjectExport;
-  assistantId: AssistantNaming;
+  findAssistantId: FindAssistantId;
   host: { requireRunning(): Promise<AuthHost> };
 }
 
@@ -36,8 +36,7 @@ export class Authorizer {
    * The project's own code is not asked about: it has the deployment's rights. Any other caller without a user is
    * refused, so that a way past authentication opens nothing.
    *
-   * @throws ProjectRefusalError, ForbiddenError, UnprocessableError for an assistant that cannot exist, AuthFilterError,
-   *   AuthHandlerError, UnavailableError
+   * @throws ProjectRefusalError, ForbiddenError, AuthFilterError, AuthHandlerError, UnavailableError
    */
   async authorize<Value extends Record<string, unknown>>(
     caller: Principal,
@@ -47,12 +46,12 @@ export class Authorizer {
     const user = userOf(caller);
     if (user === undefined && caller.kind === INTERNAL.kind) return { scope: UNRESTRICTED, value };
     if (user === undefined) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
-    const { source, assistantId, host } = this.#options;
+    const { source, findAssistantId, host } = this.#options;
     const running = await host.requireRunning();
     const handlers = await this.#handlersOf(running).catch(reportUnloaded);
     if (!handlerNamesOf(event).some((name) => handlers.has(name))) return { scope: UNRESTRICTED, value };
     const [resource, action] = event.split(':') as [string, string];
-    const shown = withCanonicalIds(value, assistantId);
+    const shown = withCanonicalIds(value, findAssistantId);
     const answer = await askProject(() => running.authorize({ source, resource, action, user, value: shown }));
     if (answer.kind === 'refused') throw new ProjectRefusalError(answer.refusal);
     if (answer.kind === 'denied') throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });

@@ -16,13 +16,13 @@ export interface ProjectUsers {
  */
 export function openUsers(
   { auth, authSettings }: Pick<Project, 'auth' | 'authSettings'>,
-  assistantId: AuthorizerOptions['assistantId'],
+  findAssistantId: AuthorizerOptions['findAssistantId'],
   host: AuthorizerOptions['host'] & UserVerifierOptions['host'],
   platform: PrincipalVerifier | undefined,
 ): ProjectUsers | undefined {
   if (auth === null) return undefined;
   return {
     verifier: new UserVerifier({ source: auth, settings: authSettings ?? {}, host, platform }),
-    authorizer: new Authorizer({ source: auth, assistantId, host }),
+    authorizer: new Authorizer({ source: auth, findAssistantId, host }),
   };
 }

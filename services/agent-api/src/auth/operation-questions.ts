@@ -24,7 +24,7 @@ export const READ_THREAD = askAboutPath('threads:read');
 /** The thread of a run whose path does not name it. */
 export const READ_THREAD_OF_RUN: Question = {
   ...READ_THREAD,
-  subject: 'run',
+  subject: () => 'run',
   show: ({ params }, { thread_id = null } = {}) => ({ ...params, thread_id }),
 };
 export const UPDATE_THREAD = askAboutRequest('threads:update');
@@ -70,9 +70,9 @@ const aboutRun = withMetadata(askAboutNested('threads:create_run', RUN));
 /** Handlers know one of the two names under which a request may ask for a thread to be created. */
 export const CREATE_RUN: Question = {
   ...aboutRun,
-  show: ({ body: { on_not_exist, ...body } = {}, ...parts }) => {
+  show: ({ body: { on_not_exist, ...body } = {}, ...parts }, subject) => {
     const mayCreate = on_not_exist === 'create' ? { if_not_exists: 'create' } : {};
-    return aboutRun.show({ ...parts, body: { ...body, ...mayCreate } });
+    return aboutRun.show({ ...parts, body: { ...body, ...mayCreate } }, subject);
   },
 };
 
@@ -94,7 +94,7 @@ export const CANCEL_ON_LEAVING: Question = {
 /** The same about a run whose path does not name its thread. */
 export const CANCEL_OF_RUN_ON_LEAVING: Question = {
   ...CANCEL_ON_LEAVING,
-  subject: 'run',
+  subject: () => 'run',
   show: ({ params }, { thread_id = null } = {}) => ({ ...params, thread_id, action: 'interrupt' }),
 };
 
@@ -123,13 +123,18 @@ export function changesRuns({ body = {} }: Pick<RequestParts, 'body'>): boolean 
   return Object.keys(body).some((name) => !OUTSIDE_OF_CRON.includes(name));
 }
 
-/** The runs of a cron that is changed: on its thread, if it has one. */
-export const CHANGE_RUNS_OF_CRON: Question = { ...CREATE_RUNS_OF_CRON, subject: 'cron', isNeeded: changesRuns };
+/** The runs of a cron that is changed: of its assistant, which stays the same, and on its thread, if it has one. */
+export const CHANGE_RUNS_OF_CRON: Question = {
+  ...CREATE_RUNS_OF_CRON,
+  subject: () => 'cron',
+  isNeeded: changesRuns,
+  apply: (parts, { assistant_id: _, ...value }) => CREATE_RUNS_OF_CRON.apply(parts, value),
+};
 
 /** The assistant of a cron that is changed: the cron alone knows it. */
 export const READ_ASSISTANT_OF_CRON: Question = {
   event: 'assistants:read',
-  subject: 'cron',
+  subject: () => 'cron',
   isNeeded: changesRuns,
   show: (_, { assistant_id } = {}) => ({ assistant_id }),
   apply: (parts) => parts,

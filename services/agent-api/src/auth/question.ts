@@ -15,8 +15,8 @@ export interface RequestParts {
 /** A question to the project's handlers about a request: may its caller do this, and to what? */
 export interface Question {
   event: AuthEvent;
-  /** Says that the handler is shown ids that the request does not have. */
-  subject?: Subject;
+  /** Returns the thing that knows ids which the request does not name. Left out: the request names all. */
+  subject?(parts: RequestParts): Subject | undefined;
   /** Returns the `value` that the handler gets. @param subject the ids of `subject` */
   show(parts: RequestParts, subject?: Fields): Fields;
   /** Returns the request with the handler's changes, which are not validated yet. */
@@ -77,10 +77,10 @@ export interface Nesting {
 export function askAboutNested(event: AuthEvent, { inner, outer, hidden = [] }: Nesting): Question {
   return {
     event,
-    show({ params, body = {} }, { thread_id = null } = {}) {
+    show({ params, body = {} }, subject) {
       const [, shown] = split(body, hidden);
       const [outside, inside] = split(shown, outer);
-      return { ...outside, thread_id, ...params, [inner]: inside };
+      return { ...outside, thread_id: null, ...subject, ...params, [inner]: inside };
     },
     apply({ params, query, body = {} }, { [inner]: inside, ...outside }) {
       const [kept] = split(body, hidden);

@@ -6,7 +6,7 @@ export type Subject = keyof typeof QUERIES;
 
 /** Finds out which thread and which assistant a request is about, whoever may see them. */
 export interface Subjects {
-  /** Returns the ids `thread_id` and `assistant_id` as far as they are known; none of what does not exist. */
+  /** Returns the ids `thread_id` and `assistant_id` as far as there are any; none of what does not exist. */
   find(subject: Subject, params: Fields): Promise<Fields>;
 }
 
@@ -33,7 +33,7 @@ export function openSubjects(pool: () => pg.Pool): Subjects {
         text,
         values: [params[param]],
       });
-      return rows[0] ?? {};
+      return Object.fromEntries(Object.entries(rows[0] ?? {}).filter(([, id]) => id !== null));
     },
   };
 }

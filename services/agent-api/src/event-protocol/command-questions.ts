@@ -1,6 +1,7 @@
 /** The questions that commands of the event protocol ask of the project's handlers. */
 import { CREATE_RUN, READ_THREAD } from '../auth/operation-questions.ts';
 import type { Question, RequestParts } from '../auth/question.ts';
+import type { Subject } from '../auth/subjects.ts';
 import { isStateless } from './command-params.ts';
 
 type Fields = Record<string, unknown>;
@@ -21,10 +22,12 @@ export const READ_THREAD_BY_COMMAND: Question = {
 /** The run that a command starts: its parameters are shown as those of a run. */
 export const CREATE_RUN_BY_COMMAND: Question = {
   ...CREATE_RUN,
+  subject: assistantKeeper,
   isNeeded: ({ body }) => startsRun(body),
-  show: (parts) => CREATE_RUN.show(asRun(parts)),
-  apply: (parts, value) => {
-    const { params, body } = CREATE_RUN.apply(asRun(parts), value);
+  show: (parts, subject) => CREATE_RUN.show(asRun(parts), subject),
+  apply: (parts, { assistant_id, ...value }) => {
+    const named = namesAssistant(parts.body) ? { ...value, assistant_id } : value;
+    const { params, body } = CREATE_RUN.apply(asRun(parts), named);
     return { params: { ...parts.params, ...params }, query: parts.query, body: { ...parts.body, params: body } };
   },
 };
@@ -46,11 +49,16 @@ export const READ_ASSISTANT_OF_COMMAND: Question = {
 /** The assistant of a command that goes on with a thread: the one that it was last run with. */
 export const READ_LAST_ASSISTANT: Question = {
   event: 'assistants:read',
-  subject: 'thread',
+  subject: assistantKeeper,
   isNeeded: ({ body }) => startsRun(body) && !namesAssistant(body),
   show: (_, { assistant_id } = {}) => (assistant_id ? { assistant_id } : {}),
   apply: (parts) => parts,
 };
+
+/** Returns the thread for commands that go on with its last assistant. */
+function assistantKeeper({ body }: RequestParts): Subject | undefined {
+  return namesAssistant(body) ? undefined : 'thread';
+}
 
 /** Returns whether a command names the assistant that it runs. */
 export function namesAssistant(body: { method?: unknown } = {}): boolean {

@@ -1,6 +1,7 @@
 import { type DataCipher, openDataCipher } from '@runyard/encryption';
 import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } from '@runyard/graph-host';
 import type { ServiceContext } from '@runyard/service-kit';
+import { hasUserCredentials } from '../auth/user-credentials.ts';
 import type { Config } from '../config.ts';
 import { ProjectEncryption } from '../encryption/project-encryption.ts';
 import { ProjectLoopback } from './project-loopback.ts';
@@ -35,7 +36,8 @@ export async function openServedProject(config: Config, context: ServiceContext)
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, aesKey);
-  const loopback = await ProjectLoopback.open(user);
+  const isForUser = project.auth ? hasUserCredentials(location.environment) : undefined;
+  const loopback = await ProjectLoopback.open(user, isForUser);
   const environment = loopback.folder.withHome(location.environment);
   lifecycle.onStop('project loopback', () => loopback.close());
   const host = new SupervisedGraphHost({

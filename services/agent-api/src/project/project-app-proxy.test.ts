@@ -229,4 +229,18 @@ describe('with an auth handler of the project', () => {
     expect(await call(`${url}/rewritten`, own)).toEqual([200, { caller: '' }]);
     expect(await call(`${url}/rewritten`, { [LOOPBACK_HEADER]: 'guess' })).toMatchObject([401, {}]);
   });
+
+  it.each([
+    ['open', null],
+    ['authenticated', 'ada'],
+  ] as const)(
+    'a request of the project for a user is as from outside where routes are %s',
+    async (customRoutes, user) => {
+      loopback = await ProjectLoopback.open(undefined, ({ headers }) => headers.caller !== undefined);
+      close.push(() => loopback.close());
+      const url = await start({ authorizer, customRoutes });
+      const own = { [LOOPBACK_HEADER]: loopback.workerToken, caller: 'ada' };
+      expect(await call(`${url}/custom/who`, own)).toEqual([200, { user }]);
+    },
+  );
 });

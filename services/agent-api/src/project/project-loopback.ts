@@ -23,6 +23,8 @@ import {
 /** The project's own code: it has the deployment's rights inside the deployment, and is known nowhere else. */
 const PROJECT: Principal = { ...INTERNAL, permissions: WORKSPACE_PERMISSIONS };
 
+type IsForUser = (req: Pick<IncomingMessage, 'headers'>) => boolean;
+
 /** An outside request that the project's app is handling. */
 interface Exchange {
   /** Undefined for a caller who was not asked: what is passed on is authenticated like a request from outside. */
@@ -32,8 +34,9 @@ interface Exchange {
 
 /**
  * Serves this server to the project's code, over a Unix socket that only this user, and the project's, can open, with a
- * token that only the project's process was given. A request on it is either the code's own, with the deployment's
- * rights, or the rest of an outside request, with the rights of its caller and counted once.
+ * token that only the project's process was given. A request on it is the code's own, with the deployment's rights or
+ * those of the user whose credentials it has, or the rest of an outside request, with the rights of its caller and
+ * counted once.
  */
 export class ProjectLoopback {
   readonly folder: SocketFolder;
@@ -45,13 +48,20 @@ export class ProjectLoopback {
   #server: LoopbackServer | undefined;
   #app: RequestListener | undefined;
 
-  private constructor(folder: SocketFolder) {
+  readonly #isForUser: IsForUser;
+
+  private constructor(folder: SocketFolder, isForUser: IsForUser) {
     this.folder = folder;
+    this.#isForUser = isForUser;
   }
 
-  /** @param user the user that runs the project's code, when it is not this process's */
-  static async open(user?: HostUser): Promise<ProjectLoopback> {
-    const loopback = new ProjectLoopback(await SocketFolder.open(user));
+  /**
+   * @param user the user that runs the project's code, when it is not this process's
+   * @param isForUser returns whether a request of the project's own code is made for the user whose credentials it has:
+   *   that user is its caller then. Default: none is.
+   */
+  static async open(user?: HostUser, isForUser: IsForUser = () => false): Promise<ProjectLoopback> {
+    const loopback = new ProjectLoopback(await SocketFolder.open(user), isForUser);
     loopback.#server = await openLoopback(loopback.folder, (req, res) => loopback.#onRequest(req, res));
     return loopback;
   }
@@ -66,21 +76,13 @@ export class ProjectLoopback {
     this.#app = app;
   }
 
-  /**
-   * Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others.
-   *
-   * @param isForUser returns whether a request of the project's own code is made for the user whose credentials it has:
-   *   that user is its caller then
-   */
-  wrapVerifier(
-    verifier: PrincipalVerifier,
-    isForUser: (req: Pick<IncomingMessage, 'headers'>) => boolean = () => false,
-  ): PrincipalVerifier {
+  /** Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others. */
+  wrapVerifier(verifier: PrincipalVerifier): PrincipalVerifier {
     return {
       authenticate: async (req) => {
         if (req.headers[LOOPBACK_HEADER] !== undefined) this.#admitWorker(req);
         const known = this.#callers.get(req);
-        if (known === undefined || (known === PROJECT && isForUser(req))) return verifier.authenticate(req);
+        if (known === undefined || (known === PROJECT && this.#isForUser(req))) return verifier.authenticate(req);
         return known;
       },
     };
@@ -96,9 +98,14 @@ export class ProjectLoopback {
     return this.#callers.has(req);
   }
 
-  /** Returns whether the request says that the project's own code sends it, which authentication has yet to prove. */
+  /**
+   * Returns whether the request says that the project's own code sends it for itself, which authentication has yet to
+   * prove.
+   */
   isOwnByClaim(req: IncomingMessage): boolean {
-    return this.isOwn(req) || req.headers[LOOPBACK_HEADER] !== undefined;
+    const isOwn = this.isOwn(req) || req.headers[LOOPBACK_HEADER] !== undefined;
+    const known = this.#callers.get(req) ?? PROJECT;
+    return isOwn && !(known === PROJECT && this.#isForUser(req));
   }
 
   /** Returns whether the request is the rest of one that is being answered already. */

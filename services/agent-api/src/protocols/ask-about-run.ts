@@ -20,8 +20,8 @@ type Ask = (question: { event: 'threads:create_run'; value: Fields }) => Promise
 const checkRun = validatorOf(RunCreateStateful);
 
 /**
- * Asks the project about a run, as the operations of the HTTP API do, and returns it as the handler left it. The
- * assistant stays the one that was asked about before.
+ * Asks the project about a run, as the operations of the HTTP API do, and returns it as the handler left it. Its thread
+ * stays the same, and its assistant the one that was asked about before.
  *
  * @throws AuthValueError, ForbiddenError, and what the project throws
  */

@@ -93,3 +93,17 @@ it('a late loss of an attempt does not harm the next one, which this worker has 
   expect(fake.runs[0]!.aborts).toEqual(['the run was taken over']);
   await vi.waitFor(() => expect(executions.size).toBe(0));
 });
+
+it('a run that begins while an earlier claim of it waits is not given up for that one', async () => {
+  const fake = new FakeHost();
+  const executions = executionsOn(fake);
+  const run = claimedRun();
+  const earlier = delayedRun(run);
+  executions.hold(earlier);
+  executions.start(run);
+  earlier.decrypt(run);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  expect(executions.size).toBe(1);
+  await earlier.run;
+  expect(fake.runs).toHaveLength(1);
+});

@@ -30,6 +30,7 @@ export class Executions {
     const earlier = this.#running.get(run.runId);
     // The run was claimed again before the earlier attempt noticed its loss: only the new one may write.
     earlier?.lose();
+    this.#delayed.delete(run.runId);
     this.#running.set(run.runId, execution);
     void execution.done.then((outcome) => {
       if (this.#running.get(run.runId) === execution) this.#running.delete(run.runId);
