@@ -41,29 +41,39 @@ function speedTable(workload: WorkloadName, targets: string[], measurements: Mea
   return `${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
 }
 
-/** Formats the processor time of an operation without the load driver's, targets side by side. */
+/**
+ * Formats the processor time of an operation without the load driver's, targets side by side. A ratio is the middle one
+ * of all rounds: in a round the targets take turns, so that a busy moment of the machine is in both of its sides.
+ */
 function cpuTable(workload: WorkloadName, targets: string[], measurements: Measurement[]): string {
-  const of = (target: string, clients: number) => {
-    const rounds = measurements.filter((m) => m.workload === workload && m.target === target && m.clients === clients);
-    const spent = rounds.map(({ cpuMsPerOperation: { 'load driver': _, ...parts } }) =>
-      Object.values(parts).reduce((sum, ms) => sum + ms, 0),
-    );
-    return spent.sort((a, b) => a - b)[spent.length >> 1] ?? 0;
-  };
+  const of = (target: string, clients: number) =>
+    measurements
+      .filter((m) => m.workload === workload && m.target === target && m.clients === clients)
+      .map(({ cpuMsPerOperation: { 'load driver': _, ...parts } }) =>
+        Object.values(parts).reduce((sum, ms) => sum + ms, 0),
+      );
   const levels = [...new Set(measurements.map(({ clients }) => clients))];
-  const measured = targets.filter((target) => levels.some((clients) => of(target, clients) > 0));
+  const measured = targets.filter((target) => levels.some((clients) => middle(of(target, clients)) > 0));
   const [first, ...others] = measured;
   if (first === undefined) return '';
   const header = [
     'clients',
     ...measured.map((target) => `${target}: cpu ms`),
     ...others.map((each) => `${each}/${first}`),
+    ...(others.length > 1 ? [`${others.at(-1)}/${others.at(-2)}`] : []),
   ];
-  const rows = levels.map((clients) => [
-    String(clients),
-    ...measured.map((target) => of(target, clients).toFixed(2)),
-    ...others.map((other) => ratio(of(other, clients), of(first, clients))),
-  ]);
+  const rows = levels.map((clients) => {
+    const between = (a: string, b: string) => {
+      const below = of(b, clients);
+      return ratio(middle(of(a, clients).map((ms, round) => ms / (below[round] || Number.NaN))), 1);
+    };
+    return [
+      String(clients),
+      ...measured.map((target) => middle(of(target, clients)).toFixed(2)),
+      ...others.map((other) => between(other, first)),
+      ...(others.length > 1 ? [between(others.at(-1)!, others.at(-2)!)] : []),
+    ];
+  });
   return `Processor milliseconds each, ${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
 }
 
@@ -97,9 +107,12 @@ function failures(measurements: Measurement[]): string {
 
 /** Merges rounds into one: throughput on average, the middle of their percentiles. */
 function merged(rounds: Measurement[]): { perSecond: number; p50Ms: number; p99Ms: number } {
-  const middle = (of: (m: Measurement) => number) => rounds.map(of).sort((a, b) => a - b)[rounds.length >> 1] ?? 0;
   const perSecond = rounds.reduce((sum, m) => sum + m.perSecond, 0) / Math.max(rounds.length, 1);
-  return { perSecond, p50Ms: middle((m) => m.p50Ms), p99Ms: middle((m) => m.p99Ms) };
+  return { perSecond, p50Ms: middle(rounds.map((m) => m.p50Ms)), p99Ms: middle(rounds.map((m) => m.p99Ms)) };
+}
+
+function middle(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }
 
 function ratio(a: number, b: number): string {
