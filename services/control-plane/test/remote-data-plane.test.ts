@@ -194,10 +194,12 @@ describe('a remote data plane', () => {
       const before = pods();
       expect(before).toHaveLength(2);
       expect(before.every((pod) => pod.startsWith('agents-test/'))).toBe(true);
-      const { upstreams } = (await dataPlane.routeOf(deployment))!;
+      // A revision is healthy a moment before its pods are in the route.
       await waitFor(() => dataPlane.service.output().includes('deployment upstreams changed'), {
         what: 'the route on disk',
       });
+      const { upstreams } = (await dataPlane.routeOf(deployment))!;
+      expect(upstreams).not.toEqual([]);
 
       await dataPlane.service.stop({ signal: 'SIGKILL' });
       await dataPlane.start();

@@ -269,5 +269,14 @@ function childrenOf(parent: number, revisionId: string): number[] {
     .split(' ')
     .filter(Boolean)
     .map(Number)
-    .filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes(revisionId));
+    .filter((pid) => environmentOf(pid).includes(revisionId));
+}
+
+/** Returns the variables of a process; none of one that has ended since it was listed. */
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
 }
