@@ -29,8 +29,9 @@ function guardWith(answer: Answer) {
     const left = answer(changed, event) ?? changed;
     return { scope: SCOPE, value: JSON.stringify(left) === JSON.stringify(value) ? value : left };
   });
-  const subjects: Subjects = { find: async () => ({ thread_id: ID, assistant_id: 'of-the-row' }) };
-  return { authorize, guard: new RouteGuard({ authorizer: { authorize } as unknown as Authorizer, subjects }) };
+  const find = vi.fn(async () => ({ thread_id: ID, assistant_id: 'of-the-row' }));
+  const subjects: Subjects = { find };
+  return { authorize, find, guard: new RouteGuard({ authorizer: { authorize } as unknown as Authorizer, subjects }) };
 }
 
 const requestOf = (parts: Partial<RequestParts> | { body: unknown[] }) =>
@@ -177,6 +178,16 @@ describe('a guarded operation', () => {
     authorize.mockClear();
     await bound.handler(requestOf({ body: { assistant_id: 'other' } }));
     expect(authorize.mock.calls.map(([, event]) => event)).toEqual(['threads:create_run', 'assistants:read']);
+  });
+
+  it('looks up once what several questions are about', async () => {
+    const { guard, authorize, find } = guardWith((value, event) => {
+      if (event === 'threads:create_run') value.metadata = { owner: 'ada' };
+    });
+    const asked = [questions.CHANGE_RUNS_OF_CRON, questions.READ_ASSISTANT_OF_CRON] as const;
+    await guard.bind(patchThread, asked, vi.fn()).handler(requestOf({ params: { thread_id: ID }, body: { input: 1 } }));
+    expect(authorize.mock.calls.map(([, event]) => event)).toEqual(['threads:create_run', 'assistants:read']);
+    expect(find).toHaveBeenCalledOnce();
   });
 
   it('refuses with the first refusal, whatever the others answer', async () => {

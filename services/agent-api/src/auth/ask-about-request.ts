@@ -76,7 +76,8 @@ async function askAll(
   { caller, headers }: HandlerRequest,
   parts: RequestParts,
 ): Promise<{ parts: RequestParts; scopes: Scope[] }> {
-  const { authorizer, subjects } = guard;
+  const { authorizer } = guard;
+  const subjects = onceEach(guard.subjects);
   const ask = ({ event }: Question, value: Fields | undefined) => {
     const answer = value && authorizer.authorize(caller, event, value);
     // A refusal counts when it is the question's turn, if the question is still the same then.
@@ -113,6 +114,19 @@ async function shownBy(
   if (isNeeded && !isNeeded(parts)) return undefined;
   const subject = subjectOf?.(parts);
   return subject ? show(parts, await subjects.find(subject, parts.params)) : show(parts);
+}
+
+/** Looks each subject up once: several questions of a request are about the same. */
+function onceEach(subjects: Subjects): Subjects {
+  const found = new Map<string, Promise<Fields>>();
+  return {
+    find(subject, params) {
+      const name = JSON.stringify([subject, params]);
+      const finding = found.get(name) ?? subjects.find(subject, params);
+      found.set(name, finding);
+      return finding;
+    },
+  };
 }
 
 function isRefusal(error: unknown): boolean {
