@@ -3,12 +3,12 @@ import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment, BenchRun } from '../bench/deployment.ts';
 import { anySignal, type FollowedEvent, followStream } from '../bench/event-follower.ts';
 import type { BenchGateway } from '../bench/gateway.ts';
+import { startStreamingDeployment } from '../bench/gateway-deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { killParts } from '../bench/kill-parts.ts';
 import { SdkStreams } from '../bench/sdk-streams.ts';
 import { StreamClients } from '../bench/stream-clients.ts';
 import { findEventFaults, StreamUnion } from '../bench/stream-union.ts';
-import { startStreamingDeployment } from '../bench/streaming-deployment.ts';
 
 const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 6, sleepMs: 250, events: 12, bytes: 100 };

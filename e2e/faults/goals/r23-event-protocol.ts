@@ -5,6 +5,7 @@ import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import { describeThreads } from '../bench/describe-threads.ts';
 import type { BenchGateway } from '../bench/gateway.ts';
+import { startStreamingDeployment } from '../bench/gateway-deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { killParts } from '../bench/kill-parts.ts';
 import { EventClients } from '../bench/protocol/event-clients.ts';
@@ -12,7 +13,6 @@ import { connectBySse, connectByWebSocket } from '../bench/protocol/event-connec
 import { EventUnion } from '../bench/protocol/event-union.ts';
 import { startRun } from '../bench/protocol/start-run.ts';
 import { findEventFaults } from '../bench/stream-union.ts';
-import { startStreamingDeployment } from '../bench/streaming-deployment.ts';
 
 const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 4, sleepMs: 200, events: 8, bytes: 100 };

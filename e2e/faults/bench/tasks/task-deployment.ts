@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts';
 import type { BenchDeployment } from '../deployment.ts';
-import { BenchGateway } from '../gateway.ts';
+import { type GatewayDeployment, startGatewayDeployment } from '../gateway-deployment.ts';
 import { killParts } from '../kill-parts.ts';
 import { killRedis } from '../kill-redis.ts';
 
@@ -8,32 +8,15 @@ const KILLS = { fast: 5, full: 30 };
 const REDIS_KILLS = { fast: 1, full: 5 };
 const TERMINAL = ['success', 'error', 'timeout', 'interrupted'];
 
-/** A deployment behind a gateway, whose processes are killed while clients have tasks executed. */
-export interface TaskDeployment {
-  deployment: BenchDeployment;
-  gateway: BenchGateway;
-}
-
-export async function startTaskDeployment(bench: Bench): Promise<TaskDeployment> {
-  const deployment = await bench.deployment({
-    agentApis: 2,
-    workers: 2,
-    bus: 'redis',
-    env: {
-      ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: '2' }),
-      N_JOBS_PER_WORKER: '20',
-      BG_JOB_MAX_RETRIES: '100',
-    },
-  });
-  const gateway = await BenchGateway.start(deployment, bench.servers);
-  bench.onClose(() => gateway.close());
-  return { deployment, gateway };
+/** Starts a deployment whose processes are killed while clients have tasks executed. */
+export function startTaskDeployment(bench: Bench): Promise<GatewayDeployment> {
+  return startGatewayDeployment(bench, { N_JOBS_PER_WORKER: '20' });
 }
 
 /** Kills processes of every kind, and then Redis, which comes back empty. */
 export async function killEverything(
   bench: Bench,
-  { deployment, gateway }: TaskDeployment,
+  { deployment, gateway }: GatewayDeployment,
   { beforeRedis }: { beforeRedis?: () => void } = {},
 ): Promise<void> {
   const [kills, redisKills] = [bench.size(KILLS), bench.size(REDIS_KILLS)];
