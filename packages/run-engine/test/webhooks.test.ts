@@ -370,3 +370,10 @@ it('a host with a long queue does not delay the others', async () => {
   expect(claimed.map(({ host }) => host)).toEqual(['fast.test']);
   expect((await queue.claim(busy)).nextInMs).toBeGreaterThan(50_000);
 });
+
+it('a queue with nothing to send, or only for hosts at their limit, names no time to look again', async () => {
+  expect(await queue.claim(take)).toEqual({ claimed: [], nextInMs: null });
+  await queued(['slow.test', 'slow.test']);
+  const one = { ...take, limitPerHost: some(1, 1_000_000), inFlight: new Map([['slow.test', some(1)]]) };
+  expect(await queue.claim(one)).toEqual({ claimed: [], nextInMs: null });
+});

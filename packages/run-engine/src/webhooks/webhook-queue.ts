@@ -32,8 +32,8 @@ export interface WebhookClaim {
 export interface WebhookClaims {
   claimed: ClaimedWebhook[];
   /**
-   * Milliseconds until another may be due, 0 when some were claimed; null when all the rest waits for the limit of its
-   * host.
+   * Milliseconds until another may be due, 0 when some were claimed; null when there is none, or all the rest waits for
+   * the limit of its host.
    */
   nextInMs: number | null;
 }
@@ -133,7 +133,9 @@ export class WebhookQueue {
     const { rows } = await this.#pool.query<{ ms: number | null }>({
       name: 'webhooks_next',
       text: `${HOSTS}
-             SELECT greatest(0, extract(epoch FROM min(d.due_at) - clock_timestamp()) * 1000)::float8 AS ms
+             -- greatest() skips nulls: without the CASE nothing to send would mean something to send now.
+             SELECT CASE WHEN min(d.due_at) IS NOT NULL
+                         THEN greatest(0, extract(epoch FROM min(d.due_at) - clock_timestamp()) * 1000)::float8 END AS ms
              FROM hosts h CROSS JOIN LATERAL (
                SELECT w.due_at FROM webhook_delivery w WHERE w.status = 'pending' AND w.host = h.host
                ORDER BY w.due_at LIMIT 1

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimedWebhook, WebhookClaim, WebhookContent } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { DeliveryResult } from './deliver-webhook.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
@@ -15,6 +15,7 @@ class SenderFixture {
   givenBack: string[] = [];
   endedFor: string[] = [];
   failures = 0;
+  asked = 0;
   /** True when nothing can be given back. */
   isAway = false;
   readonly warnings: string[] = [];
@@ -27,6 +28,7 @@ class SenderFixture {
       perHost,
       queue: {
         claim: async ({ limit, limitPerHost, inFlight }: WebhookClaim) => {
+          this.asked += 1;
           if (this.failures-- > 0) throw new Error('away');
           const counts = new Map(inFlight);
           const claimed = this.due
@@ -142,4 +144,20 @@ it('a stop ends while the database is away: deliveries in flight come back with 
   await fixture.untilStarted('1');
   await fixture.sender.stop(0);
   expect(fixture.warnings).toEqual(['releasing webhooks in flight failed']);
+});
+
+it('an idle sender asks once, also while all that waits is for a host at its limit, until something wakes it', async () => {
+  vi.useFakeTimers();
+  try {
+    fixture = new SenderFixture(2, 1);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(fixture.asked).toBe(1);
+    for (const url of ['1', '2']) fixture.add(url);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([...fixture.underWay.keys()]).toEqual(['1']);
+    // Twice: for what is added, and once more after something was claimed.
+    expect(fixture.asked).toBe(3);
+  } finally {
+    vi.useRealTimers();
+  }
 });
