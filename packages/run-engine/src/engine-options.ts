@@ -11,6 +11,10 @@ export interface RunEngineOptions {
   leaseMs?: number;
   /** Failed attempts after which a run ends in `error` (BG_JOB_MAX_RETRIES). Default 3. */
   maxFailures?: number;
+  /** Attempts after which a run ends in `error` whatever ended them (RUN_ATTEMPTS_MAX). Default 100. */
+  maxAttempts?: number;
+  /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
+  releaseDelaysMs?: readonly number[];
   /** Milliseconds for which results stay on their runs. Default one hour. */
   resultTtlMs?: number;
   /** The ttl of threads created without their own, also by runs. Default: they are kept. */

@@ -12,7 +12,7 @@ import { encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
-import { releaseRun } from './runs/release-runs.ts';
+import { RELEASE_DELAYS_MS, type ReleaseOptions, releaseRun } from './runs/release-runs.ts';
 import { RunCommits } from './runs/run-commits.ts';
 import type {
   AcceptedRun,
@@ -71,7 +71,7 @@ export class RunEngine {
   /** Repairs what needs no worker. */
   readonly rescue: Rescue;
   readonly #pool: pg.Pool;
-  readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
+  readonly #options: ReleaseOptions & { resultTtlMs: number };
   readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
   readonly #cipher: DataCipher;
@@ -85,6 +85,8 @@ export class RunEngine {
     this.#options = {
       leaseMs: options.leaseMs ?? 10_000,
       maxFailures: options.maxFailures ?? 3,
+      maxAttempts: options.maxAttempts ?? 100,
+      releaseDelaysMs: options.releaseDelaysMs ?? RELEASE_DELAYS_MS,
       resultTtlMs: options.resultTtlMs ?? 3_600_000,
     };
     this.#threadTtl = options.threadTtl;
@@ -221,6 +223,7 @@ export class RunEngine {
 
   /**
    * Releases a run to be claimed again. With a failure the attempt counts against it, and too many in a row end it.
+   * Without one, the run waits longer after each attempt.
    * Throws FencedError when the caller has lost it.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {

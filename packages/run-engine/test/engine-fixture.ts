@@ -32,6 +32,8 @@ export async function openEngine(options: Partial<RunEngineOptions> = {}): Promi
     source: '/runyard/test',
     // Nobody renews in tests: on a busy machine, a worker's part of a test may take long.
     leaseMs: 120_000,
+    // Tests claim what they have just released.
+    releaseDelaysMs: [0],
     ...options,
   });
   return {
@@ -92,24 +94,25 @@ export async function writeCheckpointUnderFence(
   client: pg.ClientBase,
   run: ClaimedRun,
   checkpointId: string,
+  namespace = '',
 ): Promise<'written' | 'fenced'> {
   const { rows } = await client.query('SELECT epoch FROM thread_fence WHERE thread_id = $1 FOR SHARE', [run.threadId]);
   if (rows.length === 0 || BigInt(rows[0].epoch) !== run.fence.epoch) return 'fenced';
   await client.query(
     `INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, run_id, data_type, data, metadata, metadata_type,
                              metadata_data, channel_blobs)
-     VALUES ($1, '', $2, $3, 'json', '{}', '{}', 'json', '{}', jsonb_build_object('messages', jsonb_build_array('1', $2::text)))`,
-    [run.threadId, checkpointId, run.runId],
+     VALUES ($1, $4, $2, $3, 'json', '{}', '{}', 'json', '{}', jsonb_build_object('messages', jsonb_build_array('1', $2::text)))`,
+    [run.threadId, checkpointId, run.runId, namespace],
   );
   await client.query(
     `INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
-     VALUES ($1, '', 'messages', '1', $2, 'json', '[]')`,
-    [run.threadId, checkpointId],
+     VALUES ($1, $3, 'messages', '1', $2, 'json', '[]')`,
+    [run.threadId, checkpointId, namespace],
   );
   await client.query(
     `INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, run_id, channel, type, data)
-     VALUES ($1, '', $2, 'task', 0, $3, 'messages', 'json', '[]')`,
-    [run.threadId, checkpointId, run.runId],
+     VALUES ($1, $4, $2, 'task', 0, $3, 'messages', 'json', '[]')`,
+    [run.threadId, checkpointId, run.runId, namespace],
   );
   return 'written';
 }

@@ -259,6 +259,72 @@ describe('a worker', () => {
     client.release();
   });
 
+  it('makes no progress with what a subgraph alone has stored, because the next attempt begins again', async () => {
+    await fixture.engine.createRun(aRun({ keepsThread: true }));
+    const client = await fixture.pool.connect();
+    const outcomes = [];
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      await writeCheckpointUnderFence(client, run, `checkpoint-${attempt}`, 'subgraph');
+      outcomes.push((await fixture.engine.releaseRun(run.fence, { failure })).outcome);
+    }
+    client.release();
+    expect(outcomes).toEqual(['pending', 'pending', 'ended']);
+  });
+
+  it('makes progress with the steps of a subgraph once its graph has stored where it is', async () => {
+    await fixture.engine.createRun(aRun({ keepsThread: true }));
+    const client = await fixture.pool.connect();
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      await writeCheckpointUnderFence(client, run, `checkpoint-${attempt}`, attempt === 1 ? '' : 'subgraph');
+      expect(await fixture.engine.releaseRun(run.fence, { failure })).toEqual({ outcome: 'pending' });
+    }
+    client.release();
+  });
+
+  it('releases a run that waits longer after each attempt, whatever the outage seems to be', async () => {
+    const engine = new RunEngine({ pool: fixture.pool, deploymentId: 'test', source: '/test' });
+    const { run } = await engine.createRun(aRun());
+    const delays = [];
+    for (let attempt = 1; attempt <= 9; attempt += 1) {
+      await fixture.pool.query('UPDATE run SET ready_at = now()');
+      await engine.releaseRun((await claimOne(await fixture.worker())).fence);
+      const [row] = await fixture.rows(
+        'SELECT round(extract(epoch FROM ready_at - updated_at))::integer AS delay FROM run WHERE run_id = $1',
+        [run.runId],
+      );
+      delays.push(row!.delay);
+    }
+    expect(delays).toEqual([0, 1, 2, 5, 10, 20, 40, 60, 60]);
+    await engine.close();
+  });
+
+  it('ends a run after its largest number of attempts whatever ended them, and says what the last one was', async () => {
+    const engine = new RunEngine({
+      pool: fixture.pool,
+      deploymentId: 'test',
+      source: '/test',
+      maxAttempts: 3,
+      releaseDelaysMs: [0],
+    });
+    const cause = { error: 'StorageUnavailable', message: 'not now' };
+    const { run } = await engine.createRun(aRun({ keepsThread: true }));
+    const outcomes = [];
+    for (const release of [{}, { isQuarantined: true }, { cause }]) {
+      outcomes.push((await engine.releaseRun((await claimOne(await fixture.worker())).fence, release)).outcome);
+    }
+    expect(outcomes).toEqual(['pending', 'pending', 'ended']);
+    expect(await engine.getRun(run.threadId, run.runId)).toMatchObject({
+      status: 'error',
+      error: {
+        error: 'RunAttemptLimitReached',
+        message: 'The run was given up after 3 attempts; the last ended with StorageUnavailable: not now',
+      },
+    });
+    await engine.close();
+  });
+
   it('that does not know which run crashed its host charges none and quarantines them', async () => {
     await fixture.engine.createRun(aRun());
     for (let attempt = 1; attempt <= 5; attempt += 1) {

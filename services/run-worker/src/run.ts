@@ -86,6 +86,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     source: `/runyard/run-worker/${workerId}`,
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
+    maxAttempts: config.RUN_ATTEMPTS_MAX,
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
     onTakeBackFailure: (threadId: string, error: unknown) =>

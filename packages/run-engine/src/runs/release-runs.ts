@@ -16,9 +16,19 @@ export interface OwnedRelease extends RunRelease {
 
 export interface ReleaseOptions {
   maxFailures: number;
+  /** Attempts after which a run ends whatever ended them. */
+  maxAttempts: number;
+  /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
+  releaseDelaysMs: readonly number[];
   /** Duration of a worker's lease without a renewal. */
   leaseMs: number;
 }
+
+/**
+ * An error that is mistaken for an outage repeats at this pace, and not as fast as a worker can claim. The first
+ * attempt is repeated at once: most often a worker stops in good order.
+ */
+export const RELEASE_DELAYS_MS = [0, 1_000, 2_000, 5_000, 10_000, 20_000, 40_000, 60_000];
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 
@@ -41,7 +51,7 @@ export async function releaseRun(
 /**
  * Takes running runs from their worker in the caller's transaction: they wait to be claimed again, and go on from their
  * last checkpoint. A run that was cancelled meanwhile ends as its order says. A run whose attempts fail repeatedly
- * without progress ends in `error`; an attempt that committed its own checkpoint made progress. The runs are locked
+ * without progress ends in `error`, and so does one with too many attempts, whatever ended them. The runs are locked
  * (`lockOwnedRuns`), their thread rows before them.
  */
 export async function releaseRuns(
@@ -62,7 +72,9 @@ export async function releaseRuns(
     else if (run.cancelAction === 'interrupt') interrupted.push(run);
     else if (failure && failures >= options.maxFailures) {
       exhausted.push({ run, error: toExhaustedError(failures, failure) });
-    } else waiting.push({ ...release, failures });
+    } else if (run.attempt >= options.maxAttempts) {
+      exhausted.push({ run, error: toLimitError(run.attempt, failure ?? release.cause) });
+    } else waiting.push({ delayMs: failure ? 0 : delayAfter(run.attempt, options), ...release, failures });
   }
   await endRuns(
     client,
@@ -113,13 +125,28 @@ function toExhaustedError(failures: number, failure: ErrorInfo): ErrorInfo {
   };
 }
 
+function toLimitError(attempts: number, last: ErrorInfo | undefined): ErrorInfo {
+  const ending = last ? `; the last ended with ${last.error}: ${last.message}` : '.';
+  return { error: 'RunAttemptLimitReached', message: `The run was given up after ${attempts} attempts${ending}` };
+}
+
+function delayAfter(attempt: number, { releaseDelaysMs }: ReleaseOptions): number {
+  return releaseDelaysMs[Math.min(attempt, releaseDelaysMs.length) - 1] ?? 0;
+}
+
+/**
+ * Returns the runs whose next attempt goes on further than this one began: this attempt stored a checkpoint, and the
+ * run has one at the root of its graph. Without that the next attempt begins again, whatever subgraphs with a memory of
+ * their own have stored: with durability `exit`, a root checkpoint is stored only when the graph stops.
+ */
 async function findRunsWithProgress(client: pg.ClientBase, releases: OwnedRelease[]): Promise<Set<string>> {
   const repeated = releases.filter(({ run, failure }) => failure && run.failures > 0).map(({ run }) => run.runId);
   if (repeated.length === 0) return new Set();
   const { rows } = await client.query<{ run_id: string }>({
     name: 'engine_runs_with_progress',
     text: `SELECT run_id FROM run r WHERE run_id = ANY($1::uuid[]) AND EXISTS (
-             SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id AND c.created_at > r.started_at)`,
+             SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id AND c.created_at > r.started_at)
+           AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id AND c.checkpoint_ns = '')`,
     values: [repeated],
   });
   return new Set(rows.map((row) => row.run_id));

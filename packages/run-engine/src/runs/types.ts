@@ -197,14 +197,19 @@ export interface FinishedRun {
 
 /** The reason to release a run. */
 export interface RunRelease {
-  /** The failure of the attempt, which counts. Missing: the worker releases the run without a failure. */
+  /** The failure of the attempt, which counts. Missing: the attempt does not count as failed. */
   failure?: ErrorInfo;
+  /** Names the end of an attempt that does not count as failed. Its run says so when it is given up. */
+  cause?: ErrorInfo;
   /**
    * True when the run was one of several in a host that crashed. Nobody knows which run caused the crash, so the
    * attempt does not count.
    */
   isQuarantined?: boolean;
-  /** Milliseconds that the run waits before it is claimed again. Default: none. */
+  /**
+   * Milliseconds that the run waits before it is claimed again. Default: none after a failure that counts, and longer
+   * with each attempt after one that does not.
+   */
   delayMs?: number;
 }
 

@@ -126,7 +126,12 @@ export class EndWriter {
     const { engine, run, publisher, metrics } = this.#options;
     // The next attempt takes the stream over, and then these events would be refused and reported as missing.
     await Promise.race([publisher.flush(), pause(FLUSH_MS, undefined, { ref: false })]);
-    const shown = { ...release, ...(release.failure && { failure: sanitizeError(release.failure) }) };
+    const { failure, cause } = release;
+    const shown = {
+      ...release,
+      ...(failure && { failure: sanitizeError(failure) }),
+      ...(cause && { cause: sanitizeError(cause) }),
+    };
     let tooMuch = 0;
     const released = await this.#writeWithRetries(
       () => engine.releaseRun(run.fence, shown),

@@ -63,17 +63,20 @@ it('a run whose host ended is charged, quarantined or neither, by its crash attr
   });
   expect(decideEnding(lost, undefined, { ...about, attribution: 'shared' as const })).toEqual({
     kind: 'release',
-    release: { isQuarantined: true },
+    release: { isQuarantined: true, cause: { error: 'GraphHostOutOfMemory', message: 'out of memory' } },
   });
   expect(decideEnding(lost, undefined, { ...about, attribution: 'none' as const })).toEqual({
     kind: 'release',
-    release: {},
+    release: { cause: { error: 'GraphHostOutOfMemory', message: 'out of memory' } },
   });
 });
 
 it('a run whose storage was away is not charged; one that storage cannot complete is', () => {
   const lost = { kind: 'lost', reason: 'no answer' } as const;
-  expect(decideEnding({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
+  expect(decideEnding({ ...lost, cause: 'storage' }, undefined, about)).toEqual({
+    kind: 'release',
+    release: { cause: { error: 'StorageUnavailable', message: 'no answer' } },
+  });
   expect(
     decideEnding({ ...lost, cause: 'slowStorage' }, undefined, { ...about, attribution: 'shared' as const }),
   ).toEqual({

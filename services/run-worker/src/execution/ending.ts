@@ -66,8 +66,9 @@ export function decideEnding(
 /** Milliseconds until a run is tried again whose data the project did not encrypt. */
 const ENCRYPTION_RETRY_MS = 10_000;
 
-/** The error name of a failed attempt, for the message when the run is given up. */
-const LOSS_ERRORS: Record<Exclude<LossCause, 'storage'>, string> = {
+/** The error name of a lost attempt, for the message when the run is given up. */
+const LOSS_ERRORS: Record<LossCause, string> = {
+  storage: 'StorageUnavailable',
   exited: 'GraphHostLost',
   outOfMemory: 'GraphHostOutOfMemory',
   unresponsive: 'GraphHostUnresponsive',
@@ -80,13 +81,13 @@ function toRelease(
   { cause, reason }: Extract<ExecutionOutcome, { kind: 'lost' }>,
   attribution: CrashAttribution,
 ): RunRelease {
-  // An outage of storage says nothing about the run.
-  if (cause === 'storage') return {};
   const failure = { error: LOSS_ERRORS[cause], message: reason };
+  // An outage of storage says nothing about the run.
+  if (cause === 'storage') return { cause: failure };
   // Handlers of the project that failed are not asked again at once.
   if (cause === 'encryption') return { failure, delayMs: ENCRYPTION_RETRY_MS };
   if (cause === 'slowStorage' || cause === 'undeliverable' || attribution === 'sole') return { failure };
-  return attribution === 'shared' ? { isQuarantined: true } : {};
+  return attribution === 'shared' ? { isQuarantined: true, cause: failure } : { cause: failure };
 }
 
 function failWith(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {

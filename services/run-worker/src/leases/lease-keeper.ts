@@ -164,12 +164,15 @@ export class LeaseKeeper {
   async #release(fence: Fence): Promise<void> {
     const { engine, logger } = this.#options;
     logger.warn('claimed run is not in flight here, releasing it', { runId: fence.runId });
-    await engine.releaseRun(fence).catch((error: unknown) => {
+    await engine.releaseRun(fence, { cause: NOT_IN_FLIGHT }).catch((error: unknown) => {
       // FencedError: another worker has swept it. After any other error the next renewal lists the run again.
       if (!(error instanceof FencedError)) logger.warn('run release failed', { runId: fence.runId, error });
     });
   }
 }
+
+/** Ends an attempt whose claim did not reach this worker, or which it dropped because it could not renew its lease. */
+const NOT_IN_FLIGHT = { error: 'WorkerLost', message: 'The worker had dropped the run, or never received it.' };
 
 function keyOf({ runId, epoch }: Fence): string {
   return `${runId} ${epoch}`;
