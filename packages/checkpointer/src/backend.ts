@@ -178,7 +178,8 @@ export interface StoreBackend {
 /**
  * A backend refused. Reasons: with `fenced`, another attempt owns the thread now and this one must stop. With
  * `unreadable`, stored data cannot be decrypted here. With `embedding_failed`, the project's embeddings returned no
- * vectors. With `not_found`, an item is outside of the scope.
+ * vectors. With `not_found`, an item is outside of the scope. With `unavailable` the storage is known to be away or
+ * overloaded, and a later try may succeed; any failure that nobody foresaw is `storage_failed`.
  */
 export class BackendError extends Error {
   /** Names that clients see on a run that ends with the error. */
@@ -191,6 +192,7 @@ export class BackendError extends Error {
     embedding_failed: 'EmbeddingFailedError',
     encryption_failed: 'EncryptionFailedError',
     not_found: 'ItemNotFoundError',
+    storage_failed: 'StorageFailedError',
   };
   readonly reason:
     | 'fenced'
@@ -200,7 +202,8 @@ export class BackendError extends Error {
     | 'invalid'
     | 'embedding_failed'
     | 'encryption_failed'
-    | 'not_found';
+    | 'not_found'
+    | 'storage_failed';
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = BackendError.#names[reason];

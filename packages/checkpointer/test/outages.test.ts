@@ -66,6 +66,13 @@ it('an outage counts as no failure, unless a write was large enough to be the ca
   await line.heal();
 });
 
+it('an error that is not known to be an outage is a failure, which the graph gets', () => {
+  const reasonOf = (code: string) => toBackendError(Object.assign(new Error('failed'), { code })).reason;
+  expect(['XX001', '42501', '26000', '42P05', '42P01'].map(reasonOf)).toEqual(Array(5).fill('storage_failed'));
+  expect(['57P01', '08006', '53300', '25006', '55P03', '40P01'].map(reasonOf)).toEqual(Array(6).fill('unavailable'));
+  expect(toBackendError(new TypeError('null has no replace')).reason).toBe('storage_failed');
+});
+
 it('a request that the database had no memory or time for counts as a failure', () => {
   const failed = (code: string) => toBackendError(Object.assign(new Error('refused'), { code }));
   expect(['57014', '53200', '57P01'].map((code) => mayOverloadDatabase(failed(code)))).toEqual([true, true, false]);

@@ -64,6 +64,34 @@ describe('operations of the store', () => {
     });
   });
 
+  it.each([
+    [{ kind: 'get', namespace: ['customers', undefined], key: 'k' }, 'namespace and key must be texts, not null'],
+    [{ kind: 'get', namespace: ['a'], key: 7 }, 'namespace and key must be texts, not number'],
+    [{ kind: 'get', namespace: null, key: 'k' }, 'namespace must be a list of texts'],
+    [{ kind: 'put', namespace: null, key: 'k', value: {} }, 'namespace must be a list of texts'],
+    [{ kind: 'search', namespacePrefix: ['a', null] }, 'namespace prefix must be texts'],
+    [{ kind: 'search', namespacePrefix: 'a' }, 'namespace prefix must be a list'],
+    [{ kind: 'search', namespacePrefix: ['a'], filter: 'text' }, 'filter must be an object'],
+    [{ kind: 'search', namespacePrefix: ['a'], query: {} }, 'query must be a text'],
+    [{ kind: 'search', namespacePrefix: ['a'], limit: -1 }, 'refused'],
+    [{ kind: 'listNamespaces', prefix: [null] }, 'prefix must be texts'],
+    [{ kind: 'listNamespaces', suffix: 'a' }, 'suffix must be a list'],
+    [{ kind: 'listNamespaces', maxDepth: 'deep' }, 'refused'],
+  ])('%j of a graph is an error that the graph gets, and no outage', async (operation, message) => {
+    const asSent = JSON.parse(JSON.stringify(operation));
+    await expect(backend.batch([asSent])).rejects.toMatchObject({
+      reason: 'invalid',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    { kind: 'search', namespacePrefix: [], filter: null, query: null, limit: null, offset: null },
+    { kind: 'listNamespaces', prefix: null, suffix: null, maxDepth: null, limit: null, offset: null },
+  ])('%j finds what it would without these fields', async (operation) => {
+    expect(await backend.batch([operation as never])).toEqual([[]]);
+  });
+
   it('a search whose limit is no number returns ten items', async () => {
     for (let index = 0; index < 12; index += 1) await store.put(['a'], `${index}`, {});
     const operation = { kind: 'search' as const, namespacePrefix: [], limit: null as never };

@@ -52,6 +52,24 @@ describe('openPool', () => {
     expect((await byDefault.query('SHOW statement_timeout')).rows[0].statement_timeout).toBe('15min');
   });
 
+  it('closes a connection whose server takes no writes, so that the next one finds the server that does', async () => {
+    const pool = open({ max: 1 });
+    const setReadOnly = (value: string) =>
+      open({ max: 1 }).query(`ALTER DATABASE ${database.name} SET default_transaction_read_only = ${value}`);
+    const remove = () => withTransaction(pool, (client) => client.query('DELETE FROM item WHERE id = 25006'));
+    await setReadOnly('on');
+    try {
+      const error = await remove().catch((failure: unknown) => failure);
+      expect([sqlState(error), isUnavailable(error)]).toEqual(['25006', true]);
+      expect(toUnavailableError(error)).toMatchObject({ status: 503, code: 'database_unavailable' });
+    } finally {
+      const writing = open({ max: 1 });
+      await writing.query('SET default_transaction_read_only = off');
+      await writing.query(`ALTER DATABASE ${database.name} SET default_transaction_read_only = off`);
+    }
+    await remove();
+  });
+
   it('reports and replaces a connection that is lost while idle', async () => {
     const lost: Error[] = [];
     const pool = open({ applicationName: 'victim', onConnectionLost: (error) => lost.push(error) });

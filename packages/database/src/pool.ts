@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { clientBeforeRows } from './client-before-rows.ts';
+import { closeReadOnlyConnections } from './read-only-connections.ts';
 import { causesOf, sqlState } from './sql-errors.ts';
 import { UnresponsiveConnections } from './unresponsive-connections.ts';
 
@@ -89,6 +90,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 60_000,
   });
   pool.on('error', (error) => options.onConnectionLost?.(error));
+  closeReadOnlyConnections(pool);
   // The pool listens only to idle clients. A loss between two statements of a transaction would otherwise be an error
   // event without a listener, which ends the process; the next statement reports the loss.
   pool.on('connect', (client) => {

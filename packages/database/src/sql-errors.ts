@@ -56,6 +56,9 @@ export function isDataError(error: unknown): boolean {
   return stateClass === '21' || stateClass === '22' || stateClass === '23' || stateClass === '54';
 }
 
+/** SQLSTATE of a write on a server that takes none. */
+export const READ_ONLY = '25006';
+
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -67,10 +70,11 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * SQLSTATEs of a server that shuts down, has crashed or is starting, and of a transaction that was ended because it was
- * idle. Class 53 counts too: too many connections, no memory, no disk.
+ * SQLSTATEs of a server that shuts down, has crashed or is starting, of a transaction that was ended because it was
+ * idle, and of a server that takes no writes for now: a standby, or one whose disk is full. Class 53 counts too: too
+ * many connections, no memory, no disk.
  */
-const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', READ_ONLY]);
 /** The driver reports these without any code. */
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;

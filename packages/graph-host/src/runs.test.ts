@@ -229,6 +229,18 @@ it('a run ends as lost, not as failed, when its storage is unavailable', async (
   expect(outcome).toEqual({ kind: 'lost', cause: 'storage', reason: 'storage is unavailable: no connection' });
 });
 
+it('a run fails and is not lost when its storage has an error that nobody foresaw', async () => {
+  const backends = memoryBackends();
+  backends.checkpoints.beforeWrites = async () => {
+    throw new TypeError('null has no replace');
+  };
+  const { outcome } = await runToEnd(host, executionRequest('steps', { input: { until: 5 } }), backends);
+  expect(outcome).toMatchObject({
+    kind: 'failed',
+    error: { error: 'StorageFailedError', message: 'null has no replace' },
+  });
+});
+
 it('an abort reaches the signal of a tool, and the values so far are kept', async () => {
   const request = executionRequest('slow', { input: {}, command: undefined });
   const run = startRun(host, { ...request, input: { seen: [] } });

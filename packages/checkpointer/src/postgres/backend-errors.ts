@@ -2,6 +2,7 @@ import {
   CommitRefusedError,
   isLockTimeout,
   isPoolBusy,
+  isRetryable,
   isTimeoutOrOutOfMemory,
   isUnavailable,
   sqlState,
@@ -26,7 +27,11 @@ export function mayOverloadDatabase(error: BackendError): boolean {
   );
 }
 
-/** Maps a failure of the database to the error for the caller. The cause has the details, which name stored data. */
+/**
+ * Maps a failure of the database to the error for the caller. The cause has the details, which name stored data. Only
+ * what is known to be an outage is one: the attempt of a run that meets an outage is repeated without being charged, so
+ * a bug or a damaged table would be repeated for ever.
+ */
 export function toBackendError(failure: unknown): BackendError {
   const error = mapEncryptionFailure(failure);
   if (error instanceof BackendError) return error;
@@ -37,14 +42,16 @@ export function toBackendError(failure: unknown): BackendError {
   if (state?.startsWith('21') || state?.startsWith('22') || state?.startsWith('23')) {
     return new BackendError('invalid', 'Postgres refused the data.', { cause: error });
   }
-  return new BackendError('unavailable', outageText(error), { cause: error });
+  const outage = outageText(error);
+  if (outage !== undefined) return new BackendError('unavailable', outage, { cause: error });
+  return new BackendError('storage_failed', 'The database failed.', { cause: error });
 }
 
-function outageText(error: unknown): string {
-  if (isPoolBusy(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error))
+function outageText(error: unknown): string | undefined {
+  if (isPoolBusy(error) || isTimeoutOrOutOfMemory(error) || isLockTimeout(error) || isRetryable(error))
     return 'The database did not get it done in time.';
   const isAway = isUnavailable(error) || error instanceof CommitRefusedError;
-  return isAway ? 'The database is not available.' : 'The database failed.';
+  return isAway ? 'The database is not available.' : undefined;
 }
 
 /** Maps a failure during a write of this many bytes. */

@@ -103,6 +103,7 @@ async function channelHistories(
   return histories;
 }
 
+/** An error that no backend has named is a bug or bad input, which another attempt meets again. */
 function unexpected(cause: unknown): BackendError {
-  return new BackendError('unavailable', (cause as Error)?.message ?? String(cause), { cause });
+  return new BackendError('storage_failed', (cause as Error)?.message ?? String(cause), { cause });
 }

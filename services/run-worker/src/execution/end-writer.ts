@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LARGE_STATE_BYTES } from '@runyard/checkpointer';
-import { isConnectionLost, isLockTimeout, isRetryable, isTimeoutOrOutOfMemory, isUnavailable } from '@runyard/database';
+import {
+  isConnectionLost,
+  isDataError,
+  isLockTimeout,
+  isRetryable,
+  isTimeoutOrOutOfMemory,
+  isUnavailable,
+} from '@runyard/database';
 import {
   type ClaimedRun,
   type ErrorInfo,
@@ -33,6 +40,9 @@ const RETRY_MS = 500;
 const FLUSH_MS = 1_000;
 /** Times that an end may be too much for an available database. Then it is written with less, or not at all. */
 const TOO_MUCH_MAX = 3;
+/** Tries of an end that fail with an error that is neither an outage nor about data. */
+const UNFORESEEN_MAX = 20;
+const REFUSED = { error: 'EndNotStored', message: 'The database did not take the end of the run.' };
 const TOO_SLOW = { error: 'StorageTooSlow', message: 'The end of the run could not be stored in time.' };
 
 /**
@@ -47,16 +57,17 @@ export class EndWriter {
   }
 
   /**
-   * Returns whether the thread has a run waiting. Throws FencedError when the run has another owner, and the error of a
-   * write that was too much for the database again and again: the run is not in flight any more then, and is given
-   * back.
+   * Returns whether the thread has a run waiting. An end that the database does not take is charged to its run. Throws
+   * FencedError when the run has another owner, and the error of a release that the database does not take either: the
+   * run is not in flight any more then, and is given back.
    */
   async write(ending: Ending, { isHandedBack }: { isHandedBack: boolean }): Promise<{ hasNextRun: boolean }> {
     switch (ending.kind) {
       case 'finish':
         return this.#finish(ending).catch((error: unknown) => {
-          if (!isTimeoutOrOutOfMemory(error)) throw error;
-          return this.#release({ failure: TOO_SLOW }, false);
+          if (error instanceof FencedError) throw error;
+          this.#options.logger.error('run end refused', { runId: this.#options.run.runId, error });
+          return this.#release({ failure: isTimeoutOrOutOfMemory(error) ? TOO_SLOW : REFUSED }, false);
         });
       case 'release':
         return this.#release(ending.release, isHandedBack);
@@ -164,14 +175,20 @@ export class EndWriter {
     void publisher.end(error ? [errorEvent(streamed, error), end] : [end]);
   }
 
-  /** Retries while the database is away, or another transaction is in the way, until `givesUp` says to stop. */
+  /**
+   * Retries whatever may pass until `givesUp` says to stop: for as long as the database is away or another transaction
+   * is in the way, and a few times after an error that nobody foresaw. Data that was refused is refused again.
+   */
   async #writeWithRetries<T>(write: () => Promise<T>, givesUp: (error: unknown) => boolean): Promise<T> {
     const { logger, run } = this.#options;
+    let unforeseen = 0;
     for (;;) {
       try {
         return await write();
       } catch (error) {
-        if (givesUp(error) || !isTransient(error)) throw error;
+        if (givesUp(error) || error instanceof FencedError || isDataError(error)) throw error;
+        if (!isTransient(error)) unforeseen += 1;
+        if (unforeseen >= UNFORESEEN_MAX) throw error;
         logger.warn('run end not stored, will retry', { runId: run.runId, error });
         await pause(RETRY_MS);
       }

@@ -216,6 +216,37 @@ it('an end that the database cannot complete is charged to its run, and holds up
   ]);
 });
 
+it.each([
+  ['refuses its data', Object.assign(new Error('out of range'), { code: '22003' }), 1],
+  ['fails each time in a way that nobody foresaw', new Error('no such column'), 20],
+])('an end is charged to its run when the database %s', async (_how, error, tries) => {
+  const { execution, fake, engine } = execute();
+  engine.finishRun.mockRejectedValue(error);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  for (let time = 1; time < tries; time += 1) {
+    await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledTimes(time));
+    await vi.advanceTimersByTimeAsync(500);
+  }
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledTimes(tries);
+  expect(engine.releaseRun).toHaveBeenCalledExactlyOnceWith(execution.run.fence, {
+    failure: { error: 'EndNotStored', message: 'The database did not take the end of the run.' },
+  });
+});
+
+it('an end that fails once in a way that nobody foresaw is written again', async () => {
+  const { execution, fake, engine } = execute();
+  engine.finishRun.mockRejectedValueOnce(new Error('no such column'));
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledOnce());
+  await vi.advanceTimersByTimeAsync(500);
+  await execution.done;
+  expect(engine.finishRun).toHaveBeenCalledTimes(2);
+  expect(engine.releaseRun).not.toHaveBeenCalled();
+});
+
 it('a run that can neither end nor be given back frees its slot all the same', async () => {
   const { execution, fake, engine } = execute();
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });

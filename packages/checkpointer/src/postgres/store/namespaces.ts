@@ -8,14 +8,18 @@ const LIMIT_DEFAULT = 100;
 
 /** Returns each namespace once, in the order of their segments. */
 export async function listNamespaces(pool: pg.Pool, operation: OperationOf<'listNamespaces'>): Promise<string[][]> {
-  const { prefix = [], suffix = [], maxDepth, limit = LIMIT_DEFAULT, offset = 0 } = operation;
+  const { maxDepth } = operation;
+  // Null arrives instead of what JSON does not know: undefined and Infinity.
+  const [prefix, suffix] = [operation.prefix ?? [], operation.suffix ?? []];
+  const [limit, offset] = [operation.limit ?? LIMIT_DEFAULT, operation.offset ?? 0];
   const parameters = new Parameters();
   const conditions = [
     ...isVisible(operation, parameters),
     ...(prefix.length > 0 ? matchesPath(prefix, 'start', parameters) : []),
     ...(suffix.length > 0 ? matchesPath(suffix, 'end', parameters) : []),
   ];
-  const shown = maxDepth === undefined ? 'i.namespace' : `i.namespace[1:${parameters.add(maxDepth)}::int]`;
+  const shown =
+    (maxDepth ?? undefined) === undefined ? 'i.namespace' : `i.namespace[1:${parameters.add(maxDepth)}::int]`;
   const { rows } = await pool.query<{ shown: string[] }>({
     text: `SELECT DISTINCT ${shown} AS shown FROM store_item i WHERE ${conditions.join(' AND ')}
            ORDER BY shown LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`,

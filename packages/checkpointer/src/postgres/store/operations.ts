@@ -20,8 +20,34 @@ export const NEVER_EXPIRES = -1;
 
 /** Checks what clients and graphs may get wrong. @throws BackendError `invalid`, EncryptionUnavailableError */
 export async function checkOperation(operation: StoreOperation, json: JsonKeyCipher): Promise<void> {
-  if (operation.kind === 'put') checkPut(operation);
-  if (operation.kind === 'search') await checkFilter(operation, json);
+  switch (operation.kind) {
+    case 'put':
+      return checkPut(operation);
+    case 'get':
+      return checkTexts([...listOf('namespace', operation.namespace), operation.key], 'namespace and key');
+    case 'search':
+      checkTexts(listOf('namespace prefix', operation.namespacePrefix), 'namespace prefix');
+      if (!isObjectOrMissing(operation.filter)) refuse('filter must be an object');
+      if (typeof (operation.query ?? '') !== 'string') refuse('query must be a text');
+      return checkFilter(operation, json);
+    case 'listNamespaces':
+      checkTexts(listOf('prefix', operation.prefix ?? []), 'prefix');
+      checkTexts(listOf('suffix', operation.suffix ?? []), 'suffix');
+  }
+}
+
+/** Graphs may send anything, and JSON makes null of undefined. */
+function listOf(name: string, texts: unknown): unknown[] {
+  return Array.isArray(texts) ? texts : refuse(`${name} must be a list of texts`);
+}
+
+function checkTexts(texts: unknown[], names: string): void {
+  const wrong = texts.find((text) => typeof text !== 'string');
+  if (wrong !== undefined) refuse(`${names} must be texts, not ${wrong === null ? 'null or undefined' : typeof wrong}`);
+}
+
+function isObjectOrMissing(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && !Array.isArray(value));
 }
 
 async function checkFilter({ filter }: OperationOf<'search'>, json: JsonKeyCipher): Promise<void> {
@@ -30,9 +56,10 @@ async function checkFilter({ filter }: OperationOf<'search'>, json: JsonKeyCiphe
 }
 
 function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put'>): void {
+  listOf('namespace', namespace);
   if (value !== null) checkNamespace(namespace);
   const texts = [...namespace, key];
-  if (texts.some((text) => typeof text !== 'string')) refuse('namespace and key must be texts');
+  checkTexts(texts, 'namespace and key');
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + LABEL_BYTES, 0);
   if (bytes > ADDRESS_BYTES_MAX) refuse(`namespace and key take more than ${ADDRESS_BYTES_MAX} bytes together`);
   if (typeof value !== 'object' || Array.isArray(value)) refuse('value must be an object');

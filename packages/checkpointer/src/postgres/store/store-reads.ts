@@ -52,11 +52,11 @@ export function pageOf({ limit, offset }: OperationOf<'search'>): { limit: numbe
 
 /** Returns conditions on `store_item i`. */
 export function searchConditions(operation: OperationOf<'search'>, parameters: Parameters): string[] {
-  const { namespacePrefix, filter = {} } = operation;
+  const { namespacePrefix, filter } = operation;
   return [
     ...isVisible(operation, parameters),
     ...beginsWith(namespacePrefix, parameters),
-    ...hasFields(filter, parameters),
+    ...hasFields(filter ?? {}, parameters),
   ];
 }
 

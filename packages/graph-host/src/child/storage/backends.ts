@@ -39,6 +39,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'embedding_failed',
   'encryption_failed',
   'not_found',
+  'storage_failed',
 ]);
 
 export interface RemoteCheckpointsOptions {
@@ -184,6 +185,6 @@ export class RemoteStore implements StoreBackend {
 
 function asBackendError(error: unknown): unknown {
   if (!(error instanceof RemoteError)) return error;
-  const reason = REASONS.has(error.kind) ? (error.kind as BackendError['reason']) : 'unavailable';
+  const reason = REASONS.has(error.kind) ? (error.kind as BackendError['reason']) : 'storage_failed';
   return new BackendError(reason, error.message, { cause: error });
 }
