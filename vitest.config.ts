@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { hangLimits } from './packages/test-kit/src/hang-limit.ts';
 import { createLongestFirstSequencer } from './packages/test-kit/src/longest-first.ts';
 
 /** Starts graph hosts from a bundle, as services do: starting them from sources takes several times as long. */
@@ -54,8 +55,6 @@ export default defineConfig({
         'conformance',
       ]),
     },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 20_000,
+    ...hangLimits,
   },
 });

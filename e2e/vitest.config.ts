@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { hangLimits } from '../packages/test-kit/src/hang-limit.ts';
 import { createLongestFirstSequencer } from '../packages/test-kit/src/longest-first.ts';
 
 export default defineConfig({
@@ -25,7 +26,6 @@ export default defineConfig({
         'listeners',
       ]),
     },
-    testTimeout: 60_000,
-    hookTimeout: 300_000,
+    ...hangLimits,
   },
 });

@@ -284,5 +284,5 @@ export function createAdministratorClient({ url, apiKey }: PlatformUnderTest) {
 
 async function waitUntilRefused({ url }: PlatformUnderTest, key: string): Promise<void> {
   const status = async () => (await fetch(`${url}/api/v1/workspaces`, { headers: { 'x-api-key': key } })).status;
-  await waitFor(async () => (await status()) === 401, { what: 'the refusal of a key', timeoutMs: 10_000 });
+  await waitFor(async () => (await status()) === 401, { what: 'the refusal of a key' });
 }

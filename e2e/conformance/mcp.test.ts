@@ -29,7 +29,7 @@ beforeAll(async () => {
   }
   // The suite has no option for headers, and sends no key.
   proxy = await startKeyProxy(url, apiKey);
-}, 60_000);
+});
 afterAll(async () => {
   await proxy?.close();
   if (deployment) await callControlPlane('DELETE', `/deployments/${deployment.id}`);

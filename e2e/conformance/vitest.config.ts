@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { hangLimits } from '../../packages/test-kit/src/hang-limit.ts';
 
 /**
  * Runs public conformance suites against a platform of their own: some of their checks allow half a second for a call,
@@ -10,7 +11,6 @@ export default defineConfig({
     include: ['*.test.ts'],
     globalSetup: ['../harness/global-setup.ts'],
     maxWorkers: 1,
-    testTimeout: 60_000,
-    hookTimeout: 300_000,
+    ...hangLimits,
   },
 });

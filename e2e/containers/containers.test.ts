@@ -103,7 +103,7 @@ it('its graphs reach their own server, and its events reach the bus', async () =
     const headers = { 'x-api-key': platform.apiKey };
     return (await fetch(`${deployment.source_config.custom_url}/metrics`, { headers })).text();
   };
-  await expect.poll(metrics, { timeout: 30_000 }).toMatch(/outbox_published_total(\{[^}]*\})? [1-9]/);
+  await expect.poll(metrics).toMatch(/outbox_published_total(\{[^}]*\})? [1-9]/);
 });
 
 it('it is updated in place, and the containers of the earlier revision end', async () => {
@@ -111,9 +111,9 @@ it('it is updated in place, and the containers of the earlier revision end', asy
   const graph = path.join(project.folder, 'greeter.ts');
   await writeFile(graph, (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'"));
   await succeed(deploy());
-  await expect.poll(greet, { timeout: 30_000 }).toBe('goodbye ada from-the-env-file');
+  await expect.poll(greet).toBe('goodbye ada from-the-env-file');
   const running = async () => (await runDocker('ps', '--no-trunc', '--format', '{{.ID}}')).split('\n');
-  await expect.poll(running, { timeout: 60_000 }).not.toEqual(expect.arrayContaining([expect.toBeOneOf(replaced)]));
+  await expect.poll(running).not.toEqual(expect.arrayContaining([expect.toBeOneOf(replaced)]));
 });
 
 it.each(['agent-api', 'run-worker'])(
@@ -122,7 +122,7 @@ it.each(['agent-api', 'run-worker'])(
     const killed = await containerOf(part);
     await runDocker('kill', killed);
     await containerOf(part, [killed]);
-    await expect.poll(() => greet().catch(String), { timeout: 60_000 }).toBe('goodbye ada from-the-env-file');
+    await expect.poll(() => greet().catch(String)).toBe('goodbye ada from-the-env-file');
   },
 );
 

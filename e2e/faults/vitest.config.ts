@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { hangLimits } from '../../packages/test-kit/src/hang-limit.ts';
 
 /** Runs the fast tier of the fault bench. */
 export default defineConfig({
@@ -8,7 +9,6 @@ export default defineConfig({
     // Goals wait for more than half of their time, and fail no server that others share: two at once keep two cores
     // busy.
     maxConcurrency: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    ...hangLimits,
   },
 });

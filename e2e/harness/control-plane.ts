@@ -1,4 +1,5 @@
-import { expect, inject, vi } from 'vitest';
+import { waitFor } from '@runyard/test-kit';
+import { expect, inject } from 'vitest';
 
 export interface Deployment {
   id: string;
@@ -51,5 +52,5 @@ export async function waitUntilDeployed(
   const revision = `/deployments/${deployment.id}/revisions/${revisionId}`;
   const status = async () =>
     (await callControlPlane<{ status: string }>('GET', revision, undefined, apiKey)).body.status;
-  await vi.waitFor(async () => expect(await status()).toBe('DEPLOYED'), { timeout: 45_000, interval: 200 });
+  await waitFor(async () => (await status()) === 'DEPLOYED', { what: `the revision ${revisionId} being deployed` });
 }

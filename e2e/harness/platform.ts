@@ -37,7 +37,7 @@ export interface Platform extends ReadyFile {
   /** Returns the whole output of the command. */
   output(): string;
   /** Stops as a person would, with Ctrl-C; resolves with the exit code and how long it took. */
-  stop(): Promise<{ exitCode: number | null; tookMs: number }>;
+  stop(): Promise<{ exitCode: number | null }>;
   /** Removes the data folder. */
   remove(): Promise<void>;
 }
@@ -94,12 +94,11 @@ async function waitUntilPrinted(line: string, child: ChildProcess, output: () =>
   while (child.exitCode === null && !output().includes(line)) await delay(20);
 }
 
-async function stop(child: ChildProcess): Promise<{ exitCode: number | null; tookMs: number }> {
-  const began = Date.now();
+async function stop(child: ChildProcess): Promise<{ exitCode: number | null }> {
   if (child.exitCode === null && child.signalCode === null && child.pid) {
     const exited = new Promise((resolve) => child.once('exit', resolve));
     process.kill(-child.pid, 'SIGINT');
     await exited;
   }
-  return { exitCode: child.exitCode, tookMs: Date.now() - began };
+  return { exitCode: child.exitCode };
 }

@@ -113,7 +113,7 @@ it('the first administrator signs up by the link, and signs in with an authentic
   await press('Sign in');
   await look('Ada Lovelace');
   expect(violations).toEqual([]);
-}, 120_000);
+});
 
 it('a new person accepts an invite in a browser without script, and a link that was used says so', async () => {
   const { page, violations, look, press, fill, open } = await newPerson();
@@ -128,7 +128,7 @@ it('a new person accepts an invite in a browser without script, and a link that 
   await open(link);
   await look('Error: This does not work');
   expect(violations).toEqual([]);
-}, 120_000);
+});
 
 /** Plugs an authenticator into the browser, which keeps passkeys and knows its person. */
 async function plugAuthenticatorIn(page: Page) {
@@ -204,7 +204,7 @@ it('a person adds a passkey in the browser, and signs in with it alone and after
   await look('Sign in with a passkey');
   expect(violations).toEqual([]);
   expect(refused.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-}, 120_000);
+});
 
 it('a page for a passkey leads on to the password in a browser without script', async () => {
   const { page, violations, look, open } = await newPerson();
@@ -215,4 +215,4 @@ it('a page for a passkey leads on to the password in a browser without script', 
   await page.getByRole('link', { name: 'Sign in in another way' }).click();
   await look('Sign in');
   expect(violations).toEqual([]);
-}, 120_000);
+});

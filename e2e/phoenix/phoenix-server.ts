@@ -56,7 +56,7 @@ export async function startPhoenix(): Promise<PhoenixServer> {
       ({ ok }) => ok,
       () => false,
     );
-  await Promise.race([ended, waitFor(isReady, { timeoutMs: 120_000, what: 'Phoenix to answer' })]);
+  await Promise.race([ended, waitFor(isReady, { what: 'Phoenix to answer' })]);
   return {
     url,
     async spansOf(traceId) {

@@ -40,7 +40,7 @@ it('Phoenix shows the run of an agent as one trace, whose calls it knows for wha
       const found = await phoenix.spansOf(traceId);
       return [first, 'process runs'].every((name) => found.some((span) => span.name === name)) ? found : undefined;
     },
-    { timeoutMs: 30_000, what: 'the trace' },
+    { what: 'the trace' },
   );
   const wayUp = (span: PhoenixSpan): string[] => {
     const parent = spans.find(({ context }) => context.span_id === span.parent_id);

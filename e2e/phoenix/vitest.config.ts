@@ -1,12 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { hangLimits } from '../../packages/test-kit/src/hang-limit.ts';
 
 /** Runs the tests that need Arize Phoenix, which is some hundred Python packages. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['*.test.ts'],
-    testTimeout: 60_000,
-    // Its packages are fetched.
-    hookTimeout: 600_000,
+    ...hangLimits,
   },
 });

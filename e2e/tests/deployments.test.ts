@@ -26,13 +26,11 @@ it('a deployment is created, answers, gets a new revision with its threads kept,
 
   expect((await callControlPlane('DELETE', `/deployments/${created.id}`)).status).toBe(204);
   await expect
-    .poll(
-      () =>
-        client.threads.get(thread.thread_id).then(
-          () => 200,
-          (error) => error.status,
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      client.threads.get(thread.thread_id).then(
+        () => 200,
+        (error) => error.status,
+      ),
     )
     .toBe(404);
 });

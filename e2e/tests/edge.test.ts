@@ -57,7 +57,7 @@ describe('the edge', () => {
 });
 
 describe('a revoked key', () => {
-  it('is refused everywhere within five seconds', async () => {
+  it('is refused everywhere', async () => {
     const admin = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const created = await json(
       await fetch(`${url}/api/v1/orgs/current/service-keys`, {
@@ -81,7 +81,7 @@ describe('a revoked key', () => {
             () => 200,
             (error: { status: number }) => error.status,
           ),
-        { timeout: 5_000, interval: 100 },
+        { interval: 100 },
       )
       .toBe(401);
   });

@@ -30,7 +30,7 @@ it.runIf(process.env.RUNYARD_REQUIRE_INFRA === '1' || existsSync(path.join(dataD
         input: { messages: [{ role: 'user', content: 'hello' }] },
       });
       const ofRun = () => got.filter(({ data }) => (data as { run_id?: string }).run_id === run_id);
-      await waitFor(() => ofRun().some(({ type }) => type === 'runyard.run.finished'), { timeoutMs: 30_000 });
+      await waitFor(() => ofRun().some(({ type }) => type === 'runyard.run.finished'));
       expect(ofRun().map(({ type }) => type)).toEqual([
         'runyard.run.created',
         'runyard.run.started',

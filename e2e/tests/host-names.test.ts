@@ -13,7 +13,7 @@ let deployment: Deployment;
 beforeAll(async () => {
   deployment = await createDeployment('web at a host', PROJECT);
   await waitUntilDeployed(deployment);
-}, 60_000);
+});
 afterAll(async () => {
   await callControlPlane('DELETE', `/deployments/${deployment.id}`);
 });

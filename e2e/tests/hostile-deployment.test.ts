@@ -50,7 +50,7 @@ function tryToLeave(): void {
     hostile = await createDeployment('hostile', HOSTILE_PROJECT);
     await waitUntilDeployed(hostile);
     outcome = await runOf<Outcome>('attempts', { target: await findTarget() });
-  }, 120_000);
+  });
   afterAll(async () => {
     if (hostile) await callControlPlane('DELETE', `/deployments/${hostile.id}`);
   });

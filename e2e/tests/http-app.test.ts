@@ -18,7 +18,7 @@ const call = (below: string, init: RequestInit = {}) =>
 beforeAll(async () => {
   deployment = await createDeployment('web', PROJECT);
   await waitUntilDeployed(deployment);
-}, 60_000);
+});
 afterAll(async () => {
   await callControlPlane('DELETE', `/deployments/${deployment.id}`);
 });

@@ -12,7 +12,7 @@ afterAll(() => dataPlane?.stop());
 const statusOf = async ({ id }: { id: string }) =>
   (await callControlPlane<{ status: string }>('GET', `/deployments/${id}`)).body.status;
 const until = (status: string, deployment: Deployment) =>
-  waitFor(async () => (await statusOf(deployment)) === status, { timeoutMs: 20_000, what: `the status ${status}` });
+  waitFor(async () => (await statusOf(deployment)) === status, { what: `the status ${status}` });
 
 it('a remote data plane runs a deployment, continues while it is cut off, and then does what came meanwhile', async () => {
   const { body: listener } = await callControlPlane<{ id: string }>('POST', '/listeners', {

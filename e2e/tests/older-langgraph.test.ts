@@ -24,7 +24,7 @@ describe.each(['0.2.57', '0.4.10'])('a project with LangGraph %s', (version) => 
     deployment = await createDeployment(`langgraph ${version}`, project.folder);
     await waitUntilDeployed(deployment);
     client = newClient({ apiUrl: deployment.source_config.custom_url });
-  }, 60_000);
+  });
   afterAll(async () => {
     if (deployment) await callControlPlane('DELETE', `/deployments/${deployment.id}`);
     await remove();

@@ -18,14 +18,7 @@ async function sayHello(platform: Platform): Promise<string> {
   return thread.thread_id;
 }
 
-/**
- * The time includes two starts of a whole platform, the first on an empty folder, beside tests that build deployments.
- */
-const STARTS_MS = 150_000;
-
-it('the example agent answers, and threads, keys and settings are kept over a restart, be it by `runyard dev`', {
-  timeout: STARTS_MS,
-}, async () => {
+it('the example agent answers, and threads, keys and settings are kept over a restart, be it by `runyard dev`', async () => {
   const before = await startPlatform({ project: example });
   const threadId = await sayHello(before);
   const settings = `/api/v1/organizations/current/info`;
@@ -36,8 +29,7 @@ it('the example agent answers, and threads, keys and settings are kept over a re
   });
   const client = newClient({ apiUrl: before.deploymentUrl, apiKey: before.apiKey });
   const state = await client.threads.getState(threadId);
-  const { tookMs } = await before.stop();
-  expect(tookMs).toBeLessThan(15_000);
+  await before.stop();
 
   const after = await startPlatform({ project: example, dataDir: before.dataDir, command: 'runyard dev' });
   try {

@@ -70,11 +70,9 @@ describe('runyard deploy', () => {
     expect([updated.code, result]).toMatchObject([0, { event: 'result', status: 'triggered', deployment_id: id }]);
 
     await expect
-      .poll(async () => (await revisionsOf(id)).find((row) => row.id === result?.revision_id)?.status, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await revisionsOf(id)).find((row) => row.id === result?.revision_id)?.status)
       .toBe('DEPLOYED');
-    await expect.poll(() => greet(client, 'ada'), { timeout: 10_000 }).toBe('goodbye ada from-the-env-file');
+    await expect.poll(() => greet(client, 'ada')).toBe('goodbye ada from-the-env-file');
   });
 
   it('reports why a build fails, and what serves goes on', async () => {
@@ -94,11 +92,11 @@ describe('runyard deploy', () => {
 
   it('shows the logs of the deployment of its folder as they come', async () => {
     const following = startRunyard(['deploy', 'logs', '-f'], folder, { RUNYARD_URL: platform });
-    await expect.poll(following.output, { timeout: 10_000 }).toContain('somebody is greeted');
+    await expect.poll(following.output).toContain('somebody is greeted');
     const before = following.output().split('somebody is greeted').length;
     await greet(client, 'grace');
     const times = () => following.output().split('somebody is greeted').length;
-    await expect.poll(times, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(times).toBeGreaterThan(before);
     following.child.kill('SIGINT');
     expect((await following.ended).code).toBe(0);
   });
@@ -110,7 +108,7 @@ describe('runyard deploy', () => {
     });
     expect(await runyard(['deploy', 'delete', id, '--force'])).toMatchObject({ code: 0 });
     const whatIsLeft = async () => (await runyard(['deploy', 'revisions', 'list', id])).code;
-    await expect.poll(whatIsLeft, { timeout: 10_000 }).toBe(4);
+    await expect.poll(whatIsLeft).toBe(4);
   });
 });
 
@@ -119,7 +117,7 @@ it('an interrupted deploy has shown its build live, ends at once with 130, and l
   onTestFinished(remove);
   const args = ['--remote', '--json', '--name', 'interrupted', '--install-command', 'echo this takes long; sleep 30'];
   const deploying = startRunyard(['deploy', ...args], folder);
-  await expect.poll(deploying.output, { timeout: 30_000 }).toContain('"message":"this takes long"');
+  await expect.poll(deploying.output).toContain('"message":"this takes long"');
   expect(deploying.child.exitCode).toBeNull();
   deploying.child.kill('SIGINT');
   const { code, output } = await deploying.ended;

@@ -113,7 +113,7 @@ describe('in a browser', () => {
     await page.goto(`${oidc.issuer}/session/end`);
     await page.click('button[value=yes]');
     expect(oidc.failures).toEqual([]);
-    await expect.poll(() => statusOf(visitor), { timeout: 10_000 }).toBe(401);
+    await expect.poll(() => statusOf(visitor)).toBe(401);
     await visitor.close();
   });
 

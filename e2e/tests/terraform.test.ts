@@ -69,7 +69,7 @@ it('Terraform deletes a workspace, may delete it again, and drops what was in it
 
   // A gateway may know the key in the workspace for up to five seconds more.
   const isForgotten = async () => (await send('GET', `${WORKSPACES}/current/secrets`, { tenant: id })).status === 404;
-  await waitFor(isForgotten, { what: 'the workspace to be gone for the key', timeoutMs: 5_000 });
+  await waitFor(isForgotten, { what: 'the workspace to be gone for the key' });
   const isGone: [method: string, path: string, body?: object][] = [
     ['DELETE', path],
     ['PATCH', path, { display_name: 'Team C' }],
@@ -114,7 +114,7 @@ it.each(['/v2', '/api-host/v2'])(
     const revision = `${path}/revisions/${made.latest_revision_id}`;
     await waitFor(
       async () => (await read<Revision>('GET', prefix + revision, { tenant: home })).status === 'BUILD_FAILED',
-      { what: 'the end of the build', timeoutMs: 30_000 },
+      { what: 'the end of the build' },
     );
     // An import by `<workspace_id>/<id>` reads it for the first time.
     const imported = await read<Deployment>('GET', prefix + path, { tenant: home });

@@ -34,7 +34,7 @@ it('one trace leads from the gateway through the server and the worker to the ca
       const found = await spansOf(traceId);
       return ends.every((end) => found.some(({ name }) => name === end)) ? found : undefined;
     },
-    { timeoutMs: 20_000, what: `the ends of ${ends.join(', ')}` },
+    { what: `the ends of ${ends.join(', ')}` },
   );
   const wayUp = (span: CollectedSpan): string[] => {
     const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);

@@ -30,7 +30,6 @@ beforeAll(async () => {
   bob = clientOf({ authorization: 'Bearer bob' });
   // The gateway learns by an event that the project decides about its callers, and lets nobody in before.
   await waitFor(async () => (await statusOf(ada.threads.search())) === 200, {
-    timeoutMs: 10_000,
     what: 'the gateway to let users in',
   });
 });

@@ -69,7 +69,6 @@ async function runDirectory(
         ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       },
       readyPath: '/ok?check_db=1',
-      readyTimeoutMs: 60_000,
     });
     closers.push(() => service.stop());
     const headers = { authorization: `Bearer ${internalToken}`, 'content-type': 'application/json' };

@@ -48,7 +48,6 @@ export async function runScale({ threads, longHistory, entry, project, say }: Sc
         EVENT_BUS_REDIS_URI: servers.redis.url,
       },
       readyPath: '/ok?check_db=1',
-      readyTimeoutMs: 60_000,
     });
     closers.push(() => service.stop());
     const longId = await makeTemplate(service.url);

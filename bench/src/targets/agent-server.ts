@@ -55,7 +55,7 @@ export async function startAgentServer({
       REDIS_URI: servers.redis.url,
       EVENT_BUS_REDIS_URI: servers.redis.url,
     };
-    const ready = { readyPath: '/ok?check_db=1', readyTimeoutMs: 60_000 };
+    const ready = { readyPath: '/ok?check_db=1' };
     started.push(await startServiceProcess({ entry: entry('agent-api'), env, secrets, ...ready }));
     await query(database.href, `UPDATE deployment SET active_revision = '${REVISION}'`);
     started.push(await startServiceProcess({ entry: entry('run-worker'), env, secrets, ...ready }));

@@ -73,7 +73,6 @@ export class MixedPlatform {
         RUN_WORKER_COMMAND: path.join(checkout, 'services/run-worker/dist/main.js'),
       },
       secrets,
-      readyTimeoutMs: 60_000,
     });
     this.#running.set(service, running);
   }

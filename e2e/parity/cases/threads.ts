@@ -32,7 +32,7 @@ const A_MOMENT = 1 / 60;
 async function waitUntilOthersExpired(context: ParityContext): Promise<void> {
   const thread_id = await existing(context, { ttl: { strategy: 'delete', ttl: A_MOMENT } });
   const isGone = async () => (await context.direct.call('getThread', { params: { thread_id } })).status === 404;
-  await waitFor(isGone, { what: 'another thread to expire', timeoutMs: 30_000 });
+  await waitFor(isGone, { what: 'another thread to expire' });
 }
 
 const superstep = (update: object) => ({ graph_id: 'approval', supersteps: [{ updates: [update] }] });

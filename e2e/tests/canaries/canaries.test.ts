@@ -33,12 +33,7 @@ async function placeElsewhere(): Promise<void> {
 const says = (records: PlatformRecord[], kind: PlatformRecord['kind'], name: string, text: string) =>
   records.some((record) => record.kind === kind && record.name.includes(name) && record.bytes.includes(text));
 
-/** The time includes two builds and a hundred requests, beside other tests that build deployments. */
-const PLACING_MS = 150_000;
-
-it('a secret is in no log, topic, error, table, trace or Redis, however it travels and whatever fails with it', {
-  timeout: PLACING_MS,
-}, async () => {
+it('a secret is in no log, topic, error, table, trace or Redis, however it travels and whatever fails with it', async () => {
   for (const [name, value] of await platformSecrets(dataDir)) canaries.add(`the platform’s own ${name}`, value);
   const [deployment] = await Promise.all([deployBlurter(caller), placeElsewhere()]);
   const threadId = await placeInRuns(caller, deployment, server.url);

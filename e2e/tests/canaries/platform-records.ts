@@ -36,7 +36,7 @@ export async function waitForPlatformRecords(
     records = await platformRecords(dataDir);
     return isComplete(records);
   };
-  await waitFor(read, { timeoutMs: 20_000, what: 'all records' }).catch(() => {});
+  await waitFor(read, { what: 'all records' }).catch(() => {});
   return records;
 }
 
@@ -53,7 +53,7 @@ export async function waitForSpans(collectorUrl: string, traceId: string, texts:
     spans = await (await fetch(`${collectorUrl}/traces/${traceId}`)).text();
     return texts.every((text) => spans.includes(text));
   };
-  await waitFor(read, { timeoutMs: 20_000, what: 'the spans of the requests' }).catch(() => {});
+  await waitFor(read, { what: 'the spans of the requests' }).catch(() => {});
   return spans;
 }
 

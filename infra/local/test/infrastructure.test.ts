@@ -118,7 +118,6 @@ describe('the owner of a data folder', () => {
     expect(servers.map((server) => server.name).sort()).toEqual(['Postgres', 'Redis']);
     await waitForEnd(holder.child, 'SIGKILL');
     await waitFor(() => isNoneRunning(servers), {
-      timeoutMs: 15_000,
       what: 'the end of all servers',
     });
 

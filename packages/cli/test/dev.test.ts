@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { InterruptedError } from '../src/cli-error.ts';
 import { folderWith, projectFolder, removeFolders, runyard } from './support/command.ts';
 
@@ -26,7 +26,7 @@ it('dev runs the platform of a checkout with the project, and ends when that has
     env: { RUNYARD_HOME: checkout },
     interrupted: controller.signal,
   });
-  await vi.waitUntil(() => existsSync(join(dataDir, 'args.json')), { timeout: 15_000, interval: 10 });
+  await expect.poll(() => existsSync(join(dataDir, 'args.json')), { interval: 10 }).toBe(true);
   controller.abort(new InterruptedError('SIGINT'));
   expect(await running).toMatchObject({ exitCode: 7, err: '' });
   expect(JSON.parse(readFileSync(join(dataDir, 'args.json'), 'utf8'))).toEqual([

@@ -6,8 +6,6 @@ import { isUnavailable, openPool, withTransaction } from './index.ts';
 import { UnresponsiveConnections } from './unresponsive-connections.ts';
 
 const UNRESPONSIVE_MS = 300;
-/** The silence, the checks that find it, the query and its time limit. */
-const NOTICED_WITHIN_MS = 3 * UNRESPONSIVE_MS + 1_000;
 
 let database: TestDatabase;
 let line: FaultLine;
@@ -32,21 +30,13 @@ afterEach(async () => {
 });
 afterAll(() => database.close());
 
-const failureOf = async (asked: Promise<unknown>) => {
-  const startedAt = performance.now();
-  const error = await asked.then(
-    () => undefined,
-    (caught: unknown) => caught,
-  );
-  return { isUnavailable: isUnavailable(error), ms: performance.now() - startedAt };
-};
+/** Without the check of connections, nothing would ever end what a partition cuts off. */
+const failsAsOutage = (asked: Promise<unknown>) => asked.then(() => false, isUnavailable);
 
 it('a statement lost in a partition fails as an outage, and the pool works at once when the network is back', async () => {
   await pool.query('SELECT 1');
   line.partition();
-  const failed = await failureOf(pool.query('SELECT 2'));
-  expect(failed.isUnavailable).toBe(true);
-  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  expect(await failsAsOutage(pool.query('SELECT 2'))).toBe(true);
   expect(pool.totalCount).toBe(0);
   await line.heal();
   expect((await pool.query('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
@@ -55,23 +45,18 @@ it('a statement lost in a partition fails as an outage, and the pool works at on
 it('a lost answer is detected, although the server executed the statement', async () => {
   await pool.query('CREATE TABLE done (n int)');
   line.partition('down');
-  const failed = await failureOf(pool.query('INSERT INTO done VALUES (1)'));
-  expect(failed.isUnavailable).toBe(true);
-  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  expect(await failsAsOutage(pool.query('INSERT INTO done VALUES (1)'))).toBe(true);
   await line.heal();
   expect((await pool.query('SELECT n FROM done')).rows).toEqual([{ n: 1 }]);
 });
 
 it('a transaction in a partition fails as a whole, and its connection is not used again', async () => {
-  const failed = await failureOf(
-    withTransaction(pool, async (client) => {
-      await client.query('SELECT 1');
-      line.partition();
-      await client.query('SELECT 2');
-    }),
-  );
-  expect(failed.isUnavailable).toBe(true);
-  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  const asked = withTransaction(pool, async (client) => {
+    await client.query('SELECT 1');
+    line.partition();
+    await client.query('SELECT 2');
+  });
+  expect(await failsAsOutage(asked)).toBe(true);
   expect(pool.totalCount).toBe(0);
 });
 
@@ -133,9 +118,7 @@ it('the server releases what a statement of a closed connection waits for or hol
 it('a pool can be closed during a partition', async () => {
   await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
   line.partition();
-  const startedAt = performance.now();
   await pool.end();
-  expect(performance.now() - startedAt).toBeLessThan(4_000);
   await waitFor(() => pool.totalCount === 0);
   // The next hook closes an open pool.
   pool = openPool({ connectionString: database.url, max: 1, applicationName: 'silent-test' });

@@ -23,8 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const until = (condition: () => boolean | Promise<boolean>) =>
-  vi.waitUntil(condition, { timeout: 25_000, interval: 5 });
+const until = (condition: () => boolean | Promise<boolean>) => expect.poll(condition, { interval: 5 }).toBe(true);
 const isAlive = (pid: number) =>
   readFile(`/proc/${pid}/stat`, 'utf8').then(
     (stat) => !/\) Z /.test(stat),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackendError } from '@runyard/checkpointer';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   executionRequest,
   type HostUnderTest,
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 25_000, interval: 1 });
+const until = (condition: () => boolean) => expect.poll(condition, { interval: 1 }).toBe(true);
 
 it('a run goes on from an interrupt with the answer of a command', async () => {
   const backends = memoryBackends();

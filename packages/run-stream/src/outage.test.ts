@@ -21,24 +21,20 @@ afterEach(async () => {
 
 const appendUntilItWorks = (data: unknown[]) =>
   expect
-    .poll(
-      () =>
-        fixture.append(data, { by: streams }).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      fixture.append(data, { by: streams }).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
 
 describe.each(['refuse', 'partition'] as const)('while Redis is unavailable (%s)', (failure) => {
-  it('an append fails with its error within the time limit, the next one marks the gap, and ids go on', async () => {
+  it('an append fails with its error, the next one marks the gap, and ids go on', async () => {
     const ids = await fixture.append([1], { by: streams });
     await proxy[failure]();
     for (const value of [2, 3]) {
-      const startedAt = performance.now();
       await expect(fixture.append([value], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
-      expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 500);
     }
     await proxy.heal();
     await appendUntilItWorks([4]);

@@ -42,7 +42,7 @@ describe('a service process', () => {
     if (overOnePipe) pipe.write(`${JSON.stringify(secrets)}\n`);
     else pipe.end(JSON.stringify(secrets ?? {}));
   }
-  const up = () => waitFor(() => output.includes('sample: up'), { timeoutMs: 20_000 });
+  const up = () => waitFor(() => output.includes('sample: up'));
 
   afterEach(() => {
     child.kill('SIGKILL');

@@ -2,6 +2,7 @@ export { bundledEntry } from './bundles/bundled-entry.ts';
 export { kafkaLoginPrefixes, type TestServer, testServerVariables } from './environment.ts';
 export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
+export { HANGS_AFTER_MS } from './hang-limit.ts';
 export {
   digestOf,
   ImageClient,

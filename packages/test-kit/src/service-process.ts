@@ -22,7 +22,6 @@ export interface ServiceProcessOptions {
   cwd?: string;
   /** Path polled until it answers 2xx, or null to return as soon as the process runs. Default `/ok`. */
   readyPath?: string | null;
-  readyTimeoutMs?: number;
 }
 
 export interface TestServiceProcess {
@@ -108,7 +107,6 @@ async function untilReady(
     await waitFor(
       async () => child.exitCode !== null || child.signalCode !== null || (await fetch(service.url + path)).ok,
       {
-        timeoutMs: options.readyTimeoutMs ?? 20_000,
         what: `${path} of ${options.entry}`,
       },
     );

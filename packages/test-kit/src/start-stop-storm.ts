@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { HANGS_AFTER_MS } from './hang-limit.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A part that works in the background of a service from its start to its stop. */
@@ -31,7 +32,6 @@ export interface StormResult {
   faults: string[];
 }
 
-const HANGS_AFTER_MS = 5_000;
 /** The most milliseconds that a started part is left alone. */
 const ALIVE_MS = 4;
 /** Connections that pools keep, and timers of others: leaks grow with each start. */
@@ -116,6 +116,6 @@ async function leftOver(name: string, before: Counts): Promise<string[]> {
     return found.length === 0;
   };
   // Sockets take a moment to close.
-  await waitFor(look, { timeoutMs: HANGS_AFTER_MS, intervalMs: 50, what: 'nothing to be left' }).catch(() => undefined);
+  await waitFor(look, { intervalMs: 50, what: 'nothing to be left' }).catch(() => undefined);
   return found;
 }

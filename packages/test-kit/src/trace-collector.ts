@@ -54,7 +54,7 @@ export class TraceCollector {
         const spans = this.of(traceId);
         return names.every((name) => spans.some((span) => span.name === name)) ? spans : undefined;
       },
-      { timeoutMs: 20_000, what: `${names.join(', ')} in trace ${traceId}` },
+      { what: `${names.join(', ')} in trace ${traceId}` },
     );
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { HANGS_AFTER_MS } from './hang-limit.ts';
 
 /**
  * Milliseconds between two checks: a tenth of the time waited so far, so that long waits cost little and none lasts
@@ -15,7 +16,7 @@ export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number; what?: string } = {},
 ): Promise<Exclude<T, undefined | null | false | '' | 0>> {
-  const { timeoutMs = 10_000, intervalMs, what = 'the condition' } = options;
+  const { timeoutMs = HANGS_AFTER_MS, intervalMs, what = 'the condition' } = options;
   const begun = Date.now();
   let lastError: unknown;
   for (;;) {

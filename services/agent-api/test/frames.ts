@@ -1,3 +1,4 @@
+import { HANGS_AFTER_MS } from '@runyard/test-kit';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
@@ -52,12 +53,10 @@ export function framesOf({ methods, params, headers }: FrameParts): fc.Arbitrary
 }
 
 const NONE_REQUIRED = { requiredKeys: [] as never[] };
-/** Milliseconds after which an answer counts as missing. */
-const PATIENCE_MS = 20_000;
 
 /** Sends a frame, and checks that its answer has the form of the protocol and repeats the id of its request. */
 export async function expectAnswer(url: string, { headers, body }: Frame): Promise<void> {
-  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(PATIENCE_MS) });
+  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(HANGS_AFTER_MS) });
   const { status } = response;
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     expect(status).toBe(200);

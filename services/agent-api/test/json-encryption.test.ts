@@ -258,7 +258,6 @@ describe('with handlers for JSON in encryption.path', () => {
     await waitFor(() => another.output().includes('of ada is refused'), { what: 'the reason in the log' });
     await deployment.order({});
     await waitFor(async () => (await ask(`${another.url}/threads/${ada.threadId}`, { headers })).status === 200, {
-      timeoutMs: 15_000,
       what: 'the handlers to be asked again',
     });
   });

@@ -34,8 +34,8 @@ export class RawAnswer {
   }
 
   /** Waits until the text so far contains `part`. */
-  async until(part: string, timeoutMs = 10_000): Promise<string> {
-    await waitFor(() => this.#text.includes(part), { timeoutMs, what: `${JSON.stringify(part)} in the answer` });
+  async until(part: string): Promise<string> {
+    await waitFor(() => this.#text.includes(part), { what: `${JSON.stringify(part)} in the answer` });
     return this.#text;
   }
 

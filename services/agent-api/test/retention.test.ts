@@ -198,7 +198,7 @@ describe('a deployment whose threads have a ttl', () => {
   afterAll(() => brief?.close());
 
   const goneSoon = (threadId: string) =>
-    expect.poll(async () => (await ask(`${brief.url}/threads/${threadId}`)).status, { timeout: 10_000 }).toBe(404);
+    expect.poll(async () => (await ask(`${brief.url}/threads/${threadId}`)).status).toBe(404);
 
   it('gives it to all threads created from then on, also by runs', async () => {
     const made = await brief.client.threads.create();
@@ -238,7 +238,7 @@ describe('a deployment whose threads have a ttl', () => {
     for (const text of ['one', 'two']) {
       await brief.client.threads.updateState(thread_id, { values: human(text), asNode: 'echo' });
     }
-    await expect.poll(() => brief.client.threads.getHistory(thread_id), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => brief.client.threads.getHistory(thread_id)).toHaveLength(1);
     const { ttl } = (await ask(`${brief.url}/threads/${thread_id}?include=ttl`)).json as { ttl: object };
     expect(ttl).toEqual({ strategy: 'keep_latest', ttl_minutes: 0.02 });
     const { values } = await brief.client.threads.get(thread_id);

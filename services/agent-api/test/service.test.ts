@@ -76,9 +76,7 @@ describe('the service', () => {
     const { thread_id } = await deployment.client.threads.create({ graphId: 'echo' });
     await deployment.client.threads.updateState(thread_id, { values: { messages: [] }, asNode: 'echo' });
     for (const pid of await childrenOf(deployment.service.pid)) process.kill(pid, 'SIGKILL');
-    await waitFor(async () => (await ask(`${deployment.url}/threads/${thread_id}/state`)).status === 200, {
-      timeoutMs: 20_000,
-    });
+    await waitFor(async () => (await ask(`${deployment.url}/threads/${thread_id}/state`)).status === 200);
   });
 });
 

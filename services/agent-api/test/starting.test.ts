@@ -47,7 +47,6 @@ it('a deployment starts before its servers: it is alive at once, ready when it c
     expect((await worker.stop()).code).toBe(0);
     await Promise.all(lines.map((line) => line.heal()));
     await waitFor(async () => (await readiness(agentApi)) === 200, {
-      timeoutMs: 15_000,
       what: 'agent-api to be ready',
     });
   } finally {

@@ -76,7 +76,7 @@ describe('an event stream', () => {
     await answer.until(': heartbeat');
     await run.succeed({});
     expect(await answer.complete).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
-  }, 20_000);
+  });
 
   describe('of a run whose worker was killed before it published the end', () => {
     const failure = { error: 'ValueError', message: 'no' };
@@ -115,7 +115,7 @@ describe('an event stream', () => {
       const again = await open(`${thread}/runs/${runId}/stream`, { headers: { 'last-event-id': first } });
       expect(eventsIn(await again.complete)).toEqual(rest);
       ofThread.hangUp();
-    }, 20_000);
+    });
 
     it('sends it also to those who come later, and for a run that was rolled back', async () => {
       const { thread_id } = await deployment.client.threads.create();
@@ -142,7 +142,7 @@ describe('an event stream', () => {
       await ofThread.until(`{"status":"run_done","run_id":"${runId}"}`);
       expect(eventsIn(ofThread.text).map(([event]) => event)).toEqual(['metadata', 'gap', 'metadata']);
       ofThread.hangUp();
-    }, 20_000);
+    });
   });
 
   it.each(['run', 'thread'])('of a %s that is deleted ends without waiting for the next heartbeat', async (what) => {
@@ -167,7 +167,7 @@ describe('an event stream', () => {
     answer.readOn();
     const numbers = [...(await answer.complete).matchAll(/^data: {"n":(\d+),/gm)].map(([, n]) => Number(n));
     expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n));
-  }, 20_000);
+  });
 });
 
 describe('waiting for a run', () => {

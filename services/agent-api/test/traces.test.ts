@@ -94,7 +94,7 @@ it('a run of a cron begins a trace of its own', async () => {
   ]);
   await ask(`${deployment.url}/crons/${cronId}`, { method: 'PATCH', body: { metadata: {} } });
   const isOfCron = () => collector.spans.find((span) => span.attributes['runyard.cron.id'] === cronId);
-  await expect.poll(isOfCron, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(isOfCron).toBeDefined();
   expect(isOfCron()?.parentSpanId).toBe('');
   await collector.trace(isOfCron()!.traceId, 'send runs', 'process runs');
 });
@@ -105,7 +105,7 @@ it('a client cannot choose the trace of a run by its configuration, and an inval
   const { json } = await post('/runs', body, { traceparent: `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01` });
   const { run_id: runId } = json as { run_id: string };
   const ofRun = () => collector.spans.find((span) => span.attributes['runyard.run.id'] === runId);
-  await expect.poll(ofRun, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(ofRun).toBeDefined();
   expect(ofRun()?.traceId).not.toMatch(/^(?:f+|0+)$/);
 });
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, silentLogger } from '@runyard/service-kit';
-import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import { createTestDatabase, HANGS_AFTER_MS, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
 import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
@@ -64,7 +64,7 @@ async function start(imageUri: string, changes: Partial<RevisionSpec> = {}, by =
     secrets: {},
     ...changes,
   };
-  const options = { signal: new AbortController().signal, timeoutMs: 60_000, onUpstreams: () => undefined };
+  const options = { signal: new AbortController().signal, timeoutMs: HANGS_AFTER_MS, onUpstreams: () => undefined };
   running = await by.start(spec, options);
   return running;
 }
@@ -209,7 +209,6 @@ it('a container whose command is killed is removed, and another one replaces it'
   const [before] = revision.upstreams;
   process.kill(await commandOf('agent-api'), 'SIGKILL');
   await waitFor(() => revision.upstreams[0] !== undefined && revision.upstreams[0] !== before, {
-    timeoutMs: 20_000,
     what: 'another upstream',
   });
   const parts = (await readdir(join(folder, 'containers'))).map((name) => /(agent-api|run-worker)/.exec(name)?.[0]);

@@ -32,14 +32,12 @@ async function untilWorkersOf(id: string, revisionId: string): Promise<void> {
       async () =>
         (await client.query('SELECT active_revision FROM deployment')).rows[0]?.active_revision === revisionId,
       {
-        timeoutMs: 20_000,
         what: `runs for workers of ${revisionId}`,
       },
     ),
   );
 }
-const pidIn = (file: string) =>
-  waitFor(async () => Number(await readFile(file, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 });
+const pidIn = (file: string) => waitFor(async () => Number(await readFile(file, 'utf8').catch(() => '')) || null);
 
 describe('a revision that is interrupted', () => {
   it('while it builds ends all processes of the build, and frees the slot for the next', async () => {

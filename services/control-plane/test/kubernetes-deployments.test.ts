@@ -33,7 +33,6 @@ const pods = () =>
 /** Waits until the restarted control plane supervises the deployment. */
 async function untilAdopted(): Promise<void> {
   await waitFor(() => platform.service.output().includes('active revision restarted'), {
-    timeoutMs: 20_000,
     what: 'the deployment in new hands',
   });
 }

@@ -67,7 +67,6 @@ describe('a project that is deployed to a cluster', () => {
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
     await platform.startService();
     await waitFor(() => platform.service.output().includes('active revision restarted'), {
-      timeoutMs: 20_000,
       what: 'the deployment in new hands',
     });
     expect(imagesOf(id)).toEqual(before);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as client from '@kubernetes/client-node';
 import { silentLogger } from '@runyard/service-kit';
-import { waitFor } from '@runyard/test-kit';
+import { HANGS_AFTER_MS, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RevisionSpec, RunningRevision } from '../src/drivers/driver.ts';
 import { RevisionStartError } from '../src/drivers/driver.ts';
@@ -20,7 +20,6 @@ import { AGENT } from './support/fake-engine.ts';
 
 const SECRET = 'a value nobody may see';
 const DATABASE_URI = 'postgres://role:password@postgres.example.com/database';
-const TIMEOUT_MS = 30_000;
 
 let rules: Rule[];
 let cluster: FakeCluster;
@@ -85,14 +84,14 @@ function specOf(changes: Partial<RevisionSpec> = {}): RevisionSpec {
   };
 }
 
-async function start(spec: RevisionSpec, by = driver(), timeoutMs = TIMEOUT_MS): Promise<RunningRevision> {
+async function start(spec: RevisionSpec, by = driver(), timeoutMs = HANGS_AFTER_MS): Promise<RunningRevision> {
   const options = { signal: new AbortController().signal, timeoutMs, onUpstreams: () => undefined };
   const revision = await by.start(spec, options);
   started.push(revision);
   return revision;
 }
 
-const failing = (spec: RevisionSpec, by = driver(), timeoutMs = TIMEOUT_MS): Promise<string> =>
+const failing = (spec: RevisionSpec, by = driver(), timeoutMs = HANGS_AFTER_MS): Promise<string> =>
   start(spec, by, timeoutMs).then(
     () => 'it started',
     (error: unknown) => {
@@ -156,7 +155,6 @@ describe('the objects of a revision', () => {
       const revision = await start(spec);
       expect(revision.isScaledByCluster).toBe(true);
       await waitFor(() => revision.replicas().filter(({ role, url }) => role === 'run-worker' && url).length === 3, {
-        timeoutMs: TIMEOUT_MS,
         what: 'three workers for 25 runs',
       });
       const { metrics, minReplicas, maxReplicas } = part('horizontalpodautoscalers', spec, 'run-worker')!.spec;
@@ -227,7 +225,6 @@ describe('a revision that fails to start reports why:', () => {
     const spec = specOf({ secrets: { NEVER_HEALTHY: '1' } });
     const failed = failing(spec);
     await waitFor(() => of('pods', spec).some(({ status }) => status?.containerStatuses?.[0]?.state.running), {
-      timeoutMs: TIMEOUT_MS,
       what: 'a container that runs',
     });
     cluster.pod(part('deployments', spec, 'agent-api')!.metadata.name).kill('agent-api', 'OOMKilled');
@@ -265,10 +262,9 @@ describe('a cluster that is busy or forgets events', () => {
     cluster.api.endWatches();
     revision.scale('run-worker', 2);
     const second = () => revision.replicas().filter(({ url }) => url).length === 3;
-    await waitFor(second, { timeoutMs: TIMEOUT_MS, what: 'the second worker' });
+    await waitFor(second, { what: 'the second worker' });
     revision.scale('run-worker', 1);
     await waitFor(() => revision.replicas().length === 2, {
-      timeoutMs: TIMEOUT_MS,
       what: 'the end of the second worker',
     });
     expect(revision.replicas().map(({ name }) => name)).toEqual(['agent-api', 'run-worker-1']);
@@ -297,9 +293,9 @@ describe('a control plane that has ended', () => {
     const abort = new AbortController();
     // The driver's reports are dropped from here on, as after a kill.
     const killed = driver({ api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE) });
-    const options = { signal: abort.signal, timeoutMs: TIMEOUT_MS, onUpstreams: () => undefined };
+    const options = { signal: abort.signal, timeoutMs: HANGS_AFTER_MS, onUpstreams: () => undefined };
     killed.start(spec, options).catch(() => undefined);
-    await waitFor(() => pods(spec).length === 1, { timeoutMs: TIMEOUT_MS, what: 'the first pod' });
+    await waitFor(() => pods(spec).length === 1, { what: 'the first pod' });
     const revision = await start({ ...spec, secrets: { NO_DATABASE: '1' } });
     expect(
       revision
@@ -317,7 +313,6 @@ describe('a control plane that has ended', () => {
     const spec = specOf({ deploymentId: replaced.deploymentId, isFirst: false });
     await start(spec);
     await waitFor(() => of('secrets', replaced).length === 0 && pods(replaced).length === 0, {
-      timeoutMs: TIMEOUT_MS,
       what: 'the end of the replaced revision',
     });
     expect(pods(spec)).toHaveLength(2);

@@ -322,7 +322,6 @@ describe('a deployment', () => {
     await dataPlane.report(starting.latest_revision_id!, 'QUEUED');
     const untilUnknown = () =>
       waitFor(async () => (await statusOf(starting)).join() === 'UNKNOWN,UNKNOWN', {
-        timeoutMs: 15_000,
         what: 'an unknown status',
       });
     await untilUnknown();
@@ -360,7 +359,7 @@ describe('a deployment', () => {
     expect((await former.desired()).status).toBe(409);
     expect((await statusOf(deployment))[1]).toBe('SKIPPED');
 
-    await waitFor(async () => (await other.connect()).status === 200, { timeoutMs: 10_000, what: 'the lease' });
+    await waitFor(async () => (await other.connect()).status === 200, { what: 'the lease' });
     expect((await former.desired()).status).toBe(409);
     expect((await other.desired()).status).toBe(200);
   });

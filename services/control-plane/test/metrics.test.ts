@@ -84,11 +84,10 @@ describe('a deployment with room to grow', () => {
     const upstream = await platform.upstreamOf(id);
     await fetch(`${upstream}/pending-runs/25`);
     await waitFor(async () => (await newest(id))?.run_worker_replicas === 3, {
-      timeoutMs: 20_000,
       what: 'three workers',
     });
     await fetch(`${upstream}/pending-runs/0`);
-    await waitFor(async () => (await newest(id))?.run_worker_replicas === 1, { timeoutMs: 20_000, what: 'one worker' });
+    await waitFor(async () => (await newest(id))?.run_worker_replicas === 1, { what: 'one worker' });
     const { logs } = (await platform.call<LogPage>('POST', `/v1/projects/${id}/deploy_logs`, { body: {} })).body;
     expect(new Set(logs.map(({ source }) => source))).toEqual(
       new Set(['agent-api', 'run-worker-1', 'run-worker-2', 'run-worker-3']),

@@ -52,7 +52,6 @@ const patch = async ({ id }: Deployment, secrets: { name: string; value: string 
   (await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body: { secrets } })).body;
 const untilIs = (status: string, { id }: Deployment) =>
   waitFor(async () => (await platform.get(id)).body.status === status, {
-    timeoutMs: 15_000,
     what: `the deployment being ${status}`,
   });
 async function printed({ id }: Deployment, query: string): Promise<LogPage['logs']> {
@@ -86,13 +85,12 @@ describe('a remote data plane', () => {
         const { pid: found, own: given } = await dataPlane.startedWith(deployment);
         return found === pid ? undefined : { pid: found, own: given };
       },
-      { timeoutMs: 15_000, what: 'the new revision at the data plane' },
+      { what: 'the new revision at the data plane' },
     );
     expect(now.own).toEqual({ GREETING: 'two' });
 
     expect((await platform.call('DELETE', `/v2/deployments/${deployment.id}`)).status).toBe(204);
     await waitFor(async () => (await platform.get(deployment.id)).status === 404, {
-      timeoutMs: 15_000,
       what: 'the end of the deployment',
     });
     expect([isAlive(pid), isAlive(now.pid)]).toEqual([false, false]);
@@ -109,7 +107,7 @@ describe('a remote data plane', () => {
         const { body } = await platform.call<{ status: string; status_message: string }>('GET', path);
         return body.status === 'DEPLOY_FAILED' ? body : null;
       },
-      { timeoutMs: 20_000, what: 'a failure' },
+      { what: 'a failure' },
     );
     expect(failed.status_message).toContain('cannot load the graph');
     const [line] = await waitFor(
@@ -205,7 +203,6 @@ describe('a remote data plane', () => {
       await dataPlane.start();
       expect((await dataPlane.routeOf(deployment))!.upstreams, 'its route stays meanwhile').toEqual(upstreams);
       await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {
-        timeoutMs: 20_000,
         what: 'the deployment in new hands',
       });
       expect(pods()).toEqual(before);

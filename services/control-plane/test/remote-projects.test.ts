@@ -69,11 +69,10 @@ const run = async (id: string) => (await fetch(`${await upstreamOf(id)}/project`
 const statusOf = async (id: string, revisionId: string) =>
   (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body.status;
 const untilSilent = (id: string) =>
-  waitFor(async () => (await platform.get(id)).body.status === 'UNKNOWN', { timeoutMs: 15_000, what: 'silence' });
+  waitFor(async () => (await platform.get(id)).body.status === 'UNKNOWN', { what: 'silence' });
 const deleted = async (id: string) => {
   expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
   await waitFor(async () => (await platform.get(id)).status === 404, {
-    timeoutMs: 20_000,
     what: 'the end of the deployment',
   });
 };
@@ -85,7 +84,7 @@ describe('a project of a remote data plane', () => {
     ({ id } = await createEmpty(platform, { source_config: { listener_id: listener.id } }));
     const { body } = await deploy(platform, id);
     const revisionId = body.latest_revision_id!;
-    await platform.untilStatus(id, revisionId, 'DEPLOYED', { timeoutMs: 30_000 });
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
     expect(await run(id)).toEqual({ text: 'hello' });
     const [image, other] = imagesOf(id);
     expect(image).toMatch(new RegExp(`^agents\\.example\\.com/registry/${id}/runyard-project@sha256:[0-9a-f]{64}$`));
@@ -134,7 +133,6 @@ describe('a project of a remote data plane', () => {
     await dataPlane.service.stop({ signal: 'SIGKILL' });
     await Promise.all([untilSilent(id), dataPlane.start()]);
     await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {
-      timeoutMs: 20_000,
       what: 'the deployment in new hands',
     });
     expect(imagesOf(id)).toEqual(before);
@@ -143,9 +141,8 @@ describe('a project of a remote data plane', () => {
     await writeFile(gate, 'go on\n');
     await waitFor(async () => (await statusOf(id, revisionId)) !== 'BUILDING', { what: 'the end of the build' });
     await dataPlane.line.heal();
-    await platform.untilStatus(id, revisionId, 'DEPLOYED', { timeoutMs: 30_000 });
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
     await waitFor(async () => ((await run(id)) as { text: string }).text === 'hello again', {
-      timeoutMs: 20_000,
       what: 'the new revision in the route',
     });
   });

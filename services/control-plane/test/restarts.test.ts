@@ -27,7 +27,7 @@ const untilServedByAnother = (id: string, pid: number) =>
       const now = await pidsOf(id).catch(() => pid);
       return now === pid ? null : now;
     },
-    { timeoutMs: 20_000, what: 'another process that serves' },
+    { what: 'another process that serves' },
   );
 
 describe('control-plane', () => {
@@ -85,7 +85,7 @@ describe('control-plane', () => {
     await deleting;
 
     await platform.startService();
-    await waitFor(async () => (await platform.get(id)).status === 404, { timeoutMs: 20_000 });
+    await waitFor(async () => (await platform.get(id)).status === 404);
   });
 
   it('does not touch the deployments of another one, and takes them over when that one has died', async () => {
@@ -116,7 +116,7 @@ it('a control-plane that is killed is succeeded at once on its machine, however 
     await patient.service.stop({ signal: 'SIGKILL' });
     await untilGone(pid);
     await patient.startService();
-    await waitFor(() => patient.service.output().includes('active revision restarted'), { timeoutMs: 20_000 });
+    await waitFor(() => patient.service.output().includes('active revision restarted'));
     expect((await patient.get(id)).body).toMatchObject({ status: 'READY', active_revision_id });
   } finally {
     await patient.close();

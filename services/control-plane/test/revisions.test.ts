@@ -152,7 +152,7 @@ describe('secrets that are stored elsewhere', () => {
     const { body } = await platform.create({ secret_references: [ofWorkspace] });
     await waitFor(() => platform.service.output().includes('The secrets of the workspace cannot be read'));
     platform.callers.isUnwell = false;
-    await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED', { timeoutMs: 40_000 });
+    await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
     const answer = await fetch(`${await platform.upstreamOf(body.id)}/started-with`);
     const { secrets } = (await answer.json()) as { secrets: { PROJECT_ENV: string } };
     expect(JSON.parse(secrets.PROJECT_ENV)).toMatchObject({ MODEL_KEY: 'canary-of-a-workspace' });

@@ -90,7 +90,6 @@ it('a revision that is healthy after another process deleted its deployment gets
   const routed = async () => (await held.query('SELECT 1 FROM routed')).rowCount ?? 0;
   await waitFor(() => processesOf(latest_revision_id!).length > 0, { what: 'its processes' });
   await waitFor(async () => processesOf(latest_revision_id!).length === 0 || (await routed()) > 0, {
-    timeoutMs: 20_000,
     what: 'its end',
   });
   expect(await routed()).toBe(0);

@@ -35,8 +35,7 @@ function gate(name: string) {
   return {
     command: `echo $$ > ${path}.at && while [ ! -e ${path}.open ]; do sleep 0.05; done`,
     /** Resolves with the id of the process that waits. */
-    reached: () =>
-      waitFor(async () => Number(await readFile(`${path}.at`, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 }),
+    reached: () => waitFor(async () => Number(await readFile(`${path}.at`, 'utf8').catch(() => '')) || null),
     open: () => writeFile(`${path}.open`, ''),
   };
 }
@@ -84,7 +83,7 @@ describe('an uploaded source', () => {
     await waitFor(async () => (await platform.routeOf(id))?.active_revision_id === body.latest_revision_id);
     expect(await projectOf(id)).toBe(first);
     await deployed(id, { build_command: 'touch built' });
-    await waitFor(() => !existsSync(first), { timeoutMs: 15_000, what: 'the end of the first build' });
+    await waitFor(() => !existsSync(first), { what: 'the end of the first build' });
     expect(existsSync(join(await projectOf(id), 'built'))).toBe(true);
   });
 
@@ -95,7 +94,7 @@ describe('an uploaded source', () => {
     await platform.service.stop();
     await rm(join(platform.folder, 'artifacts'), { recursive: true });
     await platform.startService();
-    await waitFor(async () => (await projectOf(id).catch(() => project)) !== project, { timeoutMs: 25_000 });
+    await waitFor(async () => (await projectOf(id).catch(() => project)) !== project);
   });
 
   it('leaves no file when its deployment is deleted', async () => {
@@ -124,9 +123,6 @@ it('graphs are loaded with referenced secrets too, which the log does not show',
   expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
 });
 
-/** Package managers and packages are downloaded from a registry, which takes long. */
-const FETCHED_WITHIN_MS = 60_000;
-
 it.each(lockedProjects())(
   'locked packages are installed by $manager, which this machine need not have',
   async ({ files, configPath, fetched, installed }) => {
@@ -134,13 +130,12 @@ it.each(lockedProjects())(
     const build_command = `${LINK_PACKAGES} && node -p "'ms ' + require('ms/package.json').version"`;
     const order = { files, install_command: null, build_command, ...(configPath !== undefined && { configPath }) };
     const { body } = await deploy(platform, id, order);
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED', { timeoutMs: FETCHED_WITHIN_MS });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     const path = `/v1/projects/${id}/revisions/${body.latest_revision_id}/build_logs`;
     const { logs } = (await platform.call<LogPage>('POST', path, { body: { limit: 200 } })).body;
     const said = logs.map(({ message }) => message);
     expect(said).toEqual(expect.arrayContaining([fetched, installed, `ms ${LOCKED_RELEASE}`]));
   },
-  FETCHED_WITHIN_MS + 10_000,
 );
 
 describe('a build that fails', () => {

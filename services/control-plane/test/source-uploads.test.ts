@@ -146,7 +146,7 @@ it('expired archives without a revision are removed, and those with one stay', a
   );
   await platform.service.stop();
   await platform.startService();
-  await expect.poll(() => existsSync(objectAt(unused)), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => existsSync(objectAt(unused))).toBe(false);
   expect(existsSync(objectAt(used))).toBe(true);
 });
 

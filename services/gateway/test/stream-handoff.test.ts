@@ -111,14 +111,14 @@ describe('a deployment whose processes stop and start', () => {
     expect(await (await fetch(`${base}/x`, { headers })).text()).toBe('leaving');
   });
 
-  it('has no idle connection for longer than a stopping process takes requests', async () => {
+  it('has its idle connections closed by the gateway: a stopping process would close them under a request', async () => {
     answers = [well, well];
+    // The processes themselves keep idle connections for ever.
+    for (const { server } of upstreams) server.keepAliveTimeout = 0;
     const [socket] = (await Promise.all([once(upstreams[0]!.server, 'connection'), post(), post()]))[0] as [
       NodeJS.EventEmitter,
     ];
-    const since = performance.now();
     await once(socket, 'close');
-    expect(performance.now() - since).toBeLessThan(4_000);
   });
 
   it('has the rest of an answer sent by the other process, as often as it is handed off', async () => {

@@ -19,9 +19,6 @@ const SETTINGS = '/api/v1/orgs/current/sso-settings';
 const PASSWORD = 'seven grey herons asleep';
 const SAML_ENTITY = 'https://idp.example.com/metadata';
 
-/** The slowest machine restarts the service some ten times in a test. */
-const TEST_MS = 120_000;
-
 let killed: KilledService;
 let platform: TestOrgAccess;
 let people: TestPeople;
@@ -74,9 +71,7 @@ async function signUp(email: string, path: string): Promise<PageClient> {
   return browser;
 }
 
-describe('org-access that is killed at any step has done nothing by halves, and does it when asked again', {
-  timeout: TEST_MS,
-}, () => {
+describe('org-access that is killed at any step has done nothing by halves, and does it when asked again', () => {
   it('when a person comes by OpenID Connect', () =>
     killed.killAtEachStep(
       async () => {

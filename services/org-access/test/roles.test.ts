@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type PermissionMeaning, type Role, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestMembers } from './support/members.ts';
 import { type Answer, TestOrgAccess } from './support/platform.ts';
@@ -35,11 +36,12 @@ async function whileDeleted<Body>(roleId: string, request: () => Promise<Answer<
   const answer = await database.transact(async (transaction) => {
     await transaction.$queryRaw`SELECT 1 FROM role WHERE id = ${roleId}::uuid FOR UPDATE`;
     const sent = request();
-    await vi.waitFor(async () => {
+    const isWaiting = async () => {
       const waiting = await database.prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect(waiting).toHaveLength(1);
-    }, 10_000);
+      return waiting.length === 1;
+    };
+    await waitFor(isWaiting, { what: 'the request to wait for the role' });
     await transaction.role.delete({ where: { id: roleId } });
     return { sent };
   });

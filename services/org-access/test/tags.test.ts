@@ -195,7 +195,7 @@ describe('tags', () => {
     await bus.publish('deployments', [
       { key: resourceId, event: makeEvent(DeploymentDeleted, { source: '/test', subject: resourceId, data }) },
     ]);
-    await expect.poll(() => tagsOf(resourceId), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => tagsOf(resourceId)).toEqual([]);
     await bus.close();
   });
 

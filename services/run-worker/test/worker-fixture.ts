@@ -18,6 +18,7 @@ import { createContext, readConfig } from '@runyard/service-kit';
 import {
   createTestDatabase,
   FaultLine,
+  HANGS_AFTER_MS,
   startServiceProcess,
   type TestServiceProcess,
   testRedis,
@@ -171,11 +172,11 @@ export async function openDeployment({
           const outcome = await engine.readOutcome(found);
           return { ...found, result: outcome?.values ?? null };
         },
-        { timeoutMs: 20_000, what: 'the end of the run' },
+        { what: 'the end of the run' },
       ),
     async events({ threadId, runId }) {
       const entries: StreamEntry[] = [];
-      for await (const entry of streams.read(threadId, { runId, signal: AbortSignal.timeout(20_000) })) {
+      for await (const entry of streams.read(threadId, { runId, signal: AbortSignal.timeout(HANGS_AFTER_MS) })) {
         entries.push(entry);
         if (entry.kind === 'run.end') return entries;
       }

@@ -95,7 +95,7 @@ export async function firstRunOf(context: ParityContext, cron: Cron): Promise<Fi
       const runs = await runsOf(context, cron);
       return runs.length > 0 ? runs : undefined;
     },
-    { what: 'the first run of the cron', timeoutMs: 30_000 },
+    { what: 'the first run of the cron' },
   );
   const { threadId, run } = first!;
   const { direct } = context;
@@ -125,7 +125,6 @@ export async function waitUntilOthersFired(context: ParityContext): Promise<void
   });
   await waitFor(async () => (await runsOf(context, reference)).length >= 2, {
     what: 'two runs of another cron',
-    timeoutMs: 30_000,
   });
   await context.direct.call('deleteCron', { params: { cron_id: reference.cron_id } });
 }

@@ -18,7 +18,7 @@ import {
   UPLOAD_RANGE_HEADER,
   validatorOf,
 } from '@runyard/contracts';
-import { vi } from 'vitest';
+import { expect } from 'vitest';
 
 export const API_KEY = 'lsv2_sk_test';
 
@@ -89,7 +89,7 @@ export class FakeControlPlaneApi {
   /** Resolves when this many requests to such a path were made. */
   async asks(count: number, path: RegExp): Promise<void> {
     const made = () => this.asked.filter((asked) => path.test(asked.path)).length;
-    await vi.waitUntil(() => made() >= count, { timeout: 10_000, interval: 5 });
+    await expect.poll(() => made() >= count, { interval: 5 }).toBe(true);
   }
 
   addDeployment(name: string, change: Partial<Deployment> = {}): Deployment {

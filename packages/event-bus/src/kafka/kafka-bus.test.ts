@@ -202,21 +202,16 @@ describe.runIf(isKafkaAvailable())('event bus on Kafka', () => {
     await waitFor(() => got.length === 1);
     await dropTopics();
     const sent = issued();
-    await waitFor(
-      () =>
-        bus.publish('organizations', [sent]).then(
-          () => true,
-          () => false,
-        ),
-      { timeoutMs: 15_000 },
+    await waitFor(() =>
+      bus.publish('organizations', [sent]).then(
+        () => true,
+        () => false,
+      ),
     );
     // The new topic begins below the group's position: the group misses events, and then asks their owners.
-    await waitFor(
-      async () => {
-        await bus.publish('organizations', [issued()]).catch(() => undefined);
-        return got.length > 1;
-      },
-      { timeoutMs: 20_000 },
-    );
+    await waitFor(async () => {
+      await bus.publish('organizations', [issued()]).catch(() => undefined);
+      return got.length > 1;
+    });
   });
 });

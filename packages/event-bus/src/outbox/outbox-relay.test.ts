@@ -105,7 +105,7 @@ describe('OutboxRelay', () => {
     await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
     await insertIntoOutbox(pool, [row()]);
     relay.wake();
-    await waitFor(() => bus.published.length === 1, { timeoutMs: 2_000 });
+    await waitFor(() => bus.published.length === 1);
   });
 
   it('finds rows of another process without a wake', async () => {
@@ -137,7 +137,7 @@ describe('OutboxRelay', () => {
       await publish(topic, events);
     };
     start({ batchSize: 50 });
-    await waitFor(async () => (await left()) === 0, { timeoutMs: 20_000 });
+    await waitFor(async () => (await left()) === 0);
     for (const key of ['k0', 'k1', 'k2', 'k3']) {
       const wanted = rows.filter((one) => one.key === key).map(({ event }) => event.id);
       expect(bus.published.filter((one) => one.key === key).map(({ event }) => event.id)).toEqual(wanted);

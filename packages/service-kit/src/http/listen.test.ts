@@ -9,7 +9,7 @@ import { abortResponse } from './error-answer.ts';
 import { listen, openEarlyListener } from './listen.ts';
 
 const HERE = { host: '127.0.0.1', port: 0 };
-const LONG_S = 20;
+const LONG_S = 3_600;
 
 let context: ServiceContext & { lifecycle: ServiceLifecycle };
 let agent: Agent;
@@ -53,7 +53,6 @@ describe('a server that stops', () => {
     const other = new Agent({ keepAlive: true });
     await new Promise((resolve) => request(`${url}/ok`, { agent: other }, (answer) => resolve(answer.resume())).end());
     expect((await get(`${url}/ok?check_db=1`)).headers.connection).toBe('keep-alive');
-    const startedAt = performance.now();
     const stopped = context.lifecycle.stop('test');
 
     const onOldConnection = await get(`${url}/ok?check_db=1`);
@@ -65,7 +64,6 @@ describe('a server that stops', () => {
     other.destroy();
     await stopped;
     expect(isClosed).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan((LONG_S / 4) * 1000);
     await expect(get(`${url}/ok`)).rejects.toThrow('ECONNREFUSED');
   });
 

@@ -36,7 +36,7 @@ it('waiting ends for a client that left, and fails at once when a result cannot 
   const left = new AbortController();
   const read = vi.fn(away);
   const waiting = awaitResult(sourcesWith(read), { threadId: 't', runId: 'r' }, left.signal);
-  await vi.waitFor(() => expect(read).toHaveBeenCalled());
+  await expect.poll(() => read).toHaveBeenCalled();
   left.abort();
   expect(await waiting).toBeUndefined();
   const broken = sourcesWith(() => Promise.reject(new Error('broken')));

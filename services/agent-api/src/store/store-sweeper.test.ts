@@ -19,7 +19,7 @@ function sweeperOf({ isMine = true, left = [] as number[] }) {
 it('the store sweeper sweeps at its start, batch after batch until one is not full', async () => {
   const { sweeper, limits, lease } = sweeperOf({ left: [1000, 1000, 3] });
   sweeper.start();
-  await vi.waitFor(() => expect(limits).toEqual([1000, 1000, 1000]));
+  await expect.poll(() => limits).toEqual([1000, 1000, 1000]);
   await sweeper.stop();
   expect(limits).toHaveLength(3);
   expect(lease.release).toHaveBeenCalled();
@@ -28,7 +28,7 @@ it('the store sweeper sweeps at its start, batch after batch until one is not fu
 it('the store sweeper deletes nothing while another process has the lease', async () => {
   const { sweeper, limits, lease } = sweeperOf({ isMine: false });
   sweeper.start();
-  await vi.waitFor(() => expect(lease.isMine).toHaveBeenCalled());
+  await expect.poll(() => lease.isMine).toHaveBeenCalled();
   await sweeper.stop();
   expect(limits).toEqual([]);
 });
@@ -37,6 +37,6 @@ it('the store sweeper continues after a sweep that failed', async () => {
   const { sweeper, lease } = sweeperOf({});
   lease.isMine.mockRejectedValueOnce(new Error('away'));
   sweeper.start();
-  await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled());
+  await expect.poll(() => logger.warn).toHaveBeenCalled();
   await expect(sweeper.stop()).resolves.toBeUndefined();
 });

@@ -59,7 +59,7 @@ async function messages(): Promise<string[]> {
   return (await readLogs(segments, { order: 'asc', limit: 10_000 })).entries.map(({ message }) => message);
 }
 const untilThere = (count: number) =>
-  waitFor(async () => (await messages()).length >= count, { timeoutMs: 10_000, what: `${count} lines` });
+  waitFor(async () => (await messages()).length >= count, { what: `${count} lines` });
 
 describe('the log of a revision at a remote data plane', () => {
   it('is forwarded as it is printed, without the values of secrets', async () => {

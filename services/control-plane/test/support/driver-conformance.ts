@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@runyard/service-kit';
-import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import { createTestDatabase, HANGS_AFTER_MS, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
 import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
@@ -24,7 +24,7 @@ export interface DriverTestOptions extends SupervisionOptions {
   platform: PlatformSettings;
 }
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = HANGS_AFTER_MS;
 const SECRET = 'a value nobody may see';
 
 /**
@@ -136,7 +136,7 @@ export function itConforms(name: string, make: (options: DriverTestOptions) => P
       const [before] = revision.upstreams;
       await fetch(`${before}/crash`).catch(() => undefined);
       // The address may be the same; the outage is reported in any case.
-      await waitFor(() => told.length === 3, { timeoutMs: TIMEOUT_MS, what: 'an upstream again' });
+      await waitFor(() => told.length === 3, { what: 'an upstream again' });
       expect(told).toEqual([[before], [], revision.upstreams]);
       expect((await fetch(`${revision.upstreams[0]}/ok`)).status).toBe(200);
     });
@@ -149,14 +149,13 @@ export function itConforms(name: string, make: (options: DriverTestOptions) => P
       revision.scale('agent-api', 2);
       revision.scale('run-worker', 2);
       await waitFor(() => revision.replicas().filter(({ url }) => url !== null).length === 4, {
-        timeoutMs: TIMEOUT_MS,
         what: 'four replicas that answer',
       });
       const leaving = revision.upstreams.find((url) => url !== first);
       revision.scale('agent-api', 1);
       expect([revision.upstreams, told.at(-1), revision.countOf('agent-api')]).toEqual([[first], [first], 1]);
       expect((await fetch(`${leaving}/ok`)).status, 'who has not heard of it is answered still').toBe(200);
-      await waitFor(() => revision.replicas().length === 3, { timeoutMs: TIMEOUT_MS, what: 'the end of a server' });
+      await waitFor(() => revision.replicas().length === 3, { what: 'the end of a server' });
       expect(revision.replicas().map(({ name }) => name)).toEqual(['agent-api-1', 'run-worker-1', 'run-worker-2']);
       await revision.drain();
       expect(await commandLines(spec.revisionId)).toEqual([]);

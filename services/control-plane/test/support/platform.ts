@@ -139,19 +139,14 @@ export class TestPlatform {
     return this.call('GET', `/v2/deployments/${id}`);
   }
 
-  async untilStatus(
-    id: string,
-    revisionId: string,
-    status: string,
-    { timeoutMs = 20_000 }: { timeoutMs?: number } = {},
-  ): Promise<Revision> {
+  async untilStatus(id: string, revisionId: string, status: string): Promise<Revision> {
     let last: Revision | undefined;
     await waitFor(
       async () => {
         last = (await this.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body;
         return last.status === status || last.status.includes('FAILED') ? last : null;
       },
-      { timeoutMs, what: `revision ${revisionId} being ${status}` },
+      { what: `revision ${revisionId} being ${status}` },
     ).catch(() => undefined);
     if (last?.status === status) return last;
     throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.service.output().slice(-4000)}`);

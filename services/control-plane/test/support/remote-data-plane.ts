@@ -123,7 +123,6 @@ export class TestDataPlane {
   /** Returns the start environment of a process that serves the deployment here. */
   async startedWith(deployment: Pick<Deployment, 'id'>): Promise<{ pid: number; own: Record<string, string> }> {
     const upstream = await waitFor(async () => (await this.routeOf(deployment))?.upstreams[0], {
-      timeoutMs: 20_000,
       what: 'an upstream at the data plane',
     });
     const answer = await fetch(`${upstream}/started-with`);

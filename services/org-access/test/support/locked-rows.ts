@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { waitFor } from '@runyard/test-kit';
 import type { Prisma } from '../../src/generated/client.ts';
 import type { TestPeople } from './people.ts';
 
@@ -16,12 +16,14 @@ export async function whileLocked<Result extends object>(
   { table, column = 'id', value }: { table: string; column?: string; value: string },
   work: (rows: LockedRows) => Promise<Result>,
 ): Promise<Result> {
-  const waiting = (statements: number) =>
-    vi.waitFor(async () => {
+  const waiting = async (statements: number) => {
+    const isReached = async () => {
       const found = await database.prisma.$queryRaw<unknown[]>`
         SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      expect(found.length).toBeGreaterThanOrEqual(statements);
-    }, 10_000);
+      return found.length >= statements;
+    };
+    await waitFor(isReached, { what: `${statements} statements that wait for a lock` });
+  };
   return database.transact(async (transaction) => {
     await transaction.$queryRawUnsafe(`SELECT 1 FROM ${table} WHERE ${column} = $1::uuid FOR UPDATE`, value);
     return work({ transaction, waiting });

@@ -56,10 +56,10 @@ it('a run that is not decrypted yet has its slot and the lease, and is executed 
   executions.hold(delayed);
   expect([executions.size, executions.has(run.runId), executions.fences()]).toEqual([1, true, [run.fence]]);
   delayed.decrypt(run);
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   expect([executions.size, executions.fences()]).toEqual([1, [run.fence]]);
   executions.loseAll();
-  await vi.waitFor(() => expect(executions.size).toBe(0));
+  await expect.poll(() => executions.size).toBe(0);
 });
 
 it('a run that is not decrypted, or is lost before, frees its slot and is not executed', async () => {
@@ -69,7 +69,7 @@ it('a run that is not decrypted, or is lost before, frees its slot and is not ex
   const [refused, lost, dropped] = [delayedRun(), delayedRun(), delayedRun()];
   for (const delayed of [refused, lost, dropped]) executions.hold(delayed);
   refused.decrypt();
-  await vi.waitFor(() => expect(executions.size).toBe(2));
+  await expect.poll(() => executions.size).toBe(2);
   executions.lose({ ...lost.fence, epoch: lost.fence.epoch + 1n });
   expect(executions.size).toBe(2);
   executions.lose(lost.fence);
@@ -86,12 +86,12 @@ it('a late loss of an attempt does not harm the next one, which this worker has 
   const first = claimedRun();
   const second = { ...first, attempt: 2, fence: { ...first.fence, epoch: first.fence.epoch + 1n } };
   executions.start(second);
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   executions.lose(first.fence);
   expect(fake.runs[0]!.aborts).toEqual([]);
   executions.lose(second.fence);
   expect(fake.runs[0]!.aborts).toEqual(['the run was taken over']);
-  await vi.waitFor(() => expect(executions.size).toBe(0));
+  await expect.poll(() => executions.size).toBe(0);
 });
 
 it('a run that begins while an earlier claim of it waits is not given up for that one', async () => {
@@ -102,7 +102,7 @@ it('a run that begins while an earlier claim of it waits is not given up for tha
   executions.hold(earlier);
   executions.start(run);
   earlier.decrypt(run);
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   expect(executions.size).toBe(1);
   await earlier.run;
   expect(fake.runs).toHaveLength(1);

@@ -66,32 +66,32 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
 
 it('a run frees its slot once the end is durable, and publishes the end on the stream after that', async () => {
   const { execution, fake, streams, slot, engine } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledOnce();
   expect(slot.release).toHaveBeenCalledOnce();
-  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'values', 'run.end']));
+  await expect.poll(() => streams.kinds()).toEqual(['metadata', 'values', 'run.end']);
   expect(streams.appended.at(-1)!.options).toEqual({ resumable: false, endsRun: true });
 });
 
 it('a message that was too large is counted, reported in its place, and the stream continues', async () => {
   const metrics = workerMetrics();
   const { execution, fake, streams } = execute({ metrics });
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   const gap = { mode: 'stream.gap', event: 'gap', data: '{"reason":"too_large"}' };
   void fake.runs[0]!.handlers.onEvents([gap, { mode: 'values', event: 'values', data: '{}' }]);
   fake.runs[0]!.settle(DONE);
   await execution.done;
-  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'stream.gap', 'values', 'run.end']));
+  await expect.poll(() => streams.kinds()).toEqual(['metadata', 'stream.gap', 'values', 'run.end']);
   expect((await metrics.lostEvents.get()).values[0]?.value).toBe(1);
 });
 
 it('a graph that took more steps than it may is counted', async () => {
   const metrics = workerMetrics();
   const { execution, fake } = execute({ metrics });
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   const error = { error: 'GraphRecursionError', message: 'Recursion limit of 25 reached' };
   fake.runs[0]!.settle({ kind: 'failed', error, values: null, checkpointId: null });
   await execution.done;
@@ -101,23 +101,23 @@ it('a graph that took more steps than it may is counted', async () => {
 it('an end that took effect without an answer is published, and one that did not is not', async () => {
   for (const attempt of [1, 2]) {
     const { execution, fake, streams, engine } = execute();
-    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    await expect.poll(() => fake.runs).toHaveLength(1);
     engine.finishRun
       .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'))
       .mockRejectedValueOnce(new FencedError('t', 1n));
     engine.findRuns.mockResolvedValueOnce([{ status: 'success', error: null, attempt } as RunRecord]);
     fake.runs[0]!.settle(DONE);
-    await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledOnce());
+    await expect.poll(() => engine.finishRun).toHaveBeenCalledOnce();
     await vi.advanceTimersByTimeAsync(500);
     expect(await execution.done).toEqual({ hasNextRun: attempt === 1 });
-    if (attempt === 1) await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'run.end']));
+    if (attempt === 1) await expect.poll(() => streams.kinds()).toEqual(['metadata', 'run.end']);
     else expect(streams.kinds()).not.toContain('run.end');
   }
 });
 
 it('a disobeyed abort ends the run without its graph, and later reports the host as unresponsive', async () => {
   const { execution, fake, slot, engine } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.handlers.onBegun?.();
   execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
   expect(fake.runs[0]!.aborts).toEqual(['asked']);
@@ -132,7 +132,7 @@ it('a disobeyed abort ends the run without its graph, and later reports the host
 
 it('a run that is cancelled before its host began it ends at once, however long that host is busy', async () => {
   const { execution, fake, engine } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   execution.cancel({ runId: execution.run.runId, action: 'rollback', reason: 'asked' });
   await execution.done;
   expect(fake.runs[0]!.aborts).toEqual(['asked']);
@@ -141,7 +141,7 @@ it('a run that is cancelled before its host began it ends at once, however long 
 
 it('a run that its host did not begin, because of others, is given back and not charged', async () => {
   const { execution, fake, slot, engine } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   const [[onUnresponsive]] = slot.onUnresponsive.mock.calls as [[() => void]];
   onUnresponsive();
   await execution.done;
@@ -170,9 +170,9 @@ it('a run that finds no host is handed back and not charged', async () => {
 it('the end of a run waits for the database and is written once it is back', async () => {
   const { execution, fake, engine } = execute();
   engine.finishRun.mockRejectedValueOnce(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle(DONE);
-  await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledTimes(1));
+  await expect.poll(() => engine.finishRun).toHaveBeenCalledTimes(1);
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledTimes(2);
 });
@@ -187,7 +187,7 @@ it.each([
     if (finish.values === null) return accepted(finish);
     throw Object.assign(new Error(message), { code });
   });
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle({ ...DONE, values: Buffer.alloc(33 * 1024 * 1024) });
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledTimes(4);
@@ -197,14 +197,14 @@ it.each([
     checkpointId: null,
     error: { error: 'StateTooLargeError', message: 'The final values, 33 MiB, could not be stored in time.' },
   });
-  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'error', 'run.end']));
+  await expect.poll(() => streams.kinds()).toEqual(['metadata', 'error', 'run.end']);
 });
 
 it('an end that the database cannot complete is charged to its run, and holds up no slot for ever', async () => {
   const { execution, fake, engine } = execute();
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   engine.finishRun.mockRejectedValue(tooSlow);
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledTimes(3);
@@ -252,7 +252,7 @@ it('a run that can neither end nor be given back frees its slot all the same', a
   const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   engine.finishRun.mockRejectedValue(tooSlow);
   engine.releaseRun.mockRejectedValue(tooSlow);
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: false });
   expect(engine.releaseRun).toHaveBeenCalledTimes(3);
@@ -265,7 +265,7 @@ it.each(['55P03', '40P01'])(
     for (let time = 0; time < 5; time += 1) {
       engine.finishRun.mockRejectedValueOnce(Object.assign(new Error('not now'), { code }));
     }
-    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    await expect.poll(() => fake.runs).toHaveLength(1);
     fake.runs[0]!.settle(DONE);
     expect(await execution.done).toEqual({ hasNextRun: true });
     expect(engine.finishRun.mock.lastCall?.[0]).toMatchObject({ status: 'success' });
@@ -277,7 +277,7 @@ it('the end of a run whose rollback takes longer is not published by its worker'
   const { execution, fake, streams, engine } = execute();
   const end = { status: 'interrupted' as const, error: null, hasNextRun: false, cancelledForMs: 5 };
   engine.finishRun.mockResolvedValueOnce({ ...end, isRolledBack: true, isRollingBack: true });
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: false });
   expect(streams.kinds()).not.toContain('run.end');
@@ -301,7 +301,7 @@ it('large final values are kept however long the database cannot be reached', as
     reach();
     return [];
   });
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   const values = Buffer.alloc(33 * 1024 * 1024);
   fake.runs[0]!.settle({ ...DONE, values });
   expect(await execution.done).toEqual({ hasNextRun: true });
@@ -311,7 +311,7 @@ it('large final values are kept however long the database cannot be reached', as
 
 it('a run that was taken over writes and publishes nothing', async () => {
   const { execution, fake, streams, engine } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   execution.lose();
   await execution.done;
   expect(fake.runs[0]!.aborts).toHaveLength(1);
@@ -324,7 +324,7 @@ it.each(['lost', 'fenced'] as const)(
   'the host of a run that runs on after it was taken over is replaced (%s)',
   async (how) => {
     const { execution, fake, slot } = execute();
-    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    await expect.poll(() => fake.runs).toHaveLength(1);
     if (how === 'lost') execution.lose();
     else fake.runs[0]!.settle({ kind: 'fenced' });
     await execution.done;
@@ -337,7 +337,7 @@ it.each(['lost', 'fenced'] as const)(
 
 it('the host of a run that obeys when it was taken over stays', async () => {
   const { execution, fake, slot } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle({ kind: 'fenced' });
   await execution.done;
   fake.runs[0]!.stop();
@@ -348,7 +348,7 @@ it('the host of a run that obeys when it was taken over stays', async () => {
 it('a finish that is refused by the fence publishes no end', async () => {
   const { execution, fake, streams, engine } = execute();
   engine.finishRun.mockRejectedValueOnce(new FencedError('t', 1n));
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   fake.runs[0]!.settle(DONE);
   expect(await execution.done).toEqual({ hasNextRun: false });
   expect(streams.kinds()).not.toContain('run.end');
@@ -356,7 +356,7 @@ it('a finish that is refused by the fence publishes no end', async () => {
 
 it('a stream that knows a newer owner stops the run', async () => {
   const { execution, fake, streams, run } = execute();
-  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  await expect.poll(() => fake.runs).toHaveLength(1);
   streams.before = () => Promise.reject(new StaleEpochError(run.threadId, run.fence.epoch));
   void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
   await execution.done;

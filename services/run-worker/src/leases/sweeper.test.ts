@@ -66,10 +66,8 @@ it('runs of lost workers are taken back by every worker, also while the lease ow
 it('a sweep that left out locked threads is repeated before its next turn', async () => {
   const takeBackLostRuns = vi.fn(async () => NOTHING).mockResolvedValueOnce({ ...NOTHING, hasLockedThreads: true });
   const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
-  const sweeper = sweeperOf({ engine: { sweep: async () => NOTHING, takeBackLostRuns }, lease, everyMs: 3_000 });
-  const startedAt = performance.now();
+  const sweeper = sweeperOf({ engine: { sweep: async () => NOTHING, takeBackLostRuns }, lease, everyMs: 3_600_000 });
   sweeper.start();
   await waitFor(() => takeBackLostRuns.mock.calls.length === 2);
-  expect(performance.now() - startedAt).toBeLessThan(2_900);
   await sweeper.stop();
 });

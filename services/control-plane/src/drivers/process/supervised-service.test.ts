@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, silentLogger } from '@runyard/service-kit';
-import { waitFor } from '@runyard/test-kit';
+import { HANGS_AFTER_MS, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Child } from './child.ts';
 import { SupervisedService } from './supervised-service.ts';
@@ -55,7 +55,7 @@ const isAlive = (child: Child) => child.exit === undefined;
 
 describe('a supervised service', () => {
   it('starts, reports its URL, and ends when it is stopped', async () => {
-    await keep('well').start(AbortSignal.timeout(10_000));
+    await keep('well').start(AbortSignal.timeout(HANGS_AFTER_MS));
     expect(urls).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
     await service.stop(5_000);
     expect(launches.map(isAlive)).toEqual([false]);
@@ -63,12 +63,12 @@ describe('a supervised service', () => {
   });
 
   it('that ends during its start reports how', async () => {
-    await expect(keep('ends').start(AbortSignal.timeout(10_000))).rejects.toThrow('agent ended with code 4');
+    await expect(keep('ends').start(AbortSignal.timeout(HANGS_AFTER_MS))).rejects.toThrow('agent ended with code 4');
     expect(launches).toHaveLength(1);
   });
 
   it('that is stopped during its start leaves no process', async () => {
-    const starting = keep('ends').start(AbortSignal.timeout(10_000));
+    const starting = keep('ends').start(AbortSignal.timeout(HANGS_AFTER_MS));
     starting.catch(() => undefined);
     await service.stop(0);
     await expect(starting).rejects.toThrow();
@@ -76,7 +76,7 @@ describe('a supervised service', () => {
   });
 
   it('is restarted after a crash, on another port', async () => {
-    await keep('well').start(AbortSignal.timeout(10_000));
+    await keep('well').start(AbortSignal.timeout(HANGS_AFTER_MS));
     launches[0]!.kill();
     await waitFor(() => urls.length === 3);
     expect(urls[1]).toBeNull();
@@ -85,14 +85,14 @@ describe('a supervised service', () => {
   });
 
   it('that is unresponsive is ended and restarted', async () => {
-    await keep('well').start(AbortSignal.timeout(10_000));
+    await keep('well').start(AbortSignal.timeout(HANGS_AFTER_MS));
     void fetch(`${urls[0]}/hang`).catch(() => undefined);
-    await waitFor(() => urls.length === 3, { timeoutMs: 20_000 });
+    await waitFor(() => urls.length === 3);
     expect(isAlive(launches[0]!)).toBe(false);
   });
 
   it('that ignores SIGTERM is ended by force', async () => {
-    await keep('deaf').start(AbortSignal.timeout(10_000));
+    await keep('deaf').start(AbortSignal.timeout(HANGS_AFTER_MS));
     await service.stop(50);
     expect(launches[0]!.exit).toMatchObject({ signal: 'SIGKILL' });
   });
