@@ -71,8 +71,8 @@ export const configSchema = Type.Object({
   }),
   BUILD_USER: Type.Optional(
     Type.String({
-      pattern: '^\\d{1,10}:\\d{1,10}$',
-      description: 'Whom install and build commands run as where this service is root, as `20000:20000`.',
+      description:
+        'Was the one user of all builds. Without PROJECT_USERS, which replaced it, the service does not start.',
     }),
   ),
   CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),

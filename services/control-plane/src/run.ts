@@ -15,7 +15,7 @@ import {
   toEventBusConfig,
   withMiddleware,
 } from '@runyard/service-kit';
-import { openBuildUser } from './builds/build-user.ts';
+import { openBuildUsers } from './builds/build-users.ts';
 import { Builds } from './builds/builds.ts';
 import type { Config } from './config.ts';
 import { openDataPlane } from './data-plane/open-data-plane.ts';
@@ -160,7 +160,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     semaphore: new Semaphore(config.CONCURRENT_BUILDS),
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
-    user: await openBuildUser(config.BUILD_USER, config.DATA_DIR),
+    users: await openBuildUsers(config, config.DATA_DIR),
   };
   const isCluster = config.KUBERNETES_NAMESPACE !== undefined;
   const builds = new Builds({ ...buildOptions, images: isCluster ? projectImages : undefined });

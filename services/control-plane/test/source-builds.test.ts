@@ -101,7 +101,7 @@ describe('an uploaded source', () => {
     const { id } = await createEmpty(platform);
     await deployed(id);
     await platform.call('DELETE', `/v2/deployments/${id}`);
-    for (const folder of ['artifacts', 'builds', 'objects/deployments', 'logs']) {
+    for (const folder of ['artifacts', 'builds', 'build-caches', 'build-tools', 'objects/deployments', 'logs']) {
       expect(await readdir(join(platform.folder, folder)).catch(() => [])).not.toContain(id);
     }
   });
@@ -138,6 +138,9 @@ it.each(lockedProjects())(
   },
 );
 
+/** A file that only the service may read. */
+const OUTSIDE = '/proc/self/environ';
+
 describe('a build that fails', () => {
   let id: string;
   let active: string;
@@ -158,6 +161,24 @@ describe('a build that fails', () => {
       /not installed here[\s\S]*no-such-tool/,
     ],
     ['its langgraph.json', { files: { 'langgraph.json': '{ nonsense' } }, /langgraph\.json is not valid JSON/],
+    [
+      'an env file outside of it',
+      { files: { ...PROJECT, 'langgraph.json': JSON.stringify({ graphs: { agent: './agent.mjs' }, env: OUTSIDE }) } },
+      /leads out of the source/,
+    ],
+    [
+      'an env file that the build command makes a link out of it',
+      {
+        files: { ...PROJECT, 'langgraph.json': JSON.stringify({ graphs: { agent: './agent.mjs' }, env: '.env' }) },
+        install_command: `ln -s ${OUTSIDE} .env`,
+      },
+      /\.env leads out of the source/,
+    ],
+    [
+      'a langgraph.json that the build command makes a link out of it',
+      { install_command: `ln -sf ${OUTSIDE} langgraph.json` },
+      /langgraph\.json leads out of the source/,
+    ],
     [
       'a graph',
       { files: { ...PROJECT, 'agent.mjs': 'throw new Error("no model");' } },

@@ -38,7 +38,7 @@ function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data')) {
 describe('projects and builds run as', () => {
   it.runIf(isRoot)('users of their own where root starts the platform', async () => {
     const { settings, line } = await decide();
-    expect(settings).toEqual({ BUILD_USER: '20000:20000', PROJECT_USERS: '100000-999999999' });
+    expect(settings).toEqual({ PROJECT_USERS: '100000-999999999' });
     expect(line).toMatch(/^run as users of their own/);
   });
 

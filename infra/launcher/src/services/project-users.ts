@@ -7,9 +7,8 @@ import { InfrastructureError } from '@runyard/local-infra';
 import type { Project } from '../project/read-project.ts';
 import { findInaccessible, findInaccessibleBelow } from './inaccessible-paths.ts';
 
-/** Variables of control-plane with the users that run the code of projects and builds. */
+/** The variable of control-plane with the users that run the code of projects and builds. */
 export interface ProjectUserSettings {
-  BUILD_USER: string;
   PROJECT_USERS: string;
 }
 
@@ -22,7 +21,7 @@ export interface ProjectUserChoice {
 
 /** Ids without an entry in the system's list of users, far from those that have one. */
 const HIGHEST = { uid: 999_999_999, gid: 999_999_999 };
-const SETTINGS: ProjectUserSettings = { BUILD_USER: '20000:20000', PROJECT_USERS: `100000-${HIGHEST.uid}` };
+const SETTINGS: ProjectUserSettings = { PROJECT_USERS: `100000-${HIGHEST.uid}` };
 /**
  * Folders that others close: control-plane closes what is in its folder, and Postgres what is in the one that its
  * account has to get through.

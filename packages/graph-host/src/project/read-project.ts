@@ -55,6 +55,8 @@ export interface Project {
   webhooks: WebhooksSection | null;
   /** Components for pages; null when the project has none. */
   ui: ProjectUi | null;
+  /** Absolute path of the dotenv file that `env` names. */
+  envFile: string | null;
   /**
    * The dotenv file that `env` names and that does not exist. This is usual on a fresh clone, and is reported when a
    * variable is missing.
@@ -79,7 +81,7 @@ export async function readProject(
   const path = resolve(projectDir, configPath);
   const directory = dirname(path);
   const file = parseJson(await readText(path, sectionsOf(environment).graphs !== undefined), path);
-  const { env, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
+  const { env, envFile, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
   const variables = { ...env, ...environment };
   const content = isObject(file) ? { ...file, ...sectionsOf(variables) } : file;
   const warnings = isObject(content) ? findWarnings(content) : [];
@@ -96,6 +98,7 @@ export async function readProject(
     directory,
     graphs,
     env,
+    envFile,
     missingEnvFile,
     auth: exported(value.auth?.path),
     encryption: exported(value.encryption?.path),
@@ -156,18 +159,17 @@ function describeFaults(
 }
 
 /** Returns the map of the `env` key, or the content of its dotenv file. */
-async function readEnv(
-  env: unknown,
-  directory: string,
-): Promise<{ env: Record<string, string>; missingEnvFile: string | null }> {
+async function readEnv(env: unknown, directory: string): Promise<Pick<Project, 'env' | 'envFile' | 'missingEnvFile'>> {
   if (typeof env === 'string') {
     const path = resolve(directory, env);
     const text = await readFile(path, 'utf8').catch(() => null);
-    return text === null ? { env: {}, missingEnvFile: path } : { env: parseDotenv(text), missingEnvFile: null };
+    return text === null
+      ? { env: {}, envFile: path, missingEnvFile: path }
+      : { env: parseDotenv(text), envFile: path, missingEnvFile: null };
   }
   const entries = isObject(env) ? Object.entries(env) : [];
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return { env: Object.fromEntries(texts), missingEnvFile: null };
+  return { env: Object.fromEntries(texts), envFile: null, missingEnvFile: null };
 }
 
 /** Warns about requirements of the file that this environment does not meet. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { eachLine } from '../drivers/process/child.ts';
 import { BuildError } from './build-error.ts';
-import type { BuildUser } from './build-user.ts';
+import type { BuildUser } from './build-users.ts';
 
 export interface BuildCommand {
   /** A command line for `/bin/sh`. */
@@ -10,8 +10,8 @@ export interface BuildCommand {
   cwd: string;
   /** The whole environment: the command inherits nothing. */
   env: Record<string, string>;
-  /** The user that runs the command. Default: this service's user. */
-  user?: Pick<BuildUser, 'uid' | 'gid'> | null;
+  /** The user that runs the command, and nothing else. Default: this service's user. */
+  user?: BuildUser | null;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
   /** Ends the command and every process it started. */
   signal: AbortSignal;
@@ -38,9 +38,9 @@ const LINE_LIMIT = 16_384;
 const LAST_LINES_MS = 1_000;
 
 /**
- * Runs a command of a build to its end.
+ * Runs a command of a build to its end. With a user of its own, nothing that it started runs on.
  *
- * @throws BuildError when the command fails; the signal's reason when the signal aborts
+ * @throws BuildError when the command fails, or something goes on running; the signal's reason when the signal aborts
  */
 export async function runBuildCommand({ command, cwd, env, user, onLine, signal }: BuildCommand): Promise<void> {
   signal.throwIfAborted();
@@ -63,12 +63,15 @@ export async function runBuildCommand({ command, cwd, env, user, onLine, signal 
     }
   };
   signal.addEventListener('abort', killGroup, { once: true });
+  let ended: Promise<void> | undefined;
   const closed = new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => {
       // Processes that the command left running would keep the output pipes open forever. Those that left the group
-      // survive the kill, so the pipes are destroyed after a while.
+      // survive the kill where the command has no user of its own, so the pipes are destroyed after a while.
       killGroup();
+      ended = user?.endProcesses();
+      ended?.catch(() => undefined);
       const cut = setTimeout(() => {
         for (const stream of child.stdio) stream?.destroy();
       }, LAST_LINES_MS);
@@ -77,6 +80,7 @@ export async function runBuildCommand({ command, cwd, env, user, onLine, signal 
     child.once('close', (code, endedBy) => resolve(code ?? endedBy ?? 'SIGKILL'));
   });
   const outcome = await closed.finally(() => signal.removeEventListener('abort', killGroup));
+  await ended;
   signal.throwIfAborted();
   if (outcome === 0) return;
   if (outcome === NOT_FOUND) throw new BuildError(`\`${command}\` failed: a program it runs is not installed here`);

@@ -25,7 +25,7 @@ const REGISTRY_SETTINGS = [
 export interface BuildFolders {
   /** Removed after the build. */
   home: string;
-  /** Belongs to one workspace, so that no build reads a cache that another workspace has written. */
+  /** Belongs to one deployment, so that no build reads a cache that another's has written. */
   cache: string;
 }
 

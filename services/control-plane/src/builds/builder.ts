@@ -17,14 +17,12 @@ import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
 import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
-import type { BuildUser } from './build-user.ts';
+import type { BuildUser, BuildUsers } from './build-users.ts';
 import { inspectProject } from './inspect-project.ts';
 
 export interface BuildOrder {
   input: BuildInput;
   source: BuildSource;
-  /** The workspace whose package caches the build uses. */
-  workspaceId: string;
   secrets: Record<string, string>;
   log: Pick<RevisionLog, 'write'>;
   signal: AbortSignal;
@@ -34,13 +32,13 @@ export interface BuildOrder {
 export class Builder {
   readonly #artifacts: Artifacts;
   readonly #dataDir: string;
-  readonly #user: BuildUser | null;
+  readonly #users: BuildUsers | null;
 
-  /** @param user the user that runs commands; null: this service's user */
-  constructor(artifacts: Artifacts, dataDir: string, user: BuildUser | null) {
+  /** @param users the users that run commands; null: this service's user */
+  constructor(artifacts: Artifacts, dataDir: string, users: BuildUsers | null) {
     this.#artifacts = artifacts;
     this.#dataDir = dataDir;
-    this.#user = user;
+    this.#users = users;
   }
 
   /**
@@ -48,13 +46,15 @@ export class Builder {
    * source is unavailable; the signal's reason when the signal aborts
    */
   async build(order: BuildOrder): Promise<LocalProject> {
+    const { deploymentId } = order.input;
+    const user = this.#users?.userOf(deploymentId) ?? null;
+    // An attempt of a killed service may have left some.
+    await user?.endProcesses();
     const folder = await this.#artifacts.begin(order.input);
-    const home = join(this.#dataDir, 'builds', order.input.deploymentId);
+    const folders = this.#foldersOf(deploymentId);
     try {
-      await rm(home, { recursive: true, force: true });
-      const ofWorkspace = (name: string) => join(this.#dataDir, name, order.workspaceId);
-      const folders = { home, cache: ofWorkspace('cache'), packageManagers: ofWorkspace('package-managers') };
-      const build = new Build(order, folder, folders, this.#user);
+      await rm(folders.home, { recursive: true, force: true });
+      const build = new Build(order, folder, folders, user);
       const project = await build.run();
       await this.#artifacts.complete(order.input, folder);
       return project;
@@ -69,14 +69,28 @@ export class Builder {
       }
       throw error;
     } finally {
-      await rm(home, { recursive: true, force: true });
+      await rm(folders.home, { recursive: true, force: true });
     }
+  }
+
+  /** Removes all that builds of the deployment made. */
+  async remove(deploymentId: string): Promise<void> {
+    await this.#users?.userOf(deploymentId).endProcesses();
+    await this.#artifacts.remove(deploymentId);
+    for (const folder of Object.values(this.#foldersOf(deploymentId)))
+      await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Builds of different deployments share no folder. */
+  #foldersOf(deploymentId: string): Folders {
+    const folderIn = (name: string) => join(this.#dataDir, name, deploymentId);
+    return { home: folderIn('builds'), cache: folderIn('build-caches'), tools: folderIn('build-tools') };
   }
 }
 
 interface Folders extends BuildFolders {
-  /** Belongs to the workspace as well. A build writes to it only to fetch a package manager. */
-  packageManagers: string;
+  /** Holds package managers. A build writes to it only to fetch one. */
+  tools: string;
 }
 
 /** One build in progress. */
@@ -114,7 +128,7 @@ class Build {
       user: this.#user,
       home: this.#folders.home,
       onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
-    });
+    }).finally(() => this.#user?.endProcesses());
     await this.#user?.takeBack(this.#root);
     // The driver lets the user of the deployment in when it starts.
     await chmod(this.#root, 0o700);
@@ -128,7 +142,10 @@ class Build {
       throw new BuildError(`${configPath} leads out of the source`);
     }
     try {
-      return await openLocalDirectory({ project_path: this.#root, langgraph_config_path: configPath });
+      return await openLocalDirectory(
+        { project_path: this.#root, langgraph_config_path: configPath },
+        { isBuilt: true },
+      );
     } catch (error) {
       if (error instanceof AppError)
         throw new BuildError(error.message.replaceAll(`${this.#root}/`, ''), { cause: error });
@@ -157,7 +174,7 @@ class Build {
   }
 
   async #useTool(tool: PackageTool): Promise<void> {
-    const programs = await fetchTool(tool, this.#folders.packageManagers, async (command, cwd) => {
+    const programs = await fetchTool(tool, this.#folders.tools, async (command, cwd) => {
       this.#say(`Fetching ${tool.package}`);
       await this.#user?.give(cwd);
       await this.#command(command, cwd);

@@ -38,7 +38,7 @@ function buildsOf(
     semaphore: new Semaphore(1),
     timeoutMs: 10_000,
     minFreeBytes: 0,
-    user: null,
+    users: null,
     outagePauses: { firstMs: 1, longestMs: 2 },
     ...options,
   });

@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
 import type { Artifact } from '../drivers/driver.ts';
@@ -17,7 +15,7 @@ import { type LocalProject, openLocalDirectory } from '../sources/local-director
 import { Artifacts, type BuildInput } from './artifacts.ts';
 import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
-import type { BuildUser } from './build-user.ts';
+import type { BuildUsers } from './build-users.ts';
 import { Builder, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
 import { type OutagePauses, retryDuringOutages } from './retry-during-outages.ts';
@@ -37,8 +35,8 @@ export interface BuildsOptions {
   outagePauses?: OutagePauses;
   /** Free bytes of the disk with `dataDir` below which builds are ended. */
   minFreeBytes: number;
-  /** The user that runs install and build commands; null: this service's user. */
-  user: BuildUser | null;
+  /** The users that run install and build commands; null: this service's user. */
+  users: BuildUsers | null;
   /**
    * Makes images of built projects, for clusters and remote data planes. Without it, a project runs from the folder it
    * was built in.
@@ -60,7 +58,7 @@ export class Builds {
   constructor(options: BuildsOptions) {
     this.#options = options;
     this.#artifacts = new Artifacts(options.dataDir);
-    this.#builder = new Builder(this.#artifacts, options.dataDir, options.user);
+    this.#builder = new Builder(this.#artifacts, options.dataDir, options.users);
   }
 
   /** Returns whether revisions of this source have to be built before they run. */
@@ -150,8 +148,7 @@ export class Builds {
   }
 
   async remove(deploymentId: string): Promise<void> {
-    await this.#artifacts.remove(deploymentId);
-    await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
+    await this.#builder.remove(deploymentId);
   }
 
   /** @throws ObjectStorageUnavailableError when a storage it needs became unavailable; the build may be tried again */
@@ -165,7 +162,7 @@ export class Builds {
     const log = openLog(buildLogOf(revision), { secrets: Object.values(secrets) });
     try {
       await withDeadline(signal, timeoutMs, async (limited) => {
-        const order = { input, source, workspaceId: deployment.workspaceId, secrets, log };
+        const order = { input, source, secrets, log };
         const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
         await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
           signal.throwIfAborted();
@@ -203,7 +200,7 @@ export class Builds {
     const folder = await this.#artifacts.find(input);
     return folder === null
       ? null
-      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath });
+      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath }, { isBuilt: true });
   }
 
   async #openSource(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {

@@ -1,7 +1,7 @@
 import { GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
 import type { LocalProject } from '../sources/local-directory.ts';
 import { BuildError } from './build-error.ts';
-import type { BuildUser } from './build-user.ts';
+import type { BuildUser } from './build-users.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;
 

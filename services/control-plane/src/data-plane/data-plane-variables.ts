@@ -37,7 +37,7 @@ export const dataPlaneVariables = {
     Type.String({
       pattern: '^\\d{1,10}-\\d{1,10}$',
       description:
-        'Users that the code of projects runs as where this service is root, one for each deployment, as `100000-999999999`.',
+        'Users that the code of projects and of builds runs as where this service is root, two for each deployment, as `100000-999999999`.',
     }),
   ),
   ...containerVariables,

@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { GraphLoadError, readProject } from '@runyard/graph-host';
 import { BadRequestError } from '@runyard/service-kit';
 
@@ -22,9 +22,14 @@ export interface LocalDirectory {
 /**
  * Checks that the folder contains a readable project, without loading its code.
  *
+ * @param options.isBuilt whether the folder was built of a caller's sources: then this service reads nothing outside of
+ *   it, whatever paths and links say, as it has more rights than the caller
  * @throws BadRequestError that names the fault
  */
-export async function openLocalDirectory(source: LocalDirectory): Promise<LocalProject> {
+export async function openLocalDirectory(
+  source: LocalDirectory,
+  { isBuilt = false }: { isBuilt?: boolean } = {},
+): Promise<LocalProject> {
   const path = source.project_path;
   if (!path) throw invalidProject("'source_config.project_path' is required for the source 'local_directory'");
   if (!isAbsolute(path)) throw invalidProject("'source_config.project_path' must be an absolute path");
@@ -38,13 +43,24 @@ export async function openLocalDirectory(source: LocalDirectory): Promise<LocalP
   if (relative(directory, configPath).startsWith('..')) {
     throw invalidProject("'source_revision_config.langgraph_config_path' must be inside the project's folder");
   }
+  const readable = async (file: string) => {
+    if (isBuilt && !(await isInside(directory, file))) throw invalidProject(`${file} leads out of the source`);
+  };
+  await readable(configPath);
   try {
     const project = await readProject(directory, configPath);
+    if (project.envFile !== null) await readable(project.envFile);
     return { directory, configPath, hasCustomAuth: project.auth !== null, env: project.env };
   } catch (error) {
     if (error instanceof GraphLoadError) throw invalidProject(error.message, error);
     throw error;
   }
+}
+
+/** Returns whether the file is in the folder, or does not exist. Links are followed. */
+async function isInside(folder: string, file: string): Promise<boolean> {
+  const target = await realpath(file).catch(() => null);
+  return target === null || target.startsWith((await realpath(folder)) + sep);
 }
 
 function invalidProject(message: string, cause?: unknown): BadRequestError {

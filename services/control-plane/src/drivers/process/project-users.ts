@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { ConfigError } from '@runyard/service-kit';
+import { UserRange } from '../../system-users/user-range.ts';
 
 /** Folders of DATA_DIR that projects have to traverse. */
 const WAYS = ['', 'artifacts'];
@@ -9,35 +8,28 @@ const WAYS = ['', 'artifacts'];
 const PRIVATE = ['holders', 'logs'];
 
 /**
- * Assigns each deployment a system user that runs its project's code, so that the code can read neither the platform's
- * memory and files nor another deployment's.
+ * The system users that run the code of projects, one for each deployment, so that the code can read neither the
+ * platform's memory and files nor another deployment's.
  */
 export class ProjectUsers {
-  readonly #first: number;
-  readonly #count: number;
+  readonly #range: UserRange;
   readonly #dataDir: string;
 
-  constructor(first: number, last: number, dataDir: string) {
+  constructor(range: UserRange, dataDir: string) {
+    this.#range = range;
     this.#dataDir = dataDir;
-    this.#first = first;
-    this.#count = last - first + 1;
   }
 
-  /**
-   * Returns `uid:gid`, the same at every start of a deployment. In a range of millions, two deployments hardly ever
-   * share one.
-   */
+  /** Returns `uid:gid`. */
   userOf(deploymentId: string): string {
-    const number = createHash('sha256').update(deploymentId).digest().readUIntBE(0, 6);
-    const id = this.#first + (number % this.#count);
-    return `${id}:${id}`;
+    const { uid, gid } = this.#range.projectUserOf(deploymentId);
+    return `${uid}:${gid}`;
   }
 
   /** Lets the deployment's user, and no other, read its build. A folder that is run in place stays as it is. */
   async grantAccess(deploymentId: string, directory: string): Promise<void> {
     if (!directory.startsWith(join(this.#dataDir, 'artifacts', deploymentId, sep))) return;
-    const [, gid] = this.userOf(deploymentId).split(':');
-    await chown(directory, process.getuid!(), Number(gid));
+    await chown(directory, process.getuid!(), this.#range.projectUserOf(deploymentId).gid);
     await chmod(directory, 0o750);
   }
 }
@@ -46,15 +38,12 @@ export class ProjectUsers {
  * Opens the configured users and closes this service's folders of `dataDir` to them. Returns null when none are
  * configured: then projects run as this service's user.
  *
- * @param setting a range of numeric users, as `100000-999999999`
+ * @param setting PROJECT_USERS
  * @throws ConfigError when this service may not start processes of those users
  */
 export async function openProjectUsers(setting: string | undefined, dataDir: string): Promise<ProjectUsers | null> {
   if (setting === undefined) return null;
-  const [first, last] = setting.split('-').map(Number) as [number, number];
-  if (process.geteuid?.() !== 0)
-    throw new ConfigError(['PROJECT_USERS can only be set where this service runs as root.']);
-  if (first === 0 || last < first) throw new ConfigError(['PROJECT_USERS must be a range of users other than root.']);
+  const range = new UserRange(setting);
   for (const [names, mode] of [
     [WAYS, 0o711],
     [PRIVATE, 0o700],
@@ -64,5 +53,5 @@ export async function openProjectUsers(setting: string | undefined, dataDir: str
       await chmod(join(dataDir, name), mode);
     }
   }
-  return new ProjectUsers(first, last, dataDir);
+  return new ProjectUsers(range, dataDir);
 }

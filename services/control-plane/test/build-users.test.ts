@@ -1,19 +1,21 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WORKSPACE } from './support/callers.ts';
+import { UserRange } from '../src/system-users/user-range.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
 
 // Only root may start processes as another user.
-describe.runIf(process.geteuid?.() === 0)('with a build user,', () => {
+describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
   let platform: TestPlatform;
+  const PROJECT_USERS = '100000-999999999';
+  const userOf = (id: string) => new UserRange(PROJECT_USERS).buildUserOf(id).uid;
   beforeAll(async () => {
-    platform = await TestPlatform.start({ BUILD_USER: '20000:20000', PROJECT_USERS: '100000-999999999' });
+    platform = await TestPlatform.start({ PROJECT_USERS });
   });
   afterAll(() => platform?.close());
 
-  it('commands run as that user, and the service runs what they made as its own', async () => {
+  it('commands run as the user of their deployment, and the service runs what they made as its own', async () => {
     const { id } = await createEmpty(platform);
     const install_command = `pnpm --version > manager && id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
     const { body } = await deploy(platform, id, { install_command, build_command: 'npm --version' });
@@ -21,7 +23,7 @@ describe.runIf(process.geteuid?.() === 0)('with a build user,', () => {
     const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
     const { env } = (await answer.json()) as { env: { PROJECT_DIR: string; GRAPH_HOST_USER: string } };
     expect(env.GRAPH_HOST_USER).toMatch(/^(\d{6,9}):\1$/);
-    expect(await readFile(join(env.PROJECT_DIR, 'uid'), 'utf8')).toBe('20000\n');
+    expect(await readFile(join(env.PROJECT_DIR, 'uid'), 'utf8')).toBe(`${userOf(id)}\n`);
     expect(await readFile(join(env.PROJECT_DIR, 'home'), 'utf8')).toBe(`${join(platform.folder, 'builds', id)}\n`);
     expect((await stat(join(env.PROJECT_DIR, 'uid'))).uid).toBe(0);
     // Only the deployment's user may enter its build.
@@ -31,13 +33,16 @@ describe.runIf(process.geteuid?.() === 0)('with a build user,', () => {
       user: env.GRAPH_HOST_USER,
       mode: 0o750,
     });
-    // The build cannot change programs that the workspace's next build executes.
+    // The build cannot change programs that the next build executes, and no other can read its cache.
     expect(await readFile(join(env.PROJECT_DIR, 'manager'), 'utf8')).toMatch(/^\d+\.\d+/);
-    const [release] = await readdir(join(platform.folder, 'package-managers', WORKSPACE, 'tools'));
-    expect((await stat(join(platform.folder, 'package-managers', WORKSPACE, 'tools', release!))).uid).toBe(0);
+    const tools = join(platform.folder, 'build-tools', id, 'tools');
+    const [release] = await readdir(tools);
+    expect((await stat(join(tools, release!))).uid).toBe(0);
+    const cache = await stat(join(platform.folder, 'build-caches', id));
+    expect({ uid: cache.uid, mode: cache.mode & 0o777 }).toEqual({ uid: userOf(id), mode: 0o700 });
   });
 
-  it('graphs are loaded as that user, which can read no environment of the service', async () => {
+  it('graphs are loaded as the user of builds, which can read no environment of the service', async () => {
     const { id } = await createEmpty(platform);
     const code = `
       import { readFileSync } from 'node:fs';
@@ -47,8 +52,32 @@ describe.runIf(process.geteuid?.() === 0)('with a build user,', () => {
     const { body } = await deploy(platform, id, { install_command: LINK_PACKAGES, build_command });
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     const home = join(platform.folder, 'builds', id);
-    expect(await buildLogOf(id, body.latest_revision_id!)).toContain(`loaded by 20000 in ${home} reads EACCES`);
+    expect(await buildLogOf(id, body.latest_revision_id!)).toContain(`loaded by ${userOf(id)} in ${home} reads EACCES`);
   });
+
+  it('processes that leave a build or the loading of its graphs end with it, and the deployment goes on', async () => {
+    const { id } = await createEmpty(platform);
+    const code = `
+      import { spawn } from 'node:child_process';
+      if (process.getuid() === ${userOf(id)}) spawn('sleep', ['611'], { detached: true, stdio: 'ignore' }).unref();`;
+    const build_command = `echo ${Buffer.from(code).toString('base64')} | base64 -d >> agent.mjs && setsid sleep 612 > /dev/null 2>&1 &`;
+    const { body } = await deploy(platform, id, { install_command: LINK_PACKAGES, build_command });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(await processesOf(userOf(id))).toEqual([]);
+    expect((await fetch(`${await platform.upstreamOf(id)}/ok`)).status).toBe(200);
+  });
+
+  /** Returns the commands that run as this user. */
+  async function processesOf(uid: number): Promise<string[]> {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const commands = await Promise.all(
+      pids.map(async (pid) => {
+        const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+        return status.includes(`Uid:\t${uid}\t`) ? readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') : '';
+      }),
+    );
+    return commands.filter((command) => command !== '');
+  }
 
   /** Returns the content of the build's log files. */
   async function buildLogOf(id: string, revisionId: string): Promise<string> {
