@@ -2,6 +2,7 @@ import type { BoundOperation } from '@runyard/service-kit';
 import { AccountService } from './accounts/account-service.ts';
 import { AccountSignIn } from './accounts/account-sign-in.ts';
 import { AccountSweeper } from './accounts/account-sweeper.ts';
+import { AddressVerification } from './accounts/address-verification.ts';
 import { AttemptLimit } from './accounts/attempt-limit.ts';
 import { FirstAdministrator } from './accounts/first-administrator.ts';
 import { InviteAcceptance } from './accounts/invite-acceptance.ts';
@@ -56,6 +57,7 @@ export function openAccounts(
   const outcomes = new SignInOutcomes({ database, factors, sessionMaxSeconds });
   const signIn = new AccountSignIn({ database, limit, factors, logger, outcomes });
   const accounts = new AccountService({ database, limit, factors, emails, sessions, publicUrl: config.PUBLIC_URL });
+  const addresses = new AddressVerification({ database, limit, emails, publicUrl: config.PUBLIC_URL });
   const party = new RelyingParty({ publicUrl: config.PUBLIC_URL });
   const proofs = new PasskeyProofs({ database, party });
   const passkeySignIn = new PasskeySignIn({ database, limit, proofs, outcomes, logger });
@@ -86,11 +88,11 @@ export function openAccounts(
     ...signInPageRoutes(pages),
     ...secondFactorRoutes(pages),
     ...passkeySignInRoutes(pages),
-    ...linkPageRoutes({ ...pages, firstAdministrator, invites }),
-    ...accountPageRoutes({ ...pages, sessions }),
+    ...linkPageRoutes({ ...pages, addresses, firstAdministrator, invites }),
+    ...accountPageRoutes({ ...pages, addresses, sessions }),
     ...passkeyAccountRoutes(passkeys, visitors),
     ...passkeyRoutes(passkeys, sessions),
-    ...ssoEmailVerificationRoutes(verification, accounts),
+    ...ssoEmailVerificationRoutes(verification, addresses),
     ...memberAccountRoutes(new MemberAccounts({ database, factors, publicUrl: config.PUBLIC_URL }), keys),
     ...basicLoginRoutes({ signIn, tokens: accessTokens }),
     ...devicePageRoutes({ database, visitors, limit }),

@@ -231,7 +231,7 @@ const STORIES: Record<string, Story> = {
     await people.database.prisma.person.update({ where: { email }, data: { emailVerifiedAt: null } });
     await browser.submit('/auth/account/verification', {}, await browser.open('/auth/account'));
     const page = await browser.open(await linkSentTo(email, '/auth/verify'));
-    await browser.submit('/auth/verify', {}, page);
+    await browser.submit('/auth/verify', { password: OTHER_PASSWORD }, page);
   }),
   changePassword: bySession(({ browser, account }) =>
     browser.submit('/auth/account/password', { current_password: PASSWORD, password: OTHER_PASSWORD }, account),

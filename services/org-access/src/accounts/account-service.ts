@@ -1,16 +1,18 @@
-import { BadRequestError, ConflictError, UnauthorizedError } from '@runyard/service-kit';
+import { ConflictError, UnauthorizedError } from '@runyard/service-kit';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
 import type { Prisma } from '../generated/client.ts';
 import { forgetVerification, ownsAccount } from '../members/own-account.ts';
+import { proveAddress } from '../people/address-ownership.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
 import { hashNewPassword, setPassword } from '../people/set-password.ts';
 import { endSessions } from '../sessions/end-sessions.ts';
 import type { LiveSessions } from '../sessions/live-sessions.ts';
 import { lockPerson } from '../sessions/lock-people.ts';
+import { linkExpired } from './address-verification.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { recordForPerson } from './audit-person.ts';
 import { evenTimeOut } from './even-time.ts';
@@ -30,7 +32,7 @@ interface ResetDetails {
   organizationId?: string;
 }
 
-/** Changes of people's own accounts: the password, the second factor, the proof of their address. */
+/** Changes of people's own accounts: the password and the second factor. */
 export class AccountService {
   readonly #database: Database;
   readonly #limit: AttemptLimit;
@@ -135,7 +137,10 @@ export class AccountService {
     });
   }
 
-  /** Sends a link with which the owner of an address sets a new password. Answers alike for an address without account. */
+  /**
+   * Sends a link with which the owner of an address sets a new password, or the first one. Answers alike for an address that
+   * nobody has, or whose person signs in by identity providers alone.
+   */
   async requestReset(address: string): Promise<void> {
     const begun = performance.now();
     const email = normalizeEmail(address);
@@ -145,8 +150,12 @@ export class AccountService {
   }
 
   async #sendReset(email: string): Promise<void> {
-    const person = await this.#database.prisma.person.findUnique({ where: { email }, include: { password: true } });
-    if (!person?.password || !this.#emails.isEnabled) return;
+    const person = await this.#database.prisma.person.findUnique({
+      where: { email },
+      include: { password: true, logins: { where: { ssoProviderId: { not: null } }, take: 1 } },
+    });
+    if (!person || !this.#emails.isEnabled) return;
+    if (!person.password && person.logins.length > 0) return;
     await this.#database.transact(
       audited(async (transaction, audit) => {
         const link = await createToken(transaction, { purpose: 'reset_password', personId: person.id, email });
@@ -174,8 +183,9 @@ export class AccountService {
   }
 
   /**
-   * Sets the password that a link allows to set, and ends all sessions. The second factor stays. A link that came by
-   * email proves the address. One of an administrator works while the person is in that organization alone.
+   * Sets the password that a link allows to set, and ends all sessions. A link that came by email proves the address: the
+   * second factors of an account that was only claimed end, and those of its owner stay, as with a link of an administrator,
+   * which works while the person is in that organization alone.
    *
    * @throws BadRequestError when the link does not work any more, InvalidFieldError
    */
@@ -190,40 +200,15 @@ export class AccountService {
       if (!used) throw linkExpired();
       const { byAdministrator, organizationId } = used.details as ResetDetails;
       if (byAdministrator && !(await ownsAccount(transaction, organizationId!, personId))) throw linkExpired();
+      const hasMoved = (await transaction.person.count({ where: { id: personId, email } })) === 0;
+      if (!byAdministrator && hasMoved) throw linkExpired();
+      const before = byAdministrator ? null : await proveAddress(transaction, personId);
       await setPassword(transaction, { personId, hash });
-      await (byAdministrator ? forgetVerification(transaction, personId) : markVerified(transaction, personId, email));
+      if (byAdministrator) await forgetVerification(transaction, personId);
       const by = byAdministrator ? 'link of an administrator' : 'link by email';
-      await recordForPerson(transaction, audit, personId, { action: 'password.changed', details: { by } });
+      const details = { by, ...(before === 'claimed' && { replacesUnprovenAccount: true }) };
+      await recordForPerson(transaction, audit, personId, { action: 'password.changed', details });
     });
-  }
-
-  /** Sends a link that proves the address of a person. */
-  async requestVerification(personId: string): Promise<void> {
-    const person = await this.#database.prisma.person.findUniqueOrThrow({ where: { id: personId } });
-    if (person.emailVerifiedAt || !this.#emails.isEnabled) return;
-    const { email } = person;
-    await this.#limit.take('verification', personId, changeOrigin().address);
-    await this.#change(personId, async (transaction, audit) => {
-      const link = await createToken(transaction, { purpose: 'verify_email', personId, email });
-      const text = `Open this link to confirm that this address is yours:\n\n${this.#publicUrl}/auth/verify?token=${link.token}`;
-      await this.#emails.enqueue(transaction, [
-        { to: email, subject: 'Confirm your address', text, expiresAt: link.expiresAt },
-      ]);
-      await recordForPerson(transaction, audit, personId, { action: 'email.verification_requested', details: {} });
-    });
-  }
-
-  /** Proves an address by the link that was sent there. @throws BadRequestError when it does not work any more */
-  async verify(token: string): Promise<void> {
-    await this.#database.transact(
-      audited(async (transaction, audit) => {
-        const used = await useToken(transaction, 'verify_email', token);
-        if (!used?.personId || !used.email) throw linkExpired();
-        // An identity provider may have moved the person to another address, which the link proves nothing about.
-        if (!(await markVerified(transaction, used.personId, used.email))) throw linkExpired();
-        await recordForPerson(transaction, audit, used.personId, { action: 'email.verified', details: {} });
-      }),
-    );
   }
 
   /** Asks for the password again. @throws UnauthorizedError when it is wrong, TooManyRequestsError */
@@ -272,18 +257,6 @@ export async function endOtherSessions(
   { personId, sessionId }: AccountOwner,
 ): Promise<void> {
   await endSessions(transaction, { personId, id: { not: sessionId } }, 'credentials_changed');
-}
-
-/** @returns false when the person has another address by now */
-async function markVerified(transaction: Prisma.TransactionClient, id: string, email: string): Promise<boolean> {
-  const person = await transaction.person.findUnique({ where: { id, email } });
-  if (person && !person.emailVerifiedAt)
-    await transaction.person.updateMany({ where: { id, email }, data: { emailVerifiedAt: new Date() } });
-  return person !== null;
-}
-
-function linkExpired(): BadRequestError {
-  return new BadRequestError('This link has been used, or has expired', { code: 'link_expired' });
 }
 
 function wrongCode(): UnauthorizedError {

@@ -1,12 +1,12 @@
 import { confirmSsoEmail, getSsoEmailVerificationStatus, sendSsoEmailVerification } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import type { AccountService } from './account-service.ts';
+import type { AddressVerification } from './address-verification.ts';
 import type { NamedLogin, SsoEmailVerification } from './sso-email-verification.ts';
 
 /** Serves the confirmation of addresses of people who sign in by identity providers. */
 export function ssoEmailVerificationRoutes(
   verification: SsoEmailVerification,
-  accounts: AccountService,
+  addresses: AddressVerification,
 ): BoundOperation[] {
   return [
     bind(sendSsoEmailVerification, async ({ body }) => {
@@ -18,7 +18,7 @@ export function ssoEmailVerificationRoutes(
       return ok({ email_confirmed_at: confirmedAt?.toISOString() ?? null });
     }),
     bind(confirmSsoEmail, async ({ body }) => {
-      await accounts.verify(body.token);
+      await addresses.verify(body.token);
       return ok({});
     }),
   ];

@@ -1,5 +1,6 @@
 import { accountPages, isUuid } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import type { AddressVerification } from '../accounts/address-verification.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Session } from '../generated/client.ts';
 import { endOwnSession, endOwnSessions } from '../sessions/end-own-sessions.ts';
@@ -13,13 +14,14 @@ import { HOME, organizationsOf, type PageParts } from './sign-in-pages.ts';
 
 export interface AccountPageParts extends PageParts {
   sessions: LiveSessions;
+  addresses: AddressVerification;
 }
 
 const owner = ({ personId, session }: Visitor) => ({ personId, sessionId: session.id });
 
 /** The page on which people see and change their own account. */
 export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
-  const { visitors, accounts, database } = parts;
+  const { visitors, accounts, addresses, database } = parts;
   return [
     bindPage(accountPages.show, async ({ headers }) => showAccount(parts, await visitors.require(headers))),
     bindPage(accountPages.changePassword, async ({ body, headers }) =>
@@ -50,7 +52,7 @@ export function accountPageRoutes(parts: AccountPageParts): BoundOperation[] {
     ),
     bindPage(accountPages.requestVerification, async ({ body, headers }) =>
       visitors.changeAccount(headers, body.csrf, async (visitor) => {
-        await accounts.requestVerification(visitor.personId);
+        await addresses.request(visitor.personId);
         return showAccount(parts, visitor, { notice: 'We have sent a link to your address.' });
       }),
     ),

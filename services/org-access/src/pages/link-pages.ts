@@ -1,5 +1,6 @@
 import { linkPages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import type { AddressVerification } from '../accounts/address-verification.ts';
 import type { FirstAdministrator } from '../accounts/first-administrator.ts';
 import type { InviteAcceptance, ShownInvite } from '../accounts/invite-acceptance.ts';
 import { PASSWORD_LENGTH_MIN } from '../people/password-rules.ts';
@@ -11,6 +12,7 @@ import type { Visitor } from './page-visitors.ts';
 import { HOME, letIn, type PageParts } from './sign-in-pages.ts';
 
 export interface LinkPageParts extends PageParts {
+  addresses: AddressVerification;
   firstAdministrator: FirstAdministrator;
   invites: InviteAcceptance;
 }
@@ -158,7 +160,7 @@ ${submit('Send a link')}</form>`
       if (!email.includes('@')) return showRequest('Enter your email address.');
       await accounts.requestReset(email);
       const text =
-        'If there is an account with this address and a password, we have sent it a link that works for an hour.';
+        'If there is somebody with this address who signs in with a password, we have sent a link that works for an hour.';
       return showPage({ title: 'Look at your mail', body: html`<p>${text}</p>` });
     }),
     bindPage(linkPages.showNewPassword, async ({ query }) => show({ token: query.token ?? '' })),
@@ -176,21 +178,35 @@ ${submit('Send a link')}</form>`
   ];
 }
 
-function verificationRoutes({ accounts }: LinkPageParts): BoundOperation[] {
+function verificationRoutes({ addresses }: LinkPageParts): BoundOperation[] {
+  // Programs that look for harm open links of emails: only a button confirms.
+  const show = async (form: { token: string; fault?: string }): Promise<Reply> => {
+    const found = await addresses.find(form.token);
+    if (!found) throw linkExpired();
+    const takeover = html`<p>Choose the password with which you sign in from now on. Whoever made the account for
+${found.email} may know the present one: it ends, with passkeys, second factors and all sessions.</p>`;
+    return showPage({
+      title: 'Confirm your address',
+      fault: form.fault,
+      body: html`${found.needsPassword && takeover}<form method="post" action="/auth/verify">${hidden('token', form.token)}
+${found.needsPassword && newPasswordField()}${submit('Confirm')}</form>`,
+    });
+  };
   return [
-    bindPage(linkPages.showVerification, async ({ query }) =>
-      // Programs that look for harm open links of emails: only a button confirms.
-      showPage({
-        title: 'Confirm your address',
-        body: html`<form method="post" action="/auth/verify">${hidden('token', query.token)}${submit('Confirm')}</form>`,
-      }),
-    ),
+    bindPage(linkPages.showVerification, async ({ query }) => show({ token: query.token ?? '' })),
     bindPage(linkPages.verify, async ({ body }) => {
-      await accounts.verify(body.token ?? '');
-      return showPage({
-        title: 'Your address is confirmed',
-        body: html`<p><a href="${HOME}">Go to your account</a></p>`,
-      });
+      const { token = '', password = '' } = body;
+      return orShowAgain(
+        async () => {
+          const found = await addresses.find(token);
+          await addresses.verify(token, found?.needsPassword ? password : undefined);
+          return showPage({
+            title: 'Your address is confirmed',
+            body: html`<p><a href="${HOME}">Go to your account</a></p>`,
+          });
+        },
+        (fault) => show({ token, fault }),
+      );
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Login, Person, Prisma, SsoProvider } from '../generated/client.ts';
+import { proveAddress } from '../people/address-ownership.ts';
 import { peopleStore } from '../people/people-store.ts';
-import { dropUnprovenAccount } from '../people/unproven-account.ts';
 
 /** An identity provider's answer about a person, after it was verified. */
 export interface VerifiedLogin {
@@ -67,17 +67,13 @@ export async function rememberLogin(
   options: {
     /** False for providers of organizations that do not run the installation: they speak for nobody elsewhere. */
     isEmailVerified: boolean;
-    /** True when the person has an account that never proved the address: the person who now did takes its place. */
-    isUnproven: boolean;
   },
 ): Promise<{ personId: string; loginId: string }> {
   if (login) {
     await transaction.login.update({ where: { id: login.id }, data: { lastUsedAt: new Date(), email } });
     return { personId: login.personId, loginId: login.id };
   }
-  if (known && options.isUnproven) await dropUnprovenAccount(transaction, known.id);
-  if (known && options.isEmailVerified && !known.emailVerifiedAt)
-    await transaction.person.update({ where: { id: known.id }, data: { emailVerifiedAt: new Date() } });
+  if (known && options.isEmailVerified) await proveAddress(transaction, known.id);
   const person =
     known ??
     (await peopleStore.findOrCreate(transaction, { email, fullName, isEmailVerified: options.isEmailVerified }));

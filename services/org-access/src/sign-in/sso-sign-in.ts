@@ -9,8 +9,8 @@ import { isTaken } from '../database/is-taken.ts';
 import type { Identity, Organization, Prisma, SsoProvider } from '../generated/client.ts';
 import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { provisionMember } from '../members/provision-member.ts';
+import { addressState } from '../people/address-ownership.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
-import { isUnprovenAccount } from '../people/unproven-account.ts';
 import { lockPerson } from '../sessions/lock-people.ts';
 import { decideSignIn, type SignInDecision, type SignInFacts } from './decision.ts';
 import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
@@ -99,15 +99,15 @@ export class SsoSignInService {
     const known = await findPerson(transaction, login);
     const identity = await lockIdentity(transaction, organizationId, known.person?.id);
     const invite = await findPendingInvite(transaction, organizationId, normalizeEmail(login.email));
-    const isFirst = known.person !== null && known.login === null && identity === null;
-    const isUnproven = isFirst && (await isUnprovenAccount(transaction, known.person!.id));
+    const isFirst = known.person !== null && known.login === null;
+    const isClaimed = isFirst && (await addressState(transaction, known.person!.id)) === 'claimed';
     const rest = { isInitialAdministrator, hasPendingInvite: invite !== null };
-    const decision = this.#decide(organization, login, { ...known, isUnproven }, identity, rest);
+    const decision = this.#decide(organization, login, { ...known, isClaimed }, identity, rest);
     const details = {
       ...decision,
       providerId: login.provider.id,
       email: normalizeEmail(login.email),
-      ...(isUnproven && { replacesUnprovenAccount: organization.isDefault }),
+      ...(isClaimed && { replacesUnprovenAccount: organization.isDefault }),
       ...(isInitialAdministrator && { isInitialAdministrator }),
     };
     if (decision.outcome === 'denied') {
@@ -121,7 +121,6 @@ export class SsoSignInService {
     }
     const { personId, loginId } = await rememberLogin(transaction, login, known, {
       isEmailVerified: organization.isDefault,
-      isUnproven,
     });
     return actAs({ actorKind: 'person', actorId: personId, credentialId: null }, async () => {
       const person = { id: personId, name: login.fullName ?? login.email };
@@ -144,14 +143,14 @@ export class SsoSignInService {
   #decide(
     organization: Organization,
     { isWithoutRequiredGroup = false }: VerifiedLogin,
-    { isOtherAccount, isUnproven }: KnownPerson & { isUnproven: boolean },
+    { isOtherAccount, isClaimed }: KnownPerson & { isClaimed: boolean },
     identity: Pick<Identity, 'disabledAt'> | null,
     rest: Pick<SignInFacts, 'hasPendingInvite' | 'isInitialAdministrator'>,
   ): SignInDecision {
     return decideSignIn({
       identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
       // Only the organization that runs the installation may take an account over; others would take it away.
-      isOtherAccount: isOtherAccount || (isUnproven && !organization.isDefault),
+      isOtherAccount: isOtherAccount || (isClaimed && identity === null && !organization.isDefault),
       isWithoutRequiredGroup,
       ...rest,
       isDefaultOrganization: organization.isDefault,

@@ -148,8 +148,8 @@ export const linkPages = {
   verify: formOf({
     operationId: 'verifyAddress',
     path: '/auth/verify',
-    summary: 'Confirm an address, by a link.',
-    body: Type.Object({ token: Token }),
+    summary: 'Confirm an address, by a link, and set the password of an account that somebody else may have made.',
+    body: Type.Object({ token: Token, password: Password }),
   }),
 } as const;
 
