@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { publishAccessChange } from '../src/identities/access-change.ts';
+import { disableIdentity } from '../src/identities/disable-identity.ts';
 import { PASSWORD, type SignedUp, TestAccounts } from './support/accounts.ts';
 import { whileLocked } from './support/locked-rows.ts';
 import type { PageClient } from './support/page-client.ts';
@@ -186,13 +187,14 @@ describe('sign-in', () => {
       },
     ],
     [
-      'other rights',
+      'the end of the last membership',
       async ({ organizationId }) => {
         const { id } = await people.database.prisma.identity.findFirstOrThrow({ where: { organizationId } });
         return () =>
-          people.database.transact((transaction) =>
-            publishAccessChange(transaction, organizationId, [id], 'role_changed'),
-          );
+          people.database.transact(async (transaction) => {
+            await disableIdentity(transaction, organizationId, id);
+            await publishAccessChange(transaction, organizationId, [id], 'disabled');
+          });
       },
     ],
   ])('leaves no session that outlives %s at the same time', async (_, prepare) => {

@@ -64,7 +64,7 @@ describe('the statements of a change do not depend on the number of people', () 
     const make = (count: number) => {
       const accounts = many(count, (index) => ({ email: newEmail(), fullName: `Ada ${index}`, hash: `hash ${index}` }));
       return countCalls(async (transaction) => {
-        const made = await makeAccounts(transaction, accounts, 'manual');
+        const made = await makeAccounts(transaction, uuidv7(), accounts, 'manual');
         expect(made.map(({ email, fullName }) => ({ email, fullName }))).toEqual(
           accounts.map(({ email, fullName }) => ({ email, fullName })),
         );

@@ -91,14 +91,18 @@ describe('the roles of a person', () => {
     expect(await database.prisma.member.findMany({ where: { identityId: { in: [ada, bob] } } })).toEqual(memberships);
   });
 
-  it('end the sessions of the person when one changes, not with a further workspace, and of nobody else', async () => {
+  it('end the sessions of the organization’s providers when one changes, not with a further workspace, and no others', async () => {
     const [ada, bob] = [await addPerson(), await addPerson()];
     for (const identityId of [ada, bob]) {
       const { personId } = await database.prisma.identity.findFirstOrThrow({ where: { id: identityId } });
       const expiresAt = new Date(Date.now() + 60_000);
       const tokenSha256 = new Uint8Array(Buffer.from(identityId));
-      await database.prisma.session.create({ data: { id: identityId, personId: personId!, tokenSha256, expiresAt } });
+      const session = { personId: personId!, tokenSha256, expiresAt, ssoOrganizationId: ORGANIZATION };
+      await database.prisma.session.create({ data: { ...session, id: identityId } });
     }
+    const { personId } = await database.prisma.identity.findFirstOrThrow({ where: { id: ada } });
+    const own = { id: uuidv7(), personId: personId!, tokenSha256: new Uint8Array(Buffer.from(uuidv7())) };
+    await database.prisma.session.create({ data: { ...own, expiresAt: new Date(Date.now() + 60_000) } });
     const reasons = async () => {
       const sessions = await database.prisma.session.findMany({ where: { id: { in: [ada, bob] } } });
       return Object.fromEntries(sessions.map(({ id, endReason }) => [id, endReason]));
@@ -107,6 +111,7 @@ describe('the roles of a person', () => {
     expect(await reasons()).toEqual({ [ada]: null, [bob]: null });
     await change([ada], [grant(ada, { roleId: PLATFORM_ROLES.workspaceViewer })]);
     expect(await reasons()).toEqual({ [ada]: 'role_changed', [bob]: null });
+    expect((await database.prisma.session.findUniqueOrThrow({ where: { id: own.id } })).endReason).toBeNull();
   });
 });
 

@@ -100,12 +100,13 @@ describe('a custom role', () => {
     expect((await platform.asAdmin('PATCH', `${ROLES}/${other.id}`, { display_name })).status).toBe(409);
   });
 
-  it('gives its permissions to its holders, and new ones at once, with their sessions ended', async () => {
+  it('gives its permissions to its holders, and new ones at once, with the sessions of single sign-on ended', async () => {
     const role = await make({ permissions: ['runs:read'] });
     const member = await people.add({ workspaces: { [workspaceId]: role.id } });
     const { key } = await platform.issue({ workspaces: [workspaceId], role_id: role.id });
     const session = { id: uuidv7(), personId: member.personId, tokenSha256: new Uint8Array(Buffer.from(role.id)) };
-    await people.database.prisma.session.create({ data: { ...session, expiresAt: new Date(Date.now() + 60_000) } });
+    const sso = { ssoOrganizationId: platform.bootstrap.organization_id, expiresAt: new Date(Date.now() + 60_000) };
+    await people.database.prisma.session.create({ data: { ...session, ...sso } });
     await platform.asAdmin('PATCH', `${ROLES}/${role.id}`, { permissions: ['runs:read', 'runs:create'] });
     for (const credential of [member.token, key]) {
       expect((await permissionsOf(credential)).permissions).toEqual(

@@ -168,8 +168,8 @@ export const CALLER_ERRORS = {
   },
   account_exists: {
     status: 409,
-    meaning: 'There is an account with this email address.',
-    remedy: 'Sign in with it, or invite the person.',
+    meaning: 'There is an account with this email address, or its owner has proved it.',
+    remedy: 'Sign in with it, after "Forgot your password?" if somebody else made it, or invite the person.',
   },
   second_factor_exists: {
     status: 409,

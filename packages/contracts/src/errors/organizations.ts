@@ -116,20 +116,20 @@ export const ORGANIZATION_ERRORS = {
   },
   person_of_other_organizations: {
     status: 403,
-    meaning: 'A member of other organizations too would be changed in what those show.',
+    meaning: 'A person who took up a membership of another organization too would be changed in what that one shows.',
     remedy: 'Ask the person to change it.',
   },
   password_of_person: {
     status: 409,
     meaning:
-      'The account of the member is not for this organization alone, or signs in by an identity provider: whoever sets its password could act as the person elsewhere. Or it is the own one of the caller.',
+      'The account is not of this organization: its person took up a membership of another one, signs in by an identity provider or has a passkey, or the account was made elsewhere. Or it is the own one of the caller.',
     remedy:
       'Ask the person to change it, or to sign in by the provider. The own password is changed at `/auth/account`.',
   },
   second_factors_of_person: {
     status: 409,
     meaning:
-      'The account of the member is not for this organization alone, or signs in by an identity provider. Or it is the own one of the caller.',
+      'The account is not of this organization: its person took up a membership of another one or signs in by an identity provider, or the account was made elsewhere. Or it is the own one of the caller.',
     remedy:
       'Ask the person to remove them at `/auth/account`, with a recovery code where the app or the passkey is lost.',
   },
@@ -208,10 +208,5 @@ export const ORGANIZATION_ERRORS = {
     status: 409,
     meaning: 'With `sso_only`, the organization would be left without an identity provider.',
     remedy: 'Switch `sso_only` off first.',
-  },
-  account_unproven: {
-    status: 409,
-    meaning: 'An account with this address exists and has never verified it: it may be of anybody who had a link.',
-    remedy: 'Send an invite, or let the person verify the address first.',
   },
 } as const satisfies Record<string, ErrorEntry>;

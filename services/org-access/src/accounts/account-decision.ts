@@ -2,7 +2,7 @@
 export interface AccountFacts {
   /** True when the account exists, and this is its password or a passkey of it. */
   isFirstFactorRight: boolean;
-  /** The person's identities in all organizations: an account without any may still take up an invite. */
+  /** The identities as which the account acts, in all organizations: one without any may still take up an invite. */
   identities: 'none' | 'some active' | 'all disabled';
   hasSecondFactor: boolean;
   /** True when the second factor was proven too. A passkey that checks its person is both. */

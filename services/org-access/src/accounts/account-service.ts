@@ -4,7 +4,7 @@ import { actAs, changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
 import type { Prisma } from '../generated/client.ts';
-import { forgetVerification, ownsAccount } from '../members/own-account.ts';
+import { acceptMembership, forgetVerification, ownsAccount } from '../members/own-account.ts';
 import { proveAddress } from '../people/address-ownership.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { verifyPassword } from '../people/password-hash.ts';
@@ -195,16 +195,18 @@ export class AccountService {
     const { personId, email } = found;
     const hash = await hashNewPassword(password, email);
     await this.#change(personId, async (transaction, audit) => {
-      await lockPerson(transaction, personId);
-      const used = await useToken(transaction, 'reset_password', token);
-      if (!used) throw linkExpired();
-      const { byAdministrator, organizationId } = used.details as ResetDetails;
+      const { byAdministrator, organizationId } = found.details as ResetDetails;
       if (byAdministrator && !(await ownsAccount(transaction, organizationId!, personId))) throw linkExpired();
+      await lockPerson(transaction, personId);
+      if (!(await useToken(transaction, 'reset_password', token))) throw linkExpired();
       const hasMoved = (await transaction.person.count({ where: { id: personId, email } })) === 0;
       if (!byAdministrator && hasMoved) throw linkExpired();
       const before = byAdministrator ? null : await proveAddress(transaction, personId);
       await setPassword(transaction, { personId, hash });
-      if (byAdministrator) await forgetVerification(transaction, personId);
+      if (byAdministrator) {
+        await forgetVerification(transaction, personId);
+        await acceptMembership(transaction, organizationId!, personId);
+      }
       const by = byAdministrator ? 'link of an administrator' : 'link by email';
       const details = { by, ...(before === 'claimed' && { replacesUnprovenAccount: true }) };
       await recordForPerson(transaction, audit, personId, { action: 'password.changed', details });

@@ -62,13 +62,14 @@ export class FirstAdministrator {
       const used = await useToken(transaction, 'first_administrator', token);
       const organizationId = (used?.details as { organizationId?: string } | undefined)?.organizationId;
       if (!organizationId || (await isAdministered(transaction, organizationId))) throw linkExpired();
-      const person = await makeAccount(transaction, { email, fullName, hash }, 'bootstrap');
+      const person = await makeAccount(transaction, organizationId, { email, fullName, hash }, 'bootstrap');
       return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
         const role = { source: 'bootstrap', sourceId: null, roleId: PLATFORM_ROLES.organizationAdmin } as const;
         await provisionMember(transaction, audit, {
           organizationId,
           personId: person.id,
           name: fullName,
+          isAccepted: true,
           grants: [{ ...role, workspaceId: null }],
         });
         return this.#signIn.open(transaction, audit, { personId: person.id, userAgent, by: 'first_administrator' });

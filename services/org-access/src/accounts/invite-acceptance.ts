@@ -1,13 +1,14 @@
-import { BadRequestError, ForbiddenError } from '@runyard/service-kit';
+import { BadRequestError, ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { areInvitesOn } from '../access/effective-switches.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
-import type { Prisma } from '../generated/client.ts';
+import type { Prisma, Session } from '../generated/client.ts';
 import { claimInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
 import { describeInvite } from '../invites/create-invites.ts';
 import { hashNewPassword } from '../people/set-password.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import type { AccountSignIn } from './account-sign-in.ts';
 import { makeAccount, mayMakeAccount } from './new-account.ts';
 import type { OpenedSession } from './sign-in-outcomes.ts';
@@ -46,7 +47,7 @@ export class InviteAcceptance {
       fullName,
       organization: organization.displayName,
       inviter: inviter?.name ?? null,
-      isAccountNew: await mayMakeAccount(this.#database.prisma, email),
+      isAccountNew: await mayMakeAccount(this.#database.prisma, organizationId, email),
     };
   }
 
@@ -70,9 +71,9 @@ export class InviteAcceptance {
       audited(async (transaction, audit) => {
         const invite = await this.#require(transaction, token);
         const { email, organizationId } = invite;
-        const person = await makeAccount(transaction, { email, fullName, hash }, 'invite');
+        const person = await makeAccount(transaction, organizationId, { email, fullName, hash }, 'invite');
         return actAs({ actorKind: 'person', actorId: person.id, credentialId: null }, async () => {
-          await claim(transaction, audit, invite, { id: person.id, name: fullName });
+          await claim(transaction, audit, invite, { id: person.id, name: fullName, isAccepted: true });
           const by = { personId: person.id, userAgent, by: 'invite' } as const;
           return { ...(await this.#signIn.open(transaction, audit, by)), organizationId };
         });
@@ -86,10 +87,13 @@ export class InviteAcceptance {
    * @throws BadRequestError when it does not work any more, ForbiddenError when it is for somebody else
    * @returns the organization
    */
-  async accept(token: string, personId: string): Promise<string> {
+  async accept(token: string, { id: sessionId, personId, ssoOrganizationId }: Session): Promise<string> {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         const invite = await this.#require(transaction, token);
+        // Whoever sets another password at the same time has ended the session, or comes after.
+        await lockPerson(transaction, personId);
+        if ((await transaction.session.count({ where: { id: sessionId, endedAt: null } })) === 0) throw sessionEnded();
         const person = await transaction.person.findUniqueOrThrow({ where: { id: personId } });
         if (person.email !== invite.email)
           throw new ForbiddenError(`The invite is for ${invite.email}: sign in with that address`, {
@@ -99,7 +103,8 @@ export class InviteAcceptance {
         const member = await transaction.identity.findFirst({ where: { organizationId, personId, isRemoved: false } });
         if (member)
           throw new BadRequestError('You are a member of this organization already', { code: 'link_expired' });
-        await claim(transaction, audit, invite, { id: personId, name: person.fullName ?? person.email });
+        const isAccepted = ssoOrganizationId === null;
+        await claim(transaction, audit, invite, { id: personId, name: person.fullName ?? person.email, isAccepted });
         return organizationId;
       }),
     );
@@ -143,9 +148,13 @@ async function claim(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   invite: InviteWithWorkspaces,
-  person: { id: string; name: string },
+  person: { id: string; name: string; isAccepted: boolean },
 ): Promise<void> {
   if ((await claimInvite(transaction, audit, invite, person)) === null) throw inviteEnded();
+}
+
+function sessionEnded(): UnauthorizedError {
+  return new UnauthorizedError('The session has ended: sign in again', { code: 'session_ended' });
 }
 
 function inviteEnded(): BadRequestError {

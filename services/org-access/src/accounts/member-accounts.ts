@@ -128,12 +128,12 @@ async function addAll(
     planned.map(({ email }) => email),
   );
   const accounts = planned.map(({ email, fullName }, index) => ({ email, fullName, hash: passwords[index]!.hash }));
-  const made = await makeAccounts(transaction, accounts, 'manual');
+  const made = await makeAccounts(transaction, organizationId, accounts, 'manual');
   const identityIds = await addPlannedMembers(
     transaction,
     audit,
     organizationId,
-    planned.map((member, index) => ({ planned: member, person: made[index]! })),
+    planned.map((member, index) => ({ planned: member, person: made[index]!, isAccepted: true })),
   );
   for (const resourceId of identityIds)
     audit.record(organizationId, { action: 'member.account_created', resourceType: 'identity', resourceId });
@@ -150,7 +150,7 @@ async function planAccounts(
   const planned = await planMembers(queries, caller, people, { isBatch: true, mayHavePassword: true });
   const emails = planned.map(({ email }) => email);
   await requireNoMembers(queries, caller.organizationId, emails);
-  const known = await findAccounts(queries, emails);
+  const known = await findAccounts(queries, caller.organizationId, emails);
   if (known.length === 0) return planned;
   throw new ConflictError(`There are accounts with these addresses: ${known.join(', ')}`, {
     code: 'account_exists',

@@ -14,24 +14,29 @@ export interface NewAccount {
   hash: string;
 }
 
-/**
- * Returns whether somebody with a link to this address may make an account for it. Who belongs to an organization already
- * or has signed in before has to sign in: the link of one organization is no key to what a person has in another.
- */
-export async function mayMakeAccount(queries: Queries, email: string): Promise<boolean> {
-  return (await findAccounts(queries, [email])).length === 0;
+/** Returns whether somebody with a link of an organization to this address may make an account for it. */
+export async function mayMakeAccount(queries: Queries, organizationId: string, email: string): Promise<boolean> {
+  return (await findAccounts(queries, organizationId, [email])).length === 0;
 }
 
-/** Returns the addresses among these whose people have an account, or anything that an account could act as. */
-export async function findAccounts(queries: Queries, emails: readonly string[]): Promise<string[]> {
+/**
+ * Returns the addresses among these for which an organization makes no account: they are proven, there is an account, or
+ * their people are its members, whom it lets in by other means. Memberships and logins of other organizations are no
+ * obstacle: the new account reaches none of them before it proves the address.
+ */
+export async function findAccounts(
+  queries: Queries,
+  organizationId: string,
+  emails: readonly string[],
+): Promise<string[]> {
   const found = await queries.person.findMany({
     where: {
       email: { in: emails.map(normalizeEmail) },
       OR: [
-        { identities: { some: {} } },
-        { logins: { some: {} } },
-        { passkeys: { some: {} } },
+        { emailVerifiedAt: { not: null } },
         { password: { isNot: null } },
+        { passkeys: { some: {} } },
+        { identities: { some: { organizationId, isRemoved: false } } },
       ],
     },
     select: { email: true },
@@ -43,10 +48,11 @@ export async function findAccounts(queries: Queries, emails: readonly string[]):
 /** Like `makeAccounts`, for one person. */
 export async function makeAccount(
   transaction: Prisma.TransactionClient,
+  organizationId: string,
   account: NewAccount,
   provisioning: 'invite' | 'bootstrap',
 ): Promise<Person> {
-  return (await makeAccounts(transaction, [account], provisioning))[0]!;
+  return (await makeAccounts(transaction, organizationId, [account], provisioning))[0]!;
 }
 
 /**
@@ -58,6 +64,7 @@ export async function makeAccount(
  */
 export async function makeAccounts(
   transaction: Prisma.TransactionClient,
+  organizationId: string,
   accounts: readonly NewAccount[],
   provisioning: 'invite' | 'bootstrap' | 'manual',
 ): Promise<Person[]> {
@@ -67,6 +74,7 @@ export async function makeAccounts(
   await transaction.$queryRaw`SELECT id FROM person WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`;
   const existing = await findAccounts(
     transaction,
+    organizationId,
     accounts.map(({ email }) => email),
   );
   if (existing.length > 0)

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { lockPerson } from '../sessions/lock-people.ts';
 import { openSession } from '../sessions/open-session.ts';
+import { identitiesInReach } from '../sessions/reach.ts';
 import { type AccountDecision, type AccountFacts, decideAccountSignIn } from './account-decision.ts';
 import { recordForPerson } from './audit-person.ts';
 import { ensureEmailLogin } from './email-login.ts';
@@ -39,7 +40,7 @@ export class SignInOutcomes {
     proven: Pick<AccountFacts, 'isFirstFactorRight' | 'isSecondFactorProven'>,
   ): Promise<AccountDecision> {
     const identities = await transaction.identity.findMany({
-      where: { personId, isRemoved: false },
+      where: identitiesInReach({ personId, ssoOrganizationId: null }),
       select: { disabledAt: true },
     });
     const areDisabled = identities.length > 0 && identities.every(({ disabledAt }) => disabledAt !== null);

@@ -4,7 +4,6 @@ import type { Database } from '../database/database.ts';
 import type { EmailOutbox } from '../email/email-outbox.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
-import { recordForPerson } from './audit-person.ts';
 import { evenTimeOut } from './even-time.ts';
 import { createToken } from './one-time-tokens.ts';
 
@@ -68,6 +67,7 @@ export class SsoEmailVerification {
     });
     if (!login) return;
     const { personId, ssoProvider } = login;
+    const { organizationId } = ssoProvider!;
     const organization = ssoProvider!.organization.displayName;
     const send = audited(async (transaction, audit) => {
       const details = { ssoProviderId };
@@ -80,7 +80,8 @@ export class SsoEmailVerification {
       await this.#emails.enqueue(transaction, [
         { to: email, subject: 'Confirm your address', text, expiresAt: link.expiresAt },
       ]);
-      await recordForPerson(transaction, audit, personId, { action: 'email.verification_requested', details });
+      const entry = { action: 'email.verification_requested', details } as const;
+      audit.record(organizationId, { ...entry, resourceType: 'person', resourceId: personId });
     });
     await this.#database.transact(send);
   }

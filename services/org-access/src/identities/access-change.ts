@@ -4,9 +4,10 @@ import { endSessions, type SessionEndReason } from '../sessions/end-sessions.ts'
 import { lockPeople } from '../sessions/lock-people.ts';
 
 /**
- * Ends what identities have open after their rights changed: the sessions of the people, and what caches know of their
- * credentials. A sign-in at the same time sees the change, or its session ends too. Whoever changes rows of the identities
- * does so before.
+ * Ends what identities have open after their rights changed: the sessions of the organization's identity providers, and
+ * what caches know of credentials. Sessions of accounts stay: they are the person's, who may belong to other organizations,
+ * and what they may do here is read anew at each request. They end with the last membership. A sign-in at the same time
+ * sees the change, or its session ends too. Whoever changes rows of the identities does so before.
  */
 export async function publishAccessChange(
   transaction: Prisma.TransactionClient,
@@ -20,13 +21,10 @@ export async function publishAccessChange(
   });
   const personIds = people.map(({ personId }) => personId as string);
   await lockPeople(transaction, personIds);
-  await endSessions(
-    transaction,
-    {
-      personId: { in: personIds },
-      OR: [{ ssoOrganizationId: null }, { ssoOrganizationId: organizationId }],
-    },
-    reason,
-  );
+  await endSessions(transaction, { personId: { in: personIds }, ssoOrganizationId: organizationId }, reason);
+  if (reason === 'removed' || reason === 'disabled') {
+    const isNowhere = { identities: { none: { isRemoved: false, disabledAt: null } } };
+    await endSessions(transaction, { personId: { in: personIds }, person: isNowhere }, reason);
+  }
   await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds });
 }

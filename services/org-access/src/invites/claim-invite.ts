@@ -30,7 +30,7 @@ export async function claimInvite(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   { id, organizationId, organizationRoleId }: Invite,
-  person: { id: string; name: string },
+  person: { id: string; name: string; isAccepted: boolean },
 ): Promise<string | null> {
   const { count } = await transaction.invite.updateMany({
     where: { id, organizationId, endedAt: null, expiresAt: { gt: new Date() } },
@@ -62,6 +62,7 @@ export async function claimInvite(
     organizationId,
     personId: person.id,
     name: person.name,
+    isAccepted: person.isAccepted,
     grants,
   });
   audit.record(organizationId, {

@@ -3,6 +3,7 @@ import { readGrantableRoles } from '../access/role-authority.ts';
 import type { Queries } from '../database/database.ts';
 import { Prisma } from '../generated/client.ts';
 import { globPattern } from '../members/like-patterns.ts';
+import { loginsSeenBy } from '../people/logins-of.ts';
 
 interface FoundRow {
   id: string;
@@ -90,7 +91,9 @@ async function readMembers(queries: Queries, organizationId: string, ids: string
   const identities = await queries.identity.findMany({
     where: { organizationId, id: { in: ids } },
     include: {
-      person: { include: { logins: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] } } },
+      person: {
+        include: { logins: { where: loginsSeenBy(organizationId), orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] } },
+      },
       organizationRole: true,
       members: { include: { workspace: true, role: true }, orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }] },
       scimUser: { include: { groups: { include: { group: true }, orderBy: { createdAt: 'asc' } } } },

@@ -8,6 +8,7 @@ import type { Organization, Person } from '../generated/client.ts';
 import { alreadyMembers } from '../members/member-errors.ts';
 import { memberStore } from '../members/member-store.ts';
 import { renderMember } from '../members/render-member.ts';
+import { lockPerson } from '../sessions/lock-people.ts';
 import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from './claim-invite.ts';
 import { describeInvite } from './create-invites.ts';
 
@@ -35,9 +36,11 @@ export class InviteeService {
     try {
       return await this.#database.transact(
         audited(async (transaction, audit) => {
-          const { person } = await requireInvite(transaction, caller, organizationId);
+          // Who takes the proof of the address back at the same time is seen below, or comes after.
+          await lockPerson(transaction, caller.personId!);
+          const { person, isAccount } = await requireInvite(transaction, caller, organizationId);
           const invite = await findPendingInvite(transaction, organizationId, person.email);
-          const claimant = { id: person.id, name: person.fullName ?? person.email };
+          const claimant = { id: person.id, name: person.fullName ?? person.email, isAccepted: isAccount };
           const identityId = invite && (await claimInvite(transaction, audit, invite, claimant));
           const member = identityId && (await memberStore.find(transaction, organizationId, identityId));
           if (!member) throw inviteNotFound();
@@ -72,16 +75,19 @@ export class InviteeService {
 /**
  * Finds the invites that work for a person: of organizations that take invites, for an address that is verified. To a
  * session of an identity provider, its organization vouches for the address, and there is no other organization.
+ *
+ * @returns also whether the session is one of the person's account
  */
 export async function findInvites(
   queries: Queries,
   { personId, sessionId }: Principal,
   organizationId: string | null,
-): Promise<{ person: Person; invites: InviteWithOrganization[] }> {
+): Promise<{ person: Person; isAccount: boolean; invites: InviteWithOrganization[] }> {
   const person = await queries.person.findUniqueOrThrow({ where: { id: personId! } });
   const session = await queries.session.findUnique({ where: { id: sessionId! } });
   const ssoOrganizationId = session?.ssoOrganizationId ?? null;
-  if (!person.emailVerifiedAt && !ssoOrganizationId) return { person, invites: [] };
+  const isAccount = ssoOrganizationId === null;
+  if (!person.emailVerifiedAt && isAccount) return { person, isAccount, invites: [] };
   const invites = await queries.invite.findMany({
     where: {
       AND: [
@@ -95,17 +101,17 @@ export async function findInvites(
     include: { organization: true, workspaces: true },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
-  return { person, invites: invites.filter(({ organization }) => areInvitesOn(organization)) };
+  return { person, isAccount, invites: invites.filter(({ organization }) => areInvitesOn(organization)) };
 }
 
 async function requireInvite(
   queries: Queries,
   caller: Principal,
   organizationId: string,
-): Promise<{ person: Person; invite: InviteWithOrganization }> {
-  const { person, invites } = await findInvites(queries, caller, organizationId);
+): Promise<{ person: Person; isAccount: boolean; invite: InviteWithOrganization }> {
+  const { person, isAccount, invites } = await findInvites(queries, caller, organizationId);
   if (!invites[0]) throw inviteNotFound();
-  return { person, invite: invites[0] };
+  return { person, isAccount, invite: invites[0] };
 }
 
 function renderPendingOrganization(invite: InviteWithOrganization): PendingOrganization {

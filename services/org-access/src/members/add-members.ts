@@ -2,7 +2,6 @@ import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Queries } from '../database/database.ts';
 import type { Person, Prisma } from '../generated/client.ts';
 import { peopleStore } from '../people/people-store.ts';
-import { requireProvenAccounts } from '../people/unproven-account.ts';
 import { alreadyMembers } from './member-errors.ts';
 import type { PlannedMember } from './planned-member.ts';
 import { provisionMembers } from './provision-member.ts';
@@ -22,9 +21,8 @@ export async function requireNoMembers(
 
 /**
  * Makes people members at once, without an invite. Their addresses are not verified by this: they get in when they sign in
- * with them.
+ * with them, and an account that never proved its address does not.
  *
- * @throws ConflictError when an account with one of the addresses has never verified it
  * @returns the ids of the identities, in the given order
  */
 export async function addMembers(
@@ -35,12 +33,11 @@ export async function addMembers(
 ): Promise<string[]> {
   if (people.length === 0) return [];
   const persons = await peopleStore.findOrCreateAll(transaction, people);
-  await requireProvenAccounts(transaction, persons);
   return addPlannedMembers(
     transaction,
     audit,
     organizationId,
-    people.map((planned, index) => ({ planned, person: persons[index]! })),
+    people.map((planned, index) => ({ planned, person: persons[index]!, isAccepted: false })),
   );
 }
 
@@ -49,16 +46,17 @@ export function addPlannedMembers(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   organizationId: string,
-  people: readonly { planned: PlannedMember; person: Pick<Person, 'id' | 'email' | 'fullName'> }[],
+  people: readonly { planned: PlannedMember; person: Pick<Person, 'id' | 'email' | 'fullName'>; isAccepted: boolean }[],
 ): Promise<string[]> {
   const grant = { source: 'manual' as const, sourceId: null };
   return provisionMembers(
     transaction,
     audit,
     organizationId,
-    people.map(({ person, planned: { fullName, organizationRole, workspaces } }) => ({
+    people.map(({ person, isAccepted, planned: { fullName, organizationRole, workspaces } }) => ({
       personId: person.id,
       name: person.fullName ?? fullName ?? person.email,
+      isAccepted,
       grants: [
         { ...grant, workspaceId: null, roleId: organizationRole.id },
         ...workspaces.map(({ workspaceId, role }) => ({ ...grant, workspaceId, roleId: role.id })),

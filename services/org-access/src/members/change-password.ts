@@ -4,7 +4,7 @@ import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma } from '../generated/client.ts';
 import { setPassword } from '../people/set-password.ts';
 import type { StoredMember } from './member-store.ts';
-import { forgetVerification, requireOwnAccount } from './own-account.ts';
+import { acceptMembership, forgetVerification, requireOwnAccount } from './own-account.ts';
 
 /**
  * Gives a member the password that an administrator chose. Ends all sessions of the person.
@@ -23,5 +23,6 @@ export async function changePassword(
   await requireOwnAccount(transaction, caller, personId);
   await setPassword(transaction, { personId, hash });
   await forgetVerification(transaction, personId);
+  await acceptMembership(transaction, organizationId, personId);
   audit.record(organizationId, { action: 'member.password_changed', resourceType: 'identity', resourceId: id });
 }

@@ -7,6 +7,7 @@ import { lockGrantableRoles, requireAuthorityOver, requireKnownRole } from '../a
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { isNamedBy } from '../people/address-ownership.ts';
 import { hashNewPassword } from '../people/set-password.ts';
 import { changePassword } from './change-password.ts';
 import { changeOrganizationRole } from './change-role.ts';
@@ -87,11 +88,7 @@ async function rename(
   const { person, organizationRoleId } = await requireMember(transaction, organizationId, identityId);
   requireAuthorityOver(caller, organizationRoleId);
   if (person.fullName === fullName) return;
-  const elsewhere = await transaction.identity.findFirst({
-    where: { personId: person.id, organizationId: { not: organizationId }, isRemoved: false },
-    select: { id: true },
-  });
-  if (elsewhere)
+  if (!(await isNamedBy(transaction, organizationId, person.id)))
     throw new ForbiddenError('Only the person changes a name that other organizations show too', {
       code: 'person_of_other_organizations',
     });

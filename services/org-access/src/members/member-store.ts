@@ -1,18 +1,23 @@
 import type { ActiveMembersQuery } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import { Prisma } from '../generated/client.ts';
+import { loginsSeenBy } from '../people/logins-of.ts';
 import { normalizeEmail } from '../people/normalize-email.ts';
 import { containsPattern } from './like-patterns.ts';
 
-const relations = {
-  person: { include: { logins: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] } } },
-  organizationRole: { select: { displayName: true } },
-  members: { select: { workspaceId: true }, orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }] },
-} as const satisfies Prisma.IdentityInclude;
+const relationsFor = (organizationId: string) =>
+  ({
+    person: {
+      include: { logins: { where: loginsSeenBy(organizationId), orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] } },
+    },
+    organizationRole: { select: { displayName: true } },
+    members: { select: { workspaceId: true }, orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }] },
+  }) as const satisfies Prisma.IdentityInclude;
+type Relations = ReturnType<typeof relationsFor>;
 
 /** A person's identity with what answers show of it. */
-export type StoredMember = Prisma.IdentityGetPayload<{ include: typeof relations }> & {
-  person: NonNullable<Prisma.IdentityGetPayload<{ include: typeof relations }>['person']>;
+export type StoredMember = Prisma.IdentityGetPayload<{ include: Relations }> & {
+  person: NonNullable<Prisma.IdentityGetPayload<{ include: Relations }>['person']>;
 };
 
 const SORT_COLUMNS = {
@@ -28,7 +33,7 @@ export const memberStore = {
   async find(queries: Queries, organizationId: string, id: string): Promise<StoredMember | null> {
     const found = await queries.identity.findFirst({
       where: { organizationId, id, kind: 'person', isRemoved: false },
-      include: relations,
+      include: relationsFor(organizationId),
     });
     return found as StoredMember | null;
   },
@@ -36,7 +41,7 @@ export const memberStore = {
   async listAll(queries: Queries, organizationId: string): Promise<StoredMember[]> {
     const found = await queries.identity.findMany({
       where: { organizationId, kind: 'person', isRemoved: false },
-      include: relations,
+      include: relationsFor(organizationId),
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     });
     return found as StoredMember[];
@@ -46,7 +51,7 @@ export const memberStore = {
   async findMany(queries: Queries, organizationId: string, ids: readonly string[]): Promise<StoredMember[]> {
     const found = await queries.identity.findMany({
       where: { organizationId, id: { in: [...ids] } },
-      include: relations,
+      include: relationsFor(organizationId),
     });
     const byId = new Map(found.map((member) => [member.id, member as StoredMember]));
     return ids.flatMap((id) => byId.get(id) ?? []);
@@ -63,7 +68,7 @@ export const memberStore = {
       JOIN person ON person.id = identity.person_id
       JOIN role ON role.id = identity.organization_role_id
       WHERE identity.organization_id = ${organizationId}::uuid AND identity.kind = 'person' AND NOT identity.is_removed
-      ${memberConditions(query)}`;
+      ${memberConditions(organizationId, query)}`;
     const direction = query.sort_by_desc ? Prisma.sql`DESC` : Prisma.sql`ASC`;
     const [page, [count]] = await Promise.all([
       queries.$queryRaw<{ id: string }[]>`
@@ -82,13 +87,16 @@ export const memberStore = {
 };
 
 /** Returns the filters of a query about `identity` and `person`, each beginning with AND. */
-export function memberConditions(query: ActiveMembersQuery): Prisma.Sql {
+export function memberConditions(organizationId: string, query: ActiveMembersQuery): Prisma.Sql {
   const conditions: Prisma.Sql[] = [];
   if (query.emails) conditions.push(Prisma.sql`person.email = ANY(${query.emails.map(normalizeEmail)})`);
   if (query.ls_user_ids) conditions.push(Prisma.sql`person.id = ANY(${query.ls_user_ids}::uuid[])`);
   if (query.user_ids)
     conditions.push(
-      Prisma.sql`person.id IN (SELECT person_id FROM login WHERE login.id = ANY(${query.user_ids}::uuid[]))`,
+      Prisma.sql`person.id IN (
+        SELECT person_id FROM login LEFT JOIN sso_provider ON sso_provider.id = login.sso_provider_id
+        WHERE login.id = ANY(${query.user_ids}::uuid[])
+          AND (login.provider = 'email' OR sso_provider.organization_id = ${organizationId}::uuid))`,
     );
   if (query.is_disabled !== undefined)
     conditions.push(

@@ -1,16 +1,14 @@
 import { ConflictError, type Principal } from '@runyard/service-kit';
 import type { Prisma } from '../generated/client.ts';
+import { isAccountOf } from '../people/address-ownership.ts';
 
-/**
- * Locks a person, so that nobody makes them a member elsewhere meanwhile, and returns whether an organization may set
- * their password: it is the only one they belong to, and no identity provider or passkey signs them in.
- */
+/** Returns whether an organization may set a person's password: the account is its own, and no passkey signs in to it. */
 export async function ownsAccount(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   personId: string,
 ): Promise<boolean> {
-  if (!(await isOnlyOrganization(transaction, organizationId, personId))) return false;
+  if (!(await isAccountOf(transaction, organizationId, personId))) return false;
   return (await transaction.passkey.count({ where: { personId } })) === 0;
 }
 
@@ -42,23 +40,20 @@ export async function requireOwnFactors(
   personId: string,
 ): Promise<void> {
   if (callerId === personId) throw factorsOfPerson('You change your own second factors at /auth/account');
-  if (await isOnlyOrganization(transaction, organizationId, personId)) return;
+  if (await isAccountOf(transaction, organizationId, personId)) return;
   throw factorsOfPerson('Only the person changes these second factors');
 }
 
-/** Locks a person, and returns whether they belong to one organization alone and sign in by no identity provider. */
-async function isOnlyOrganization(
+/** Lets a member take the membership up with the account whose password an administrator sets. */
+export async function acceptMembership(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   personId: string,
-): Promise<boolean> {
-  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
-  const identities = await transaction.identity.findMany({
-    where: { personId, isRemoved: false },
-    select: { organizationId: true },
+): Promise<void> {
+  await transaction.identity.updateMany({
+    where: { organizationId, personId, isRemoved: false },
+    data: { isAccepted: true },
   });
-  if (identities.length !== 1 || identities[0]!.organizationId !== organizationId) return false;
-  return (await transaction.login.count({ where: { personId, provider: { not: 'email' } } })) === 0;
 }
 
 const passwordOfPerson = (detail: string) =>

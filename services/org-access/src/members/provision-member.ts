@@ -9,6 +9,8 @@ export interface ProvisionedMember {
   personId: string;
   /** Full name or address. */
   name: string;
+  /** True when the person takes the membership up with an account that has a password. */
+  isAccepted: boolean;
   grants: readonly Omit<NewGrant, 'identityId'>[];
 }
 
@@ -36,8 +38,9 @@ export async function provisionMembers(
   const made = members.map((member) => ({ ...member, identityId: uuidv7() }));
   const identityIds = made.map(({ identityId }) => identityId);
   await transaction.identity.createMany({
-    data: made.map(({ identityId: id, personId, name }) => {
-      return { id, organizationId, kind: 'person', personId, name, organizationRoleId: ROLE_WITHOUT_GRANT };
+    data: made.map(({ identityId: id, personId, name, isAccepted }) => {
+      const member = { id, organizationId, kind: 'person', personId, name, isAccepted };
+      return { ...member, organizationRoleId: ROLE_WITHOUT_GRANT };
     }),
   });
   await addGrants(

@@ -5,12 +5,16 @@ import type { Queries } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization, Prisma } from '../generated/client.ts';
 import { renderLogin } from '../members/render-member.ts';
+import { loginsSeenBy } from '../people/logins-of.ts';
 
-/** Returns the login methods of the caller; none for service accounts. */
-export async function listLoginMethods(queries: Queries, { personId }: Principal): Promise<LinkedLoginMethod[]> {
+/** Returns the login methods of the caller that their organization may see; none for service accounts. */
+export async function listLoginMethods(
+  queries: Queries,
+  { personId, organizationId }: Principal,
+): Promise<LinkedLoginMethod[]> {
   if (!personId) return [];
   const logins = await queries.login.findMany({
-    where: { personId },
+    where: { personId, ...loginsSeenBy(organizationId) },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   return logins.map(renderLogin);

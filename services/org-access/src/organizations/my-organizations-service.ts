@@ -8,6 +8,7 @@ import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
 import type { Organization, Prisma } from '../generated/client.ts';
 import { provisionMember } from '../members/provision-member.ts';
+import { identitiesInReach } from '../sessions/reach.ts';
 import { createFirstWorkspace } from '../workspaces/first-workspace.ts';
 import { renderOrganization } from './render-organization.ts';
 
@@ -82,9 +83,9 @@ export class MyOrganizationsService {
   }
 
   #find(personId: string, ssoOrganizationId: string | null): Promise<Organization[]> {
-    const identities = { some: { personId, isRemoved: false, disabledAt: null } };
+    const identities = { some: { AND: [identitiesInReach({ personId, ssoOrganizationId }), { disabledAt: null }] } };
     return this.#database.prisma.organization.findMany({
-      where: { identities, ...(ssoOrganizationId && { id: ssoOrganizationId }) },
+      where: { identities },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     });
   }
@@ -138,6 +139,7 @@ async function createOrganization(
     organizationId,
     personId,
     name: person.fullName ?? person.email,
+    isAccepted: true,
     grants: [{ workspaceId: null, roleId: PLATFORM_ROLES.organizationAdmin, source: 'manual', sourceId: null }],
   });
   return created;

@@ -89,9 +89,9 @@ ${decline}`,
             return showPage({ title: 'Invite declined', body: html`<p>You can close this page.</p>` });
           }
           if (visitor)
-            return visitors.change(headers, body.csrf, async ({ personId, session }) => {
-              const organizationId = await invites.accept(token, personId);
-              await enterOrganization(database, session.id, organizationId);
+            return visitors.change(headers, body.csrf, async ({ session }) => {
+              const organizationId = await invites.accept(token, session);
+              await enterOrganization(database, session, organizationId);
               return redirect(HOME);
             });
           requireText(fullName, 'Enter your name.');

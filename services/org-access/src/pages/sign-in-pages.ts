@@ -6,6 +6,7 @@ import type { PasskeySignIn } from '../accounts/passkey-sign-in.ts';
 import type { OpenedSession } from '../accounts/sign-in-outcomes.ts';
 import type { Database } from '../database/database.ts';
 import { enterOrganization } from '../sessions/enter-organization.ts';
+import { identitiesInReach } from '../sessions/reach.ts';
 import { clearedSessionCookie, sessionCookie } from '../sessions/session-cookie.ts';
 import type { SsoLookupService } from '../sso/lookup-service.ts';
 import type { SsoLogout } from '../sso/sso-logout.ts';
@@ -91,7 +92,7 @@ ${organizations.map(
         const organizations = await organizationsOf(database, session);
         const chosen = organizations.find(({ id }) => id === body.organization_id);
         if (!chosen) throw new BadRequestError('You do not belong to this organization');
-        if (chosen.id !== session.organizationId) await enterOrganization(database, session.id, chosen.id);
+        if (chosen.id !== session.organizationId) await enterOrganization(database, session, chosen.id);
         return redirect(localPath(body.return_to) ?? HOME);
       }),
     ),
@@ -118,11 +119,10 @@ export async function organizationsOf(
   { prisma }: Database,
   session: { personId: string; ssoOrganizationId: string | null },
 ): Promise<{ id: string; displayName: string }[]> {
-  const { personId, ssoOrganizationId } = session;
   return prisma.organization.findMany({
     where: {
-      identities: { some: { personId, disabledAt: null, isRemoved: false } },
-      ...(ssoOrganizationId === null ? { ssoOnly: false } : { id: ssoOrganizationId }),
+      identities: { some: { AND: [identitiesInReach(session), { disabledAt: null }] } },
+      ...(session.ssoOrganizationId === null && { ssoOnly: false }),
     },
     select: { id: true, displayName: true },
     orderBy: [{ displayName: 'asc' }, { id: 'asc' }],

@@ -43,6 +43,44 @@ export async function proveAddress(transaction: Prisma.TransactionClient, person
   return before;
 }
 
+/**
+ * Returns whether an account is an organization's own, so that its administrators may set its password and remove its second
+ * factors: its person took up no membership of another organization with it, and no identity provider of this one signs
+ * them in. What other organizations gave to the address without being asked counts for nothing.
+ *
+ * The person is locked, so that they take up nothing meanwhile, and their identity here before that.
+ */
+export async function isAccountOf(
+  transaction: Prisma.TransactionClient,
+  organizationId: string,
+  personId: string,
+): Promise<boolean> {
+  await transaction.$queryRaw`
+    SELECT id FROM identity WHERE organization_id = ${organizationId}::uuid AND person_id = ${personId}::uuid
+    ORDER BY id FOR UPDATE`;
+  await transaction.$queryRaw`SELECT id FROM person WHERE id = ${personId}::uuid FOR UPDATE`;
+  const identities = await transaction.identity.findMany({
+    where: { personId },
+    select: { organizationId: true, isAccepted: true, isRemoved: true },
+  });
+  const elsewhere = identities.filter((identity) => identity.organizationId !== organizationId && !identity.isRemoved);
+  if (elsewhere.some(({ isAccepted }) => isAccepted)) return false;
+  const isByProvider = {
+    provider: { not: 'email' },
+    NOT: { ssoProvider: { organizationId: { not: organizationId } } },
+  };
+  if ((await transaction.login.count({ where: { personId, ...isByProvider } })) > 0) return false;
+  if (identities.some((identity) => identity.organizationId === organizationId && identity.isAccepted)) return true;
+  const state = await addressState(transaction, personId);
+  return state === 'free' || (state === 'proven' && elsewhere.length === 0);
+}
+
+/** Returns whether an organization may say a person's name: no other one has them as a member who took that up. */
+export async function isNamedBy(queries: Queries, organizationId: string, personId: string): Promise<boolean> {
+  const elsewhere = { personId, organizationId: { not: organizationId }, isRemoved: false, isAccepted: true };
+  return (await queries.identity.count({ where: elsewhere })) === 0;
+}
+
 async function endAccount(transaction: Prisma.TransactionClient, personId: string): Promise<void> {
   await transaction.passwordCredential.deleteMany({ where: { personId } });
   await transaction.totpCredential.deleteMany({ where: { personId } });

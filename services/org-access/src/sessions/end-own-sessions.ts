@@ -1,12 +1,12 @@
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma, Session } from '../generated/client.ts';
 import { endSessions, type SessionEndReason } from './end-sessions.ts';
-import { sessionsInReach } from './live-sessions.ts';
 import { lockPerson } from './lock-people.ts';
+import { sessionsInReach } from './reach.ts';
 import { recordForSession } from './record-for-session.ts';
 
 /** The session that ends others, or itself. */
-type Owner = Pick<Session, 'id' | 'personId' | 'clientId' | 'ssoOrganizationId'>;
+type Owner = Pick<Session, 'id' | 'personId' | 'clientId' | 'organizationId' | 'ssoOrganizationId'>;
 
 /** Ends one of the sessions that a person may end, and records it. @returns false when there is no such session */
 export async function endOwnSession(

@@ -2,7 +2,8 @@ import { UnauthorizedError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
-import type { Prisma, PrismaClient, Session } from '../generated/client.ts';
+import type { PrismaClient, Session } from '../generated/client.ts';
+import { sessionsInReach } from './reach.ts';
 
 export interface SessionLimits {
   /** Seconds after sign-in. */
@@ -85,18 +86,4 @@ export class LiveSessions {
     if (clientId !== null) return [createdAt.getTime() + programSeconds * 1000];
     return [createdAt.getTime() + maxSeconds * 1000, lastSeenAt.getTime() + idleSeconds * 1000];
   }
-}
-
-/**
- * Selects the sessions that a session may see and end: all of its person. A session of an identity provider speaks for the
- * person in its own organization alone. One of a program has only itself: it must not sign out whoever would end it.
- */
-export function sessionsInReach({
-  id,
-  personId,
-  clientId,
-  ssoOrganizationId,
-}: Pick<Session, 'id' | 'personId' | 'clientId' | 'ssoOrganizationId'>): Prisma.SessionWhereInput {
-  if (clientId !== null) return { id, personId };
-  return { personId, ...(ssoOrganizationId !== null && { ssoOrganizationId }) };
 }

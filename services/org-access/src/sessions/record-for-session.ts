@@ -1,17 +1,15 @@
 import type { AuditEntry } from '../audit/audit-event.ts';
 import type { AuditRecorder } from '../audit/audit-trail.ts';
 import type { Prisma, Session } from '../generated/client.ts';
+import { actingOrganization } from './acting-organization.ts';
 
-/** Records an event in the organizations where a session may act. */
+/** Records an event of a session in the organization where it acts; without one, in the trail of its person. */
 export async function recordForSession(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
-  { personId, ssoOrganizationId }: Pick<Session, 'personId' | 'ssoOrganizationId'>,
+  session: Pick<Session, 'personId' | 'organizationId' | 'ssoOrganizationId'>,
   entry: AuditEntry,
 ): Promise<void> {
-  const identities = await transaction.identity.findMany({
-    where: { personId, isRemoved: false, ...(ssoOrganizationId && { organizationId: ssoOrganizationId }) },
-    select: { organizationId: true },
-  });
-  for (const { organizationId } of identities) audit.record(organizationId, entry);
+  const organizationId = await actingOrganization(transaction, session.personId, session);
+  audit.record(organizationId ?? session.personId, entry);
 }

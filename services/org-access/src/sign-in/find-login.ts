@@ -65,7 +65,10 @@ export async function rememberLogin(
   { provider, issuer, subject, email, fullName }: VerifiedLogin,
   { person: known, login, isByScim }: KnownPerson,
   options: {
-    /** False for providers of organizations that do not run the installation: they speak for nobody elsewhere. */
+    /**
+     * False for providers of organizations that do not run the installation: they speak for nobody elsewhere, and an account
+     * that somebody else made for the address stays beside their login, without a way into the organization.
+     */
     isEmailVerified: boolean;
   },
 ): Promise<{ personId: string; loginId: string }> {

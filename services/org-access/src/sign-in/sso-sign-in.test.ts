@@ -179,13 +179,13 @@ describe('an account that never proved its address', () => {
     });
   });
 
-  it('is neither taken over nor let in by the provider of another organization', async () => {
+  it('is not taken over by the provider of another organization, which lets its own people in beside it', async () => {
     const made = await makeOrganization({ isDefault: false });
     const account = await makeAccount();
     await invite(made, account.email, []);
-    expect((await signIn(made, account.email)).decision).toMatchObject({ step: 0, reason: 'other_account' });
+    expect((await signIn(made, account.email)).decision).toMatchObject({ step: 2, outcome: 'invite_claimed' });
     expect(await stateOf(account)).toEqual({ hasPassword: true, endReason: null });
-    expect(await membersOf(made)).toEqual([]);
+    expect(await membersOf(made)).toMatchObject([{ personId: account.id, isAccepted: false }]);
   });
 });
 

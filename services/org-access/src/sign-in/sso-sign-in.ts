@@ -102,12 +102,12 @@ export class SsoSignInService {
     const isFirst = known.person !== null && known.login === null;
     const isClaimed = isFirst && (await addressState(transaction, known.person!.id)) === 'claimed';
     const rest = { isInitialAdministrator, hasPendingInvite: invite !== null };
-    const decision = this.#decide(organization, login, { ...known, isClaimed }, identity, rest);
+    const decision = this.#decide(organization, login, known, identity, rest);
     const details = {
       ...decision,
       providerId: login.provider.id,
       email: normalizeEmail(login.email),
-      ...(isClaimed && { replacesUnprovenAccount: organization.isDefault }),
+      ...(isClaimed && organization.isDefault && { replacesUnprovenAccount: true }),
       ...(isInitialAdministrator && { isInitialAdministrator }),
     };
     if (decision.outcome === 'denied') {
@@ -143,14 +143,13 @@ export class SsoSignInService {
   #decide(
     organization: Organization,
     { isWithoutRequiredGroup = false }: VerifiedLogin,
-    { isOtherAccount, isClaimed }: KnownPerson & { isClaimed: boolean },
+    { isOtherAccount }: KnownPerson,
     identity: Pick<Identity, 'disabledAt'> | null,
     rest: Pick<SignInFacts, 'hasPendingInvite' | 'isInitialAdministrator'>,
   ): SignInDecision {
     return decideSignIn({
       identity: !identity ? 'none' : identity.disabledAt ? 'disabled' : 'active',
-      // Only the organization that runs the installation may take an account over; others would take it away.
-      isOtherAccount: isOtherAccount || (isClaimed && identity === null && !organization.isDefault),
+      isOtherAccount,
       isWithoutRequiredGroup,
       ...rest,
       isDefaultOrganization: organization.isDefault,
@@ -172,11 +171,12 @@ async function addMember(
 ): Promise<string> {
   const identityId =
     outcome === 'invite_claimed'
-      ? await claimInvite(transaction, audit, invite!, person)
+      ? await claimInvite(transaction, audit, invite!, { ...person, isAccepted: false })
       : await provisionMember(transaction, audit, {
           organizationId: provider.organizationId,
           personId: person.id,
           name: person.name,
+          isAccepted: false,
           grants: await defaultGrants(transaction, provider),
         });
   if (identityId === null) throw new ChangedMeanwhileError('The invite was used or withdrawn meanwhile.');

@@ -1,6 +1,7 @@
 import { isUuid, type VerifyKeyRequest } from '@runyard/contracts';
 import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import type { PrismaClient, Session } from '../generated/client.ts';
+import { identitiesInReach } from '../sessions/reach.ts';
 
 /** The identity as which a session acts. */
 export interface SessionIdentity {
@@ -11,11 +12,14 @@ export interface SessionIdentity {
 interface Candidate extends SessionIdentity {
   /** True when the organization is only for sessions of its own identity providers, and this is another. */
   requiresSso: boolean;
+  /** True when the person took the membership up, by an invite or by entering the organization. */
+  isAccepted: boolean;
 }
 
 /**
  * Chooses the identity as which a session acts: in the organization that the request names, else in that of the
- * workspace it names, else in the one chosen last, else in the only one. Null when none of these is there.
+ * workspace it names, else in the one chosen last, else in the only one, to which memberships that the person never took
+ * up do not count. Null when none of these is there.
  *
  * @throws ForbiddenError when the request names an organization or a workspace where the session may not act
  * @throws UnauthorizedError when the organization of a session of its identity provider has no such member any more
@@ -40,25 +44,26 @@ export async function chooseIdentity(
   }
   const usable = candidates.filter(({ requiresSso }) => !requiresSso);
   const chosen = usable.find(({ organizationId }) => organizationId === session.organizationId);
-  return chosen ?? (usable.length === 1 ? usable[0]! : null);
+  if (chosen) return chosen;
+  const accepted = usable.filter(({ isAccepted }) => isAccepted);
+  return onlyOf(accepted) ?? (accepted.length === 0 ? onlyOf(usable) : null);
 }
 
 async function findCandidates(prisma: PrismaClient, session: Session): Promise<Candidate[]> {
-  const { personId, ssoOrganizationId } = session;
   const identities = await prisma.identity.findMany({
-    where: {
-      personId,
-      disabledAt: null,
-      isRemoved: false,
-      ...(ssoOrganizationId && { organizationId: ssoOrganizationId }),
-    },
-    select: { id: true, organizationId: true, organization: { select: { ssoOnly: true } } },
+    where: { AND: [identitiesInReach(session), { disabledAt: null }] },
+    select: { id: true, organizationId: true, isAccepted: true, organization: { select: { ssoOnly: true } } },
   });
-  return identities.map(({ id, organizationId, organization }) => ({
+  return identities.map(({ id, organizationId, isAccepted, organization }) => ({
     identityId: id,
     organizationId,
-    requiresSso: organization.ssoOnly && ssoOrganizationId !== organizationId,
+    requiresSso: organization.ssoOnly && session.ssoOrganizationId !== organizationId,
+    isAccepted: isAccepted ?? false,
   }));
+}
+
+function onlyOf<T>(list: readonly T[]): T | null {
+  return list.length === 1 ? list[0]! : null;
 }
 
 /** Returns the organization that a request names, and the refusal where the session may not act in it. */

@@ -87,9 +87,9 @@ export class SessionService {
   /** @throws ForbiddenError when the session may not act there */
   async chooseOrganization(caller: Principal, organizationId: string): Promise<SessionInfo> {
     const current = await this.#sessions.findById(caller.sessionId!);
-    const { id, organizationId: before } = current.session;
+    const { organizationId: before } = current.session;
     await chooseIdentity(this.#database.prisma, current.session, { organization_id: organizationId });
-    if (before !== organizationId) await enterOrganization(this.#database, id, organizationId);
+    if (before !== organizationId) await enterOrganization(this.#database, current.session, organizationId);
     return render({ ...current, session: { ...current.session, organizationId } }, caller);
   }
 

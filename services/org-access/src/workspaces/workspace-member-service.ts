@@ -27,6 +27,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { requireNoGroup } from '../members/change-role.ts';
 import { alreadyMembers, memberNotFound } from '../members/member-errors.ts';
+import { loginsSeenBy } from '../people/logins-of.ts';
 import { giveWorkspaceRoles } from './give-workspace-roles.ts';
 import { requireLiveWorkspace } from './require-live-workspace.ts';
 import { type StoredWorkspaceMember, workspaceMemberStore } from './workspace-member-store.ts';
@@ -207,7 +208,7 @@ async function findPerson(
       isRemoved: false,
       ...(org_identity_id !== undefined && { id: org_identity_id }),
       ...(ls_user_id !== undefined && { personId: ls_user_id }),
-      ...(user_id !== undefined && { person: { logins: { some: { id: user_id } } } }),
+      ...(user_id !== undefined && { person: { logins: { some: { id: user_id, ...loginsSeenBy(organizationId) } } } }),
     },
     include: { person: { select: { email: true } } },
   });

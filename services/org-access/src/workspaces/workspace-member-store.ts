@@ -91,7 +91,7 @@ export const workspaceMemberStore = {
     tenant: Tenant,
     query: ActiveMembersQuery | null,
   ): Promise<{ rows: StoredWorkspaceMember[]; total: number }> {
-    const matches = Prisma.sql`${membersOf(tenant)} ${query ? memberConditions(query) : Prisma.empty}`;
+    const matches = Prisma.sql`${membersOf(tenant)} ${query ? memberConditions(tenant.organizationId, query) : Prisma.empty}`;
     const page = query ? pageOf(query, ORDER[query.sort_by], Prisma.sql`identity.id`) : OLDEST_FIRST;
     const rows = await queries.$queryRaw<StoredWorkspaceMember[]>`${MEMBER} ${matches} ${page}`;
     return { rows, total: query ? await count(queries, matches) : rows.length };

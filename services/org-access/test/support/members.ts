@@ -39,7 +39,7 @@ export class TestMembers extends TestPeople {
           { workspaceId: null, roleId: PLATFORM_ROLES[organizationRole], ...origin },
           ...Object.entries(workspaces).map(([workspaceId, roleId]) => ({ workspaceId, roleId, ...origin })),
         ];
-        return provisionMember(transaction, audit, { organizationId, personId, name, grants });
+        return provisionMember(transaction, audit, { organizationId, personId, name, isAccepted: true, grants });
       }),
     );
     return { personId, identityId, email, token: await this.issueToken(identityId) };

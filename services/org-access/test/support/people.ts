@@ -48,11 +48,17 @@ export class TestPeople {
     return { organizationId, workspaceId };
   }
 
-  /** Makes a person a member with roles that were given by hand. @returns the identity's id */
+  /**
+   * Makes a person a member with roles that were given by hand.
+   *
+   * @param options.isAccepted false for somebody who never took the membership up
+   * @returns the identity's id
+   */
   async addMember(
     personId: string,
     organizationId: string,
     roles: readonly Pick<NewGrant, 'roleId' | 'workspaceId'>[],
+    { isAccepted = true } = {},
   ): Promise<string> {
     const identityId = uuidv7();
     await this.database.transact(async (transaction) => {
@@ -62,6 +68,7 @@ export class TestPeople {
           organizationId,
           kind: 'person',
           personId,
+          isAccepted,
           name: 'Ada Lovelace',
           organizationRoleId: PLATFORM_ROLES.organizationViewer,
         },

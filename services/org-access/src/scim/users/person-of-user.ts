@@ -2,10 +2,13 @@ import { keepAdministrator } from '../../access/administrators.ts';
 import { PLATFORM_ROLES } from '../../access/platform-roles.ts';
 import { addGrants, applyGrants } from '../../access/role-grants.ts';
 import type { AuditRecorder } from '../../audit/audit-trail.ts';
+import { organizationEvents } from '../../events/organization-events.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
 import { provisionMember } from '../../members/provision-member.ts';
+import { isNamedBy } from '../../people/address-ownership.ts';
 import { peopleStore } from '../../people/people-store.ts';
-import { requireProvenAccounts } from '../../people/unproven-account.ts';
+import { endSessions } from '../../sessions/end-sessions.ts';
+import { lockPeople } from '../../sessions/lock-people.ts';
 import { notUnique } from '../scim-error.ts';
 import { displayNameOf, type UserColumns } from './scim-user.ts';
 
@@ -17,7 +20,7 @@ const GRANT = { workspaceId: null, roleId: PLATFORM_ROLES.organizationUser, sour
  * kept by the identity provider from now on.
  *
  * @returns the id of the identity
- * @throws ConflictError when another user is this member already, or an account has never verified the address
+ * @throws ConflictError when another user is this member already
  */
 export async function findOrProvision(
   transaction: Prisma.TransactionClient,
@@ -32,8 +35,9 @@ export async function findOrProvision(
     select: { id: true, scimUser: { select: { id: true } } },
   });
   if (!identity) {
-    await requireProvenAccounts(transaction, [person]);
-    return provisionMember(transaction, audit, { organizationId, personId: person.id, name, grants: [GRANT] });
+    return provisionMember(transaction, audit, {
+      ...{ organizationId, personId: person.id, name, isAccepted: false, grants: [GRANT] },
+    });
   }
   if (identity.scimUser) throw notUnique('work address');
   return keepAdministrator(transaction, organizationId, async () => {
@@ -45,8 +49,11 @@ export async function findOrProvision(
 }
 
 /**
- * Gives the person the name and the address of the user. The address changes only for a person of this organization
- * alone, who signs in through it alone: no organization may move someone else's account to another address.
+ * Gives the member the name and the address of the user. A member who took the membership up with an account keeps the
+ * account's address. Where only this organization knows the person, the address of the person changes; where others do too,
+ * they keep theirs, and the member becomes the person with the new address: no organization moves what is not its own.
+ *
+ * @throws ConflictError when another member has the address
  */
 export async function updatePerson(
   transaction: Prisma.TransactionClient,
@@ -55,20 +62,23 @@ export async function updatePerson(
 ): Promise<void> {
   const fullName = displayNameOf(user);
   await transaction.identity.updateMany({ where: { organizationId, id: identityId }, data: { name: fullName } });
-  const { personId } = await transaction.identity.findFirstOrThrow({ where: { organizationId, id: identityId } });
-  if (personId === null || !(await isOfOrganizationAlone(transaction, organizationId, personId))) return;
-  const owner = await transaction.person.findUnique({ where: { email: user.email }, select: { id: true } });
-  if (owner && owner.id !== personId) {
-    await transaction.person.update({ where: { id: personId }, data: { fullName } });
-    return;
-  }
-  await transaction.person.update({
-    where: { id: personId },
-    data: { fullName, email: user.email, ...(owner ? {} : { emailVerifiedAt: null }) },
+  const { person, isAccepted } = await transaction.identity.findFirstOrThrow({
+    where: { organizationId, id: identityId },
+    include: { person: { include: { password: true } } },
   });
+  if (!person) return;
+  if (await isNamedBy(transaction, organizationId, person.id))
+    await transaction.person.update({ where: { id: person.id }, data: { fullName } });
+  const isOfAccount = isAccepted || (person.emailVerifiedAt !== null && person.password !== null);
+  if (person.email === user.email || isOfAccount) return;
+  const owner = await transaction.person.findUnique({ where: { email: user.email }, select: { id: true } });
+  if (!owner && (await isKnownHereAlone(transaction, organizationId, person.id)))
+    await transaction.person.update({ where: { id: person.id }, data: { email: user.email, emailVerifiedAt: null } });
+  else await moveMember(transaction, { organizationId, identityId, fromPersonId: person.id }, user);
 }
 
-async function isOfOrganizationAlone(
+/** Returns whether no other organization has the person as a member, a user of its provider, or with an account. */
+async function isKnownHereAlone(
   transaction: Prisma.TransactionClient,
   organizationId: string,
   personId: string,
@@ -87,4 +97,26 @@ async function isOfOrganizationAlone(
     select: { id: true },
   });
   return other === null;
+}
+
+/** Makes a member the person with another address, with the logins at the organization's own providers. */
+async function moveMember(
+  transaction: Prisma.TransactionClient,
+  { organizationId, identityId, fromPersonId }: { organizationId: string; identityId: string; fromPersonId: string },
+  user: UserColumns,
+): Promise<void> {
+  const { id: personId } = await peopleStore.findOrCreate(transaction, {
+    email: user.email,
+    fullName: displayNameOf(user),
+  });
+  const members = await transaction.identity.count({ where: { organizationId, personId, isRemoved: false } });
+  if (members > 0) throw notUnique('work address');
+  await transaction.identity.updateMany({ where: { organizationId, id: identityId }, data: { personId } });
+  await lockPeople(transaction, [fromPersonId, personId]);
+  await transaction.login.updateMany({
+    where: { personId: fromPersonId, ssoProvider: { organizationId } },
+    data: { personId },
+  });
+  await endSessions(transaction, { personId: fromPersonId, ssoOrganizationId: organizationId }, 'credentials_changed');
+  await organizationEvents.identitiesChanged(transaction, { organizationId, identityIds: [identityId] });
 }
