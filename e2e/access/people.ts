@@ -37,8 +37,8 @@ export async function insertPerson(
     'Somebody',
   ]);
   await client.query(
-    `INSERT INTO identity (id, organization_id, kind, person_id, name, organization_role_id, disabled_at)
-     SELECT $1, $2, 'person', $3, 'Somebody', id, CASE WHEN $5 THEN now() END FROM role WHERE name = $4`,
+    `INSERT INTO identity (id, organization_id, kind, person_id, name, organization_role_id, disabled_at, is_accepted)
+     SELECT $1, $2, 'person', $3, 'Somebody', id, CASE WHEN $5 THEN now() END, true FROM role WHERE name = $4`,
     [identityId, organizationId, personId, organizationRole, isDisabled],
   );
   const places = [[null, organizationRole], ...(workspaceRole ? [[workspaceId, workspaceRole]] : [])];

@@ -32,8 +32,8 @@ async function signIn(organizationId: string): Promise<SignedIn> {
     'Ada',
   ]);
   await query(
-    `INSERT INTO identity (id, organization_id, kind, person_id, name, organization_role_id)
-     SELECT $1, $2, 'person', $3, 'Ada', id FROM role WHERE name = 'ORGANIZATION_ADMIN' AND organization_id IS NULL`,
+    `INSERT INTO identity (id, organization_id, kind, person_id, name, organization_role_id, is_accepted)
+     SELECT $1, $2, 'person', $3, 'Ada', id, true FROM role WHERE name = 'ORGANIZATION_ADMIN' AND organization_id IS NULL`,
     [identityId, organizationId, personId],
   );
   await query(

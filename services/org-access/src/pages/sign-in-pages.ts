@@ -77,7 +77,9 @@ export function signInPageRoutes(parts: PageParts): BoundOperation[] {
       const visitor = await visitors.require(headers);
       const returnTo = localPath(query.return_to) ?? HOME;
       const organizations = await organizationsOf(database, visitor.session);
-      if (organizations.length < 2) return redirect(returnTo);
+      // After a sign-in, which names where to go on, a membership that somebody else gave makes nobody choose.
+      const isClear = organizations.filter(({ isAccepted }) => isAccepted).length === 1;
+      if (organizations.length < 2 || (isClear && query.return_to !== undefined)) return redirect(returnTo);
       return showPage({
         title: 'Choose an organization',
         body: html`<p>You belong to several organizations. You can change the choice in your account.</p>
@@ -114,19 +116,29 @@ export function letIn({ token, expiresAt }: OpenedSession, { headers }: Request,
   });
 }
 
-/** Returns the organizations in which a session may act, by their names. */
+/** An organization in which a session may act. */
+export interface OpenOrganization {
+  id: string;
+  displayName: string;
+  /** False: somebody added the person, who never took the membership up. */
+  isAccepted: boolean;
+}
+
+/** Returns the organizations in which a session may act: those that the person took up before others, each by their names. */
 export async function organizationsOf(
   { prisma }: Database,
   session: { personId: string; ssoOrganizationId: string | null },
-): Promise<{ id: string; displayName: string }[]> {
-  return prisma.organization.findMany({
+): Promise<OpenOrganization[]> {
+  const identities = await prisma.identity.findMany({
     where: {
-      identities: { some: { AND: [identitiesInReach(session), { disabledAt: null }] } },
-      ...(session.ssoOrganizationId === null && { ssoOnly: false }),
+      AND: [identitiesInReach(session), { disabledAt: null }],
+      ...(session.ssoOrganizationId === null && { organization: { ssoOnly: false } }),
     },
-    select: { id: true, displayName: true },
-    orderBy: [{ displayName: 'asc' }, { id: 'asc' }],
+    select: { isAccepted: true, organization: { select: { id: true, displayName: true } } },
+    orderBy: [{ organization: { displayName: 'asc' } }, { organizationId: 'asc' }],
   });
+  const open = identities.map(({ isAccepted, organization }) => ({ ...organization, isAccepted: isAccepted ?? false }));
+  return [...open.filter(({ isAccepted }) => isAccepted), ...open.filter(({ isAccepted }) => !isAccepted)];
 }
 
 /** Browsers let no form of ours lead to another host, so a link does. */
