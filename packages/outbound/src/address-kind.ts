@@ -29,7 +29,7 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /** Returns the IPv4 address that an IPv6 address stands for (mapped, or behind NAT64), or the address itself. */
 export function unwrapAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  const address = ipaddr.process(text.replace(/%.*$/, ''));
+  const address = ipaddr.process(text.replace(/%.*$/s, ''));
   if (address.kind() === 'ipv6' && (address as ipaddr.IPv6).match(NAT64)) {
     return new ipaddr.IPv4(address.toByteArray().slice(12));
   }

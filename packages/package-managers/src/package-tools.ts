@@ -105,7 +105,7 @@ function findNamedRelease(manifest: Manifest | null, name: AgentName): string | 
 /** Parses `<name>@<version>`, optionally with a digest after `+`; npm checks the registry's own digest. */
 function parsePackageManagerField(packageManager: unknown): [name: string, version: string | undefined] | undefined {
   if (typeof packageManager !== 'string') return undefined;
-  const [name = '', version] = packageManager.replace(/\+.*$/, '').split('@');
+  const [name = '', version] = packageManager.replace(/\+.*$/s, '').split('@');
   return [name, version];
 }
 

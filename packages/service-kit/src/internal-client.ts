@@ -11,7 +11,7 @@ export class InternalClient {
   /** @param options.service the name of the service in errors */
   constructor(options: { service: string; url: string; internalToken: string; timeoutMs: number }) {
     this.#service = options.service;
-    this.#url = options.url.replace(/\/+$/, '');
+    this.#url = options.url.replace(/(?<!\/)\/+$/, '');
     this.#token = options.internalToken;
     this.#timeoutMs = options.timeoutMs;
   }

@@ -11,7 +11,8 @@ const PATTERNS: readonly [RegExp, string][] = [
   // Matches user:password@ of any URL; the rest of the URL names the server for the operator.
   [/\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s/@"']{1,500}@/gi, `$1${REDACTED}@`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`],
-  [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/g, REDACTED],
+  // A token that begins inside of another is its own, so that each character is looked at once.
+  [/\beyJ(?:[A-Za-z0-9_]|-(?!eyJ)){5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/g, REDACTED],
   [
     /\b(lsv2_(sk|pt)_|rys_|rld_|ls__|sk-|sk_(live|test)_|rk_live_|gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g,
     REDACTED,
@@ -20,7 +21,10 @@ const PATTERNS: readonly [RegExp, string][] = [
     /(?:\b|(?<=_)(?=passw|pwd))((?:api[-_]?key|password|passwd|pwd|secret|access[-_]?token|auth[-_]?token|token)["']?\s*[=:]\s*["']?)[^\s"',;&)}\]]{3,}/gi,
     `$1${REDACTED}`,
   ],
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,8192}?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED],
+  [
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,8192}?(-----END [A-Z ]*PRIVATE KEY-----|$|(?=-----BEGIN ))/g,
+    REDACTED,
+  ],
 ];
 
 /** Masks credentials inside a text. */

@@ -18,9 +18,9 @@ const UNREACHABLE =
   /\b((?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)\s+)[^\s,;)'"]+/g;
 const CONNECTION_STRING =
   /\b(?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|amqps?|kafka|nats|clickhouse|mssql|sqlserver|jdbc:\w+):\/\/[^\s"'<>)\]]+/gi;
-/** Matches libpq's form, `host=… password=…`. */
+/** Matches libpq's form, `host=… password=…`; a value ends before the next keyword. */
 const KEYWORD_DSN =
-  /\b(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+(?:\s+(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+)+/gi;
+  /\b(?:host|hostaddr|port|user|dbname|password|sslmode)=(?:(?!\b(?:host|hostaddr|port|user|dbname|password|sslmode)=)\S)+(?:\s+(?:host|hostaddr|port|user|dbname|password|sslmode)=(?:(?!\b(?:host|hostaddr|port|user|dbname|password|sslmode)=)\S)+)+/gi;
 /** Matches the form of ADO and ODBC: `Server=db01;Database=app;User Id=sa`. */
 const SEMICOLON_DSN =
   /\b(?:server|data source|addr(?:ess)?|host|driver)\s?=\s?[^\s;"']{1,200}(?:;\s?[a-z ]{2,40}=[^;"'\n]{0,200})+;?/gi;

@@ -24,7 +24,7 @@ export function readTracingSettings(variables: TracingVariables): TracingSetting
   if (variables.OTEL_SDK_DISABLED || exporter === 'none') return undefined;
   if (base === undefined && own === undefined && exporter === undefined) return undefined;
   return {
-    url: own ?? `${(base ?? LOCAL_COLLECTOR).replace(/\/+$/, '')}/v1/traces`,
+    url: own ?? `${(base ?? LOCAL_COLLECTOR).replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     headers: {
       ...parsePairs(variables.OTEL_EXPORTER_OTLP_HEADERS),
       ...parsePairs(variables.OTEL_EXPORTER_OTLP_TRACES_HEADERS),

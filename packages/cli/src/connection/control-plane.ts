@@ -42,7 +42,7 @@ export class ControlPlane {
 
   constructor(options: ControlPlaneOptions) {
     this.#options = options;
-    this.url = options.url.replace(/\/+$/, '');
+    this.url = options.url.replace(/(?<!\/)\/+$/, '');
     this.#tenantId = options.tenantId;
   }
 
@@ -146,7 +146,7 @@ export class ControlPlane {
       ...(text !== undefined && { body: () => text }),
       isRepeatable: method === 'GET' || method === 'POST',
     });
-    const what = `${method} ${path.replace(/\?.*$/, '')}`;
+    const what = `${method} ${path.replace(/\?.*$/s, '')}`;
     if (answer.status < 200 || answer.status > 299) throw new PlatformRefusedError(what, answer);
     return (answer.text === '' ? undefined : parse(answer.text, what)) as T;
   }

@@ -115,7 +115,7 @@ export class Http {
 
 /** Removes the query: signed URLs carry their proof in it, which must not reach screens and logs. */
 function withoutQuery(url: string): string {
-  return url.replace(/\?.*$/, '');
+  return url.replace(/\?.*$/s, '');
 }
 
 function isNeverSent(error: unknown): boolean {

@@ -78,7 +78,7 @@ async function build(tag: string, scratch: string, options: LocalBuildOptions): 
 async function push(image: string, scratch: string, options: LocalBuildOptions): Promise<string> {
   const { engine, steps } = options;
   const { token, registry_url: url, username = 'oauth2accesstoken' } = await pushToken(options);
-  const registry = url.replace(/^\w+:\/\//, '').replace(/\/+$/, '');
+  const registry = url.replace(/^\w+:\/\//, '').replace(/(?<!\/)\/+$/, '');
   const name = `${registry}/${toDeploymentName(options.imageName)}:${options.tag}`;
   const configDir = join(scratch, 'login');
   await mkdir(configDir, { mode: 0o700 });

@@ -3,6 +3,6 @@ export function toDeploymentName(text: string): string {
   const name = text
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-+|(?<!-)-+$/g, '');
   return name || 'app';
 }

@@ -23,7 +23,7 @@ export function renderErrorPage(): string {
 }
 
 /** Matches a row of a table of failure modes: its code, and what one sees, which is written by hand. */
-const ROW = /^\| `([a-z_]+)` \| (.*?) \| .*? \| .*? \|$/gm;
+const ROW = /^\| `([a-z_]+)` \| ([^|\n]*) \| [^|\n]* \| [^|\n]* \|$/gm;
 
 /** Returns a page with the meanings and remedies of the codes in its tables as the catalogue has them. */
 export function fillErrorTables(page: string): string {

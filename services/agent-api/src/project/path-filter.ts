@@ -11,5 +11,5 @@ export function pathFilter(patterns: readonly string[]): (path: string) => boole
 /** Returns `/custom` for `/custom/:id` and `/custom/*`, both of which may also stand for `/custom`. */
 function fixedBeginning(pattern: string): string {
   const [beginning = ''] = pattern.split(/[:*{]/, 1);
-  return beginning.replace(/\/+$/, '');
+  return beginning.replace(/(?<!\/)\/+$/, '');
 }

@@ -50,7 +50,7 @@ export class ServerRegistration {
  * everywhere.
  */
 export function reachableUrl(listening: string, configured: string | undefined): string {
-  if (configured !== undefined) return configured.replace(/\/+$/, '');
+  if (configured !== undefined) return configured.replace(/(?<!\/)\/+$/, '');
   const url = new URL(listening);
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = firstNetworkAddress();
   return url.origin;

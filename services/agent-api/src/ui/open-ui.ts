@@ -32,7 +32,7 @@ export function openUi(
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
   guard: RouteGuard,
 ): Ui {
-  const ownAddress = config.UI_BASE_URL?.replace(/\/+$/, '');
+  const ownAddress = config.UI_BASE_URL?.replace(/(?<!\/)\/+$/, '');
   const bundles = new Map<string, UiFile[]>();
   const bundled = bundle();
   bundled.catch(() => undefined); // The service awaits it when it is about to open.

@@ -11,7 +11,7 @@ const KEY_BYTES = { min: 24, max: 64 };
 export function keyOfSecret(secret: string): Buffer | undefined {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   const key = Buffer.from(text, 'base64');
-  const isWhole = key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '');
+  const isWhole = key.toString('base64').replace(/(?<!=)=+$/, '') === text.replace(/(?<!=)=+$/, '');
   return isWhole && key.length >= KEY_BYTES.min && key.length <= KEY_BYTES.max ? key : undefined;
 }
 

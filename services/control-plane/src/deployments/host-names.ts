@@ -27,7 +27,7 @@ export class HostNames {
 
   /** @throws ConfigError when the platform's own host lies in the domain of the deployments */
   constructor({ publicUrl, domain, customDomains = [] }: HostNamesOptions) {
-    this.#publicUrl = publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = publicUrl.replace(/(?<!\/)\/+$/, '');
     this.#publicHost = hostOf(new URL(publicUrl));
     this.#domain = domain?.toLowerCase();
     this.#customDomains = customDomains.map((each) => each.toLowerCase());
@@ -101,7 +101,7 @@ export class HostNames {
       return { reference: host.slice(0, -this.#domain.length - 1), path };
     }
     if (this.isAllowedHost(host)) return { customHost: host, path };
-    const base = `${own.pathname.replace(/\/+$/, '')}/deployments/`;
+    const base = `${own.pathname.replace(/(?<!\/)\/+$/, '')}/deployments/`;
     if (!isSameHost(host, this.#publicHost) || !path.startsWith(base)) return null;
     const [reference = '', ...rest] = path.slice(base.length).split('/');
     return reference === '' ? null : { reference, path: rest.length === 0 ? '' : `/${rest.join('/')}` };

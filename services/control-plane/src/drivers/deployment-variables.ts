@@ -59,7 +59,7 @@ export function replicaVariables(
       ...platform.tracing?.env,
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       DEPLOYMENT_ID: spec.deploymentId,
-      LANGGRAPH_API_URL: `${platform.publicUrl.replace(/\/+$/, '')}/deployments/${spec.deploymentId}`,
+      LANGGRAPH_API_URL: `${platform.publicUrl.replace(/(?<!\/)\/+$/, '')}/deployments/${spec.deploymentId}`,
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,

@@ -31,7 +31,7 @@ export class CallerCheck {
 
   constructor({ leases, orgAccessUrl, internalToken }: CallerCheckOptions) {
     this.#leases = leases;
-    this.#baseUrl = orgAccessUrl.replace(/\/+$/, '');
+    this.#baseUrl = orgAccessUrl.replace(/(?<!\/)\/+$/, '');
     this.#token = internalToken;
   }
 

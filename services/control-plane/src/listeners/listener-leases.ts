@@ -27,7 +27,7 @@ export class ListenerLeases {
   /** @throws NotFoundError; ConflictError while another data plane holds the lease */
   async take(tenant: Tenant, id: string, request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
     const { instance_id: instanceId, version } = request;
-    const publicUrl = request.public_url?.replace(/\/+$/, '') ?? null;
+    const publicUrl = request.public_url?.replace(/(?<!\/)\/+$/, '') ?? null;
     const epoch = await this.#database.transact(async (transaction) => {
       const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();

@@ -34,7 +34,7 @@ export function openObjectStorage(config: Static<typeof schema>): ObjectStorage 
     bucket,
     accessKeyId,
     secretAccessKey,
-    prefix: config.S3_PREFIX.replace(/^\/+|\/+$/g, ''),
+    prefix: config.S3_PREFIX.replace(/^\/+|(?<!\/)\/+$/g, ''),
     region: config.S3_REGION,
     endpoint: config.S3_ENDPOINT,
   });

@@ -27,7 +27,9 @@ export async function requestToken(
   const basic = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
   const { host, repository } = reference;
   if (scheme.toLowerCase() === 'basic' && basic) return basic;
-  const fields = Object.fromEntries([...rest.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+  const fields = Object.fromEntries(
+    [...rest.matchAll(/(?<!\w)(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
   const { realm = '', service, scope = `repository:${repository}:pull` } = fields;
   if (scheme.toLowerCase() !== 'bearer' || !URL.canParse(realm)) {
     throw new BuildError(

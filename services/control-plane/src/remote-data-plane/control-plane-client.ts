@@ -55,7 +55,7 @@ export class ControlPlaneClient {
   readonly #headers: Record<string, string>;
 
   constructor({ url, listenerId, credentials }: ControlPlaneAccess) {
-    this.#baseUrl = `${url.replace(/\/+$/, '')}/v2/listeners/${listenerId}`;
+    this.#baseUrl = `${url.replace(/(?<!\/)\/+$/, '')}/v2/listeners/${listenerId}`;
     const who: Record<string, string> =
       'listenerKey' in credentials
         ? { authorization: `Bearer ${credentials.listenerKey}` }

@@ -44,7 +44,7 @@ export class ProtectedResources {
   constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; publicUrl: string }) {
     this.#table = options.table;
     this.#hosts = options.hosts;
-    this.#issuer = options.publicUrl.replace(/\/+$/, '');
+    this.#issuer = options.publicUrl.replace(/(?<!\/)\/+$/, '');
     this.#publicUrl = new URL(this.#issuer);
   }
 

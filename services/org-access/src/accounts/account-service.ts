@@ -54,7 +54,7 @@ export class AccountService {
     this.#factors = options.factors;
     this.#emails = options.emails;
     this.#sessions = options.sessions;
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = options.publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** True when people can be sent links by email. */

@@ -35,7 +35,7 @@ export class MemberAccounts {
   constructor(options: { database: Database; factors: SecondFactors; publicUrl: string }) {
     this.#database = options.database;
     this.#factors = options.factors;
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = options.publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /**

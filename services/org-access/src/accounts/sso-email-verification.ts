@@ -27,7 +27,7 @@ export class SsoEmailVerification {
     this.#database = options.database;
     this.#limit = options.limit;
     this.#emails = options.emails;
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = options.publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** Sends a link to a member who signs in by the provider and never confirmed the address. @throws TooManyRequestsError */

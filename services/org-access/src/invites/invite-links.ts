@@ -7,7 +7,7 @@ export class InviteLinks {
 
   /** @param publicUrl base URL of the gateway as browsers know it */
   constructor(publicUrl: string) {
-    this.#publicUrl = publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   create(): { link: string; tokenSha256: Uint8Array<ArrayBuffer> } {

@@ -56,7 +56,7 @@ export class OAuthService {
 
   constructor(parts: OAuthParts) {
     this.#parts = parts;
-    this.issuer = parts.publicUrl.replace(/\/+$/, '');
+    this.issuer = parts.publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** @throws BadRequestError, UnauthorizedError, TooManyRequestsError */
@@ -284,7 +284,7 @@ export class OAuthService {
 
   /** @throws BadRequestError: tokens are for this platform alone (RFC 8707) */
   #requireOwnResource(resource: string | undefined): void {
-    if (resource !== undefined && resource.replace(/\/+$/, '') !== this.issuer)
+    if (resource !== undefined && resource.replace(/(?<!\/)\/+$/, '') !== this.issuer)
       throw invalidRequest('invalid_target', `The only resource is ${this.issuer}`);
   }
 }

@@ -39,7 +39,10 @@ function isRepeated(text: string): boolean {
 function isWalk(text: string, walk: string): boolean {
   const there = walk.repeat(3);
   const back = [...there].reverse().join('');
-  const cores = [text.replaceAll(/^[^\p{L}\d]+|[^\p{L}\d]+$/gu, ''), text.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '')];
+  const cores = [
+    text.replaceAll(/^[^\p{L}\d]+|(?<![^\p{L}\d])[^\p{L}\d]+$/gu, ''),
+    text.replaceAll(/^[^\p{L}]+|(?<![^\p{L}])[^\p{L}]+$/gu, ''),
+  ];
   return cores.some((core) => core.length >= 6 && (there.includes(core) || back.includes(core)));
 }
 
@@ -57,7 +60,7 @@ const SPELLINGS: Record<string, string> = {
 
 function plainSpelling(text: string): string {
   // Digits and signs at the end are an addition rather than letters.
-  return text.replace(/[\W\d_]+$/, '').replaceAll(/[@43!10$57]/g, (character) => SPELLINGS[character]!);
+  return text.replace(/(?<![\W\d_])[\W\d_]+$/, '').replaceAll(/[@43!10$57]/g, (character) => SPELLINGS[character]!);
 }
 
 function lettersOf(text: string): string {

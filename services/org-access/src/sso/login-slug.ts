@@ -39,7 +39,7 @@ export async function makeFreeSlug(
   const words = displayName
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-+|(?<!-)-+$/g, '')
     .slice(0, 40)
     .replace(/-$/, '');
   if (words !== '' && (await isFree(words))) return words;

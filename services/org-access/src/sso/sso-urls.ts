@@ -4,7 +4,7 @@ export class SsoUrls {
 
   /** @param publicUrl base URL of the gateway as browsers know it */
   constructor(publicUrl: string) {
-    this.#base = publicUrl.replace(/\/+$/, '');
+    this.#base = publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** Returns where an OIDC provider sends browsers back to: an address of its own, or the one of all earlier ones. */

@@ -75,6 +75,7 @@ const health = {
   query: Type.Object({
     check_db: Type.Optional(
       Type.String({
+        maxLength: 100,
         description: '`1` or `true`: is it ready? 503 with `detail` while it is not, and else `services`.',
       }),
     ),

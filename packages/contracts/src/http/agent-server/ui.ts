@@ -8,7 +8,7 @@ export const UiRequest = Type.Object(
 );
 export type UiRequest = Static<typeof UiRequest>;
 
-const agent = Type.String({ description: 'A key of `ui` in `langgraph.json`: the id of a graph.' });
+const agent = Type.String({ maxLength: 1_000, description: 'A key of `ui` in `langgraph.json`: the id of a graph.' });
 
 export const getUi = defineOperation({
   operationId: 'getUi',
@@ -41,7 +41,10 @@ export const getUiFile = defineOperation({
   summary: 'A script or style sheet of the components of a graph',
   tags: ['User interface'],
   access: 'public',
-  params: Type.Object({ agent, basename: Type.String({ description: 'As in the URLs of `POST /ui/{agent}`.' }) }),
+  params: Type.Object({
+    agent,
+    basename: Type.String({ maxLength: 1_000, description: 'As in the URLs of `POST /ui/{agent}`.' }),
+  }),
   responses: {
     200: {
       description: 'The file: `text/javascript`, or `text/css` for a style sheet. Browsers ask without a key.',

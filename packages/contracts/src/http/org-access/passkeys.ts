@@ -35,7 +35,7 @@ export type Passkey = Static<typeof Passkey>;
 const PasskeyName = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f]*[^\\s\\u0000-\\u001f][^\\u0000-\\u001f]*$',
+  pattern: '^[^\\S\\u0000-\\u001f]*[^\\s\\u0000-\\u001f][^\\u0000-\\u001f]*$',
 });
 const CurrentPassword = Type.String({ maxLength: 1_024, description: 'The password of the account is asked again.' });
 

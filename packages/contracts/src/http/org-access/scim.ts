@@ -5,6 +5,8 @@ import { ErrorResponse } from '../common.ts';
 const BASE = '/scim/v2';
 const CONTENT_TYPE = 'application/scim+json';
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Characters of a text in the query, which no URL that a server reads is longer than. */
+const TEXT_MAX = 16_384;
 
 /** An error of RFC 7644 §3.12. */
 export const ScimError = Type.Object(
@@ -102,19 +104,23 @@ const ETAG = { ETag: 'The version of the resource.' };
 const NO_CHANGE: OperationResponse = { description: 'The client has this version.', headers: ETAG };
 
 const selection = {
-  attributes: Type.Optional(Type.String({ description: 'Attributes to answer, separated by commas.' })),
-  excludedAttributes: Type.Optional(Type.String({ description: 'Attributes to leave out, separated by commas.' })),
+  attributes: Type.Optional(
+    Type.String({ maxLength: TEXT_MAX, description: 'Attributes to answer, separated by commas.' }),
+  ),
+  excludedAttributes: Type.Optional(
+    Type.String({ maxLength: TEXT_MAX, description: 'Attributes to leave out, separated by commas.' }),
+  ),
 };
 const Selection = Type.Object(selection);
 const ListQuery = Type.Object({
   ...selection,
-  filter: Type.Optional(Type.String({ description: 'A filter of RFC 7644 §3.4.2.2.' })),
-  startIndex: Type.Optional(Type.String({ description: 'The first result, from 1.' })),
-  count: Type.Optional(Type.String({ description: 'Results of a page: 100 by default, 200 at most.' })),
+  filter: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A filter of RFC 7644 §3.4.2.2.' })),
+  startIndex: Type.Optional(Type.String({ maxLength: 100, description: 'The first result, from 1.' })),
+  count: Type.Optional(Type.String({ maxLength: 100, description: 'Results of a page: 100 by default, 200 at most.' })),
 });
 const IF_MATCH = { 'if-match': 'Change this version only; otherwise 412.' };
 const IF_NONE_MATCH = { 'if-none-match': 'Answer 304 when the resource still has this version.' };
-const params = Type.Object({ id: Type.String() });
+const params = Type.Object({ id: Type.String({ maxLength: 1_000 }) });
 const common = { tags: ['SCIM'] as string[], access: 'public' as const };
 
 /** Defines the operations of one type of resource. */
@@ -294,7 +300,7 @@ const documents = (name: string, path: string) => ({
     method: 'get',
     path: `${BASE}/${path}`,
     summary: `Lists the ${path} of the server.`,
-    query: Type.Object({ filter: Type.Optional(Type.String()) }),
+    query: Type.Object({ filter: Type.Optional(Type.String({ maxLength: TEXT_MAX })) }),
     responses: { 200: answer('The list.', DocumentList), ...ERRORS, 403: error('These lists take no filter.') },
   }),
   get: defineOperation({

@@ -3,7 +3,8 @@ import { defineOperation, type Operation, type OperationResponse } from '../../o
 import { ErrorResponse, Uuid } from '../common.ts';
 import { InvalidResponse } from './responses.ts';
 
-const FORM_LIMIT_BYTES = 2_000_000;
+/** Bytes of a form from an identity provider: base64 has characters that a form writes as three. */
+const FORM_LIMIT_BYTES = 300_000;
 
 const ReturnTo = Type.Object({
   return_to: Type.Optional(
@@ -114,7 +115,10 @@ export const receiveSamlResponse = defineOperation({
   bodyType: 'application/x-www-form-urlencoded',
   bodyLimitBytes: FORM_LIMIT_BYTES,
   body: Type.Object(
-    { SAMLResponse: Type.String({ minLength: 1 }), RelayState: Type.Optional(Type.String({ maxLength: 2_000 })) },
+    {
+      SAMLResponse: Type.String({ minLength: 1, maxLength: 200_000 }),
+      RelayState: Type.Optional(Type.String({ maxLength: 2_000 })),
+    },
     { $id: 'SamlResponseForm' },
   ),
   responses: {

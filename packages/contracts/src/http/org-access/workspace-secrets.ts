@@ -12,7 +12,7 @@ export const WORKSPACE_SECRETS_NAME = 'workspace-secrets';
 const SecretKey = Type.String({
   minLength: 1,
   maxLength: 253,
-  pattern: '^[-._a-zA-Z0-9]*[a-zA-Z0-9_][-._a-zA-Z0-9]*$',
+  pattern: '^[-.]*[a-zA-Z0-9_][-._a-zA-Z0-9]*$',
 });
 
 export const WorkspaceSecretName = Type.Object({ key: Type.String() }, { $id: 'WorkspaceSecretName' });

@@ -31,7 +31,7 @@ export class LoopbackClient {
 
   constructor(loopback: Loopback, address: string = NO_SERVER) {
     this.#loopback = loopback;
-    this.address = address.replace(/\/+$/, '');
+    this.address = address.replace(/(?<!\/)\/+$/, '');
   }
 
   /** Runs `work` as part of serving a request. */

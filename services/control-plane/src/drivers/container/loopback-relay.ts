@@ -65,7 +65,7 @@ export class LoopbackRelay {
     const containers = new BlockList();
     containers.addSubnet(network, Number(prefix));
     // The interface's own address is not read: systems do not list the interface while no container runs.
-    return { address: found.Gateway ?? network.replace(/\d+$/, (last) => String(Number(last) + 1)), containers };
+    return { address: found.Gateway ?? network.replace(/(?<!\d)\d+$/, (last) => String(Number(last) + 1)), containers };
   }
 
   /** Resolves with false when the address does not belong to this machine. */

@@ -71,7 +71,7 @@ export class ClusterApi {
   }
 
   get #server(): string {
-    return (this.kubeConfig.getCurrentCluster()?.server ?? '').replace(/\/+$/, '');
+    return (this.kubeConfig.getCurrentCluster()?.server ?? '').replace(/(?<!\/)\/+$/, '');
   }
 
   pathOf(kind: Kind, name?: string): string {

@@ -5,8 +5,8 @@ export class RedirectUris {
 
   /** @param frontEndUrl a page that sends code and state to `POST /v2/auth/callback`; default: the callback itself */
   constructor(publicUrl: string, frontEndUrl?: string) {
-    this.#own = `${publicUrl.replace(/\/+$/, '')}/v2/auth/callback`;
-    this.#frontEnd = frontEndUrl?.replace(/\/+$/, '');
+    this.#own = `${publicUrl.replace(/(?<!\/)\/+$/, '')}/v2/auth/callback`;
+    this.#frontEnd = frontEndUrl?.replace(/(?<!\/)\/+$/, '');
   }
 
   uriOf(providerId: string): string {

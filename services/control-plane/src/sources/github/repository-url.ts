@@ -74,7 +74,7 @@ export function isSameRepository(one: string, other: string): boolean {
 function normalizeUrl(url: string): string {
   return url
     .replace(/^[a-z]+:\/\//i, '')
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/\.git$/i, '')
     .toLowerCase();
 }

@@ -132,7 +132,7 @@ export class GithubWebhooks {
   }
 
   #describe(deploymentId: string, secret: string): GithubWebhook {
-    const base = this.#options.publicUrl.replace(/\/+$/, '');
+    const base = this.#options.publicUrl.replace(/(?<!\/)\/+$/, '');
     return {
       payload_url: `${base}/v1/integrations/github/webhooks/${deploymentId}`,
       content_type: 'application/json',

@@ -107,7 +107,7 @@ export class Uploads {
 
   #urlOf(grant: UploadGrant, objectPath: string, wants: { headers: boolean }): UploadUrl {
     const { signatures, publicUrl } = this.#options;
-    const url = new URL(`${publicUrl.replace(/\/+$/, '')}/v2/uploads/${grant.uploadId}`);
+    const url = new URL(`${publicUrl.replace(/(?<!\/)\/+$/, '')}/v2/uploads/${grant.uploadId}`);
     url.searchParams.set('expires', String(grant.expires));
     url.searchParams.set('signature', signatures.sign(grant));
     return {

@@ -31,7 +31,7 @@ type Op = PatchOperation['op'];
 /** Unknown and read-only names are ignored here, as in a whole resource: clients send `id` and `schemas` along. */
 function applyWithoutPath(type: ResourceType, resource: ScimObject, op: Op, value: ScimObject): void {
   for (const [key, each] of Object.entries(value)) {
-    const place = findAttribute(type, key.replace(/\[.*\]/s, ''));
+    const place = findAttribute(type, key.replace(/\[[^[]*\]/, ''));
     if (!place || place.attribute?.mutability === 'readOnly') continue;
     applyAt(type, resource, op, key, each);
   }

@@ -9,6 +9,7 @@ import { samlOf } from '../provider-configuration.ts';
 import { SignInRefusedError } from '../sign-in-refusal.ts';
 import { chooseByDomain, type OwnsDomain, type SignedAnswer } from './choose-by-domain.ts';
 import type { Assertion, SamlClient } from './saml-client.ts';
+import { parseSamlResponse, type SamlResponse } from './saml-response.ts';
 
 interface SamlVisit {
   requestId: string;
@@ -48,7 +49,7 @@ export class SamlSignIn {
   async receive(response: string, relayState: string): Promise<string> {
     const { provider, facts } = await this.#pending.read<Partial<SamlVisit>>(relayState);
     if (provider.protocol !== 'saml' || facts.requestId === undefined) throw new SignInRefusedError('answer_invalid');
-    const assertion = await this.#client.readResponse(provider, response, facts.requestId);
+    const assertion = await this.#client.readResponse(provider, parseSamlResponse(response), facts.requestId);
     const state = await this.#database
       .transact(async (transaction) => {
         await this.#use(transaction, provider, assertion);
@@ -68,18 +69,18 @@ export class SamlSignIn {
 
   /** Reads a response that nobody asked for: sign-in that began at the provider. @throws SignInRefusedError */
   async receiveUnasked(response: string): Promise<VerifiedAnswer> {
-    const { provider, assertion } = await this.#findSigner(response);
+    const { provider, assertion } = await this.#findSigner(parseSamlResponse(response));
     await this.#database.transact((transaction) => this.#use(transaction, provider, assertion)).catch(refuseReplay);
     return toAnswer(provider, assertion);
   }
 
   /** Finds the one organization's provider that a response is from. @throws SignInRefusedError */
-  async #findSigner(response: string): Promise<SignedAnswer> {
+  async #findSigner(response: SamlResponse): Promise<SignedAnswer> {
     const providers = await this.#database.prisma.ssoProvider.findMany({
       where: {
         protocol: 'saml',
         isEnabled: true,
-        configuration: { path: ['entityId'], equals: claimedIssuer(response) },
+        configuration: { path: ['entityId'], equals: response.claimedIssuer },
       },
       include: { domains: true },
     });
@@ -122,10 +123,4 @@ function toAnswer(provider: SsoProvider, { issuer, nameId, sessionIndex, attribu
     providerSessionId: sessionIndex,
     idToken: null,
   };
-}
-
-/** Returns the issuer that a response names. It only chooses whose keys have to have signed the response. */
-function claimedIssuer(response: string): string {
-  const xml = Buffer.from(response, 'base64').toString('utf8').slice(0, 1_000_000);
-  return /<(?:[\w-]+:)?Issuer\b[^>]*>\s*([^<\s]{1,2000})\s*</.exec(xml)?.[1] ?? '';
 }

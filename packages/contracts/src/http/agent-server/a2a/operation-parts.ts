@@ -7,6 +7,7 @@ export const MESSAGE_BYTES_MAX = 33_554_432;
 
 export const assistant_id = Type.String({
   minLength: 1,
+  maxLength: 1_000,
   description: 'An assistant, or a graph for its default assistant.',
 });
 export const ASSISTANT = Type.Object({ assistant_id });

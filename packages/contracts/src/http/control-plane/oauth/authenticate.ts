@@ -154,7 +154,7 @@ export const oauthCallback = defineOperation({
   summary: 'Where a provider sends the person back to. Ends on a page that says how it went.',
   tags: [AUTH_TAG],
   access: 'public',
-  params: Type.Object({ provider_id: Type.String() }),
+  params: Type.Object({ provider_id: Type.String({ maxLength: 1_000 }) }),
   query: Type.Object(answer),
   responses: answered,
 });
@@ -167,7 +167,7 @@ export const finishAuthentication = defineOperation({
   tags: [AUTH_TAG],
   access: 'principal',
   permission: 'any key that writes',
-  params: Type.Object({ provider_id: Type.String() }),
+  params: Type.Object({ provider_id: Type.String({ maxLength: 1_000 }) }),
   body: Type.Object(
     {
       code: Type.String({ minLength: 1, maxLength: 8192 }),
@@ -197,7 +197,7 @@ export const oauthSetup = defineOperation({
     'Where a Git host sends a person who installed its application, or changed what it may see. One who was asked for an account on the way is back with it.',
   tags: [AUTH_TAG],
   access: 'public',
-  params: Type.Object({ provider_id: Type.String() }),
+  params: Type.Object({ provider_id: Type.String({ maxLength: 1_000 }) }),
   query: Type.Object({
     ...answer,
     setup_action: Type.Optional(
