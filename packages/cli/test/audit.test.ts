@@ -51,6 +51,17 @@ describe('runyard audit verify', () => {
     expect(await verify(chain, '{"checkpoint": "none", "keys": []}')).toMatchObject({ exitCode: 1 });
   });
 
+  it('says when a signed position is before the file, and compares the one that it goes on after', async () => {
+    const early = await signPosition(chain[0]!);
+    expect(await verify(chain.slice(1), early)).toMatchObject({ exitCode: 0 });
+    expect(await verify(chain.slice(2), early)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('begins at event 3, and the checkpoint is of event 1'),
+    });
+    const other = await signPosition({ ...chain[0]!, hash: CHAIN_START });
+    expect(await verify(chain.slice(1), other)).toMatchObject({ exitCode: 1, err: expect.stringContaining('event 2') });
+  });
+
   it('refuses a file that holds no events', async () => {
     expect(await verify([])).toMatchObject({ exitCode: 2 });
     expect(await verify([{ sequence: 1 }])).toMatchObject({ exitCode: 2 });

@@ -43,6 +43,30 @@ const tamper = (statement: string) =>
     await client.query(statement);
   });
 
+/** Moves the first events of a chain to 31 days ago, as if they had been recorded then. */
+async function age(organizationId: string, upTo: number): Promise<void> {
+  let previous_hash = CHAIN_START;
+  for (const event of await chainOf(organizationId)) {
+    const time = new Date(Date.parse(event.occurred_at) - (event.sequence <= upTo ? 31 * 86_400_000 : 0));
+    const moved = { ...event, previous_hash, occurred_at: time.toISOString() };
+    previous_hash = hashEvent(moved);
+    await tamper(`UPDATE audit_event SET occurred_at = '${moved.occurred_at}', hash = decode('${previous_hash}', 'hex'),
+      previous_hash = decode('${moved.previous_hash}', 'hex')
+      WHERE organization_id = '${organizationId}' AND sequence = ${event.sequence}`);
+  }
+  await tamper(`UPDATE audit_head SET hash = decode('${previous_hash}', 'hex')
+    WHERE organization_id = '${organizationId}'`);
+}
+
+async function openKeys(encryptionKeys = randomBytes(32).toString('base64')): Promise<AuditKeys> {
+  const keys = new AuditKeys({ prisma: database.prisma, cipher: new Cipher(encryptionKeys), logger });
+  await keys.start();
+  return keys;
+}
+
+const verifyWith = (keys: AuditKeys, organizationId: string, earlier?: string) =>
+  verifyChain(database.prisma, keys, organizationId, { earlier, signal: new AbortController().signal });
+
 const chainOf = async (organizationId: string) =>
   (await database.prisma.auditEvent.findMany({ where: { organizationId }, orderBy: { sequence: 'asc' } })).map(
     renderEvent,
@@ -111,24 +135,11 @@ it.each(['UPDATE audit_event SET action = $$x$$', 'DELETE FROM audit_event', 'TR
 it('retention removes the oldest events behind a signed position, which outlives a new encryption key', async () => {
   const organizationId = uuidv7();
   const [oldKey, newKey] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-  const keysWith = async (encryptionKeys: string) => {
-    const keys = new AuditKeys({ prisma: database.prisma, cipher: new Cipher(encryptionKeys), logger: logger });
-    await keys.start();
-    return keys;
-  };
-  const verify = async (keys: AuditKeys, earlier?: string) => {
-    const signal = new AbortController().signal;
-    return verifyChain(database.prisma, keys, organizationId, { earlier, signal });
-  };
+  const verify = (keys: AuditKeys, earlier?: string) => verifyWith(keys, organizationId, earlier);
   await record(organizationId, {}, {}, {});
-  const keys = await keysWith(oldKey);
+  await age(organizationId, 2);
+  const keys = await openKeys(oldKey);
   const before = (await verify(keys)).checkpoint!;
-  await database.pool.query('ALTER TABLE audit_event DISABLE TRIGGER USER');
-  await database.pool.query(
-    "UPDATE audit_event SET occurred_at = now() - interval '31 days' WHERE sequence <= 2 AND organization_id = $1",
-    [organizationId],
-  );
-  await database.pool.query('ALTER TABLE audit_event ENABLE TRIGGER USER');
   await new AuditRetention({ database, keys, days: 30, logger: logger }).run();
 
   const events = await chainOf(organizationId);
@@ -137,11 +148,77 @@ it('retention removes the oldest events behind a signed position, which outlives
     [4, 'audit_log.trimmed'],
   ]);
   // The first key is in the list until it has been started with once.
-  await keysWith(`${newKey},${oldKey}`);
-  const rotated = await keysWith(newKey);
+  await openKeys(`${newKey},${oldKey}`);
+  const rotated = await openKeys(newKey);
   expect(await verify(rotated, before)).toMatchObject({ valid: true, events: 2, removed_up_to: 2 });
   await tamper(`DELETE FROM audit_event WHERE sequence = 3 AND organization_id = '${organizationId}'`);
   expect(await verify(rotated)).toMatchObject({ valid: false, fault: { sequence: 3, reason: 'missing' } });
+});
+
+it('a signed position that is called a cut of retention is none: the removed events are missing', async () => {
+  const organizationId = uuidv7();
+  await record(organizationId, {}, {}, {});
+  const keys = await openKeys();
+  await new AuditRetention({ database, keys, days: 30, logger }).run();
+  await tamper(`UPDATE audit_checkpoint SET is_retention = true WHERE organization_id = '${organizationId}'`);
+  await tamper(`DELETE FROM audit_event WHERE organization_id = '${organizationId}'`);
+  expect(await verifyWith(keys, organizationId)).toMatchObject({
+    valid: false,
+    fault: { sequence: 1, reason: 'missing' },
+    removed_up_to: null,
+  });
+});
+
+it('a kept position is reported when retention removed its event, and speaks against a cut through younger ones', async () => {
+  const organizationId = uuidv7();
+  const keys = await openKeys();
+  await record(organizationId, {});
+  await age(organizationId, 1);
+  const kept = (await verifyWith(keys, organizationId)).checkpoint!;
+  await record(organizationId, {}, {});
+  await new AuditRetention({ database, keys, days: 30, logger }).run();
+  const trimmed = await verifyWith(keys, organizationId, kept);
+  expect(trimmed).toMatchObject({ valid: true, removed_up_to: 1, checkpoint_removed: true });
+  // The second event looks old, but it was recorded after the position had been signed.
+  await tamper(`DELETE FROM audit_checkpoint WHERE organization_id = '${organizationId}'`);
+  const hour = 3_600_000;
+  const before = new Date(Date.now() - 31 * 24 * hour).toISOString();
+  const cut = await keys.sign({
+    organization_id: organizationId,
+    sequence: 2,
+    hash: (await chainOf(organizationId))[0]!.hash,
+    signed_at: new Date().toISOString(),
+    kind: 'retention',
+    removed_before: before,
+  });
+  await database.pool.query(
+    `INSERT INTO audit_checkpoint (organization_id, sequence, hash, signature, is_retention, created_at)
+     VALUES ($1, 2, decode('00', 'hex'), $2, true, now())`,
+    [organizationId, cut],
+  );
+  expect(await verifyWith(keys, organizationId, kept)).toMatchObject({
+    valid: false,
+    fault: { sequence: 2, reason: 'missing' },
+  });
+});
+
+it('retention keeps events that only look old, and says so', async () => {
+  const organizationId = uuidv7();
+  const keys = await openKeys();
+  await record(organizationId, {}, {});
+  await tamper(`UPDATE audit_event SET occurred_at = occurred_at - interval '31 days'
+    WHERE organization_id = '${organizationId}' AND sequence = 2`);
+  await new AuditRetention({ database, keys, days: 30, logger }).run();
+  expect(await chainOf(organizationId)).toHaveLength(2);
+  expect(await verifyWith(keys, organizationId)).toMatchObject({ fault: { sequence: 2, reason: 'changed' } });
+  // With hashes that fit, the position that was signed meanwhile speaks against it.
+  const other = uuidv7();
+  await record(other, {});
+  await new AuditRetention({ database, keys, days: 30, logger }).run();
+  await record(other, {});
+  await age(other, 2);
+  await new AuditRetention({ database, keys, days: 30, logger }).run();
+  expect(await chainOf(other)).toHaveLength(2);
 });
 
 it('an end that is cut off with its head shows against the position that was signed that day', async () => {

@@ -34,10 +34,24 @@ export async function verifyExport(file: string, flags: VerifyFlags, context: Co
   }
   if (!first) throw new CliError(`There are no events in ${file}.`, ExitCode.usage);
   fault ??= verifier.end();
+  fault ??= checkpoint && findFaultBefore(first, checkpoint);
   if (fault) throw new CliError(`The chain is broken at event ${fault.sequence}: ${MEANINGS[fault.reason]}.`);
   const { sequence, hash } = verifier.position!;
   const signed = checkpoint ? `; event ${checkpoint.sequence} is the one that was signed` : '';
   context.stdout.write(`The chain is whole from event ${first.sequence} to ${sequence}${signed}.\n${hash}\n`);
+}
+
+/**
+ * Returns the fault of a file that does not go on where a position was signed, when the position is before its first event.
+ *
+ * @throws CliError when events are missing in between: nothing shows that it is the same chain
+ */
+function findFaultBefore(first: AuditEvent, signed: Checkpoint): ChainFault | undefined {
+  if (signed.sequence >= first.sequence) return undefined;
+  if (signed.sequence === first.sequence - 1)
+    return signed.hash === first.previous_hash ? undefined : { sequence: first.sequence, reason: 'replaced' };
+  const begins = `the file begins at event ${first.sequence}, and the checkpoint is of event ${signed.sequence}`;
+  throw new CliError(`The chain cannot be compared with the checkpoint: ${begins}.`);
 }
 
 async function readSigned(file: string): Promise<Checkpoint> {

@@ -1,9 +1,11 @@
+import type { Checkpoint } from '@runyard/audit-chain';
 import { Lease, LeasedTask, leaseMsFor } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { Prisma } from '../generated/client.ts';
 import type { AuditKeys } from './audit-keys.ts';
 import { audited } from './audit-trail.ts';
+import { findFaultOfCut } from './verify-chain.ts';
 
 const DAY_MS = 86_400_000;
 /** Events that one transaction removes. */
@@ -53,11 +55,12 @@ export class AuditRetention {
   async run(mayContinue: () => Promise<boolean> = async () => true): Promise<void> {
     for (const position of await this.#findEnds()) {
       if (!(await mayContinue())) return;
-      await this.#sign(position, false);
+      await this.#sign(position);
     }
-    for (const position of await this.#findOutdated()) {
+    const before = new Date(Date.now() - this.#days * DAY_MS);
+    for (const position of await this.#findOutdated(before)) {
       if (!(await mayContinue())) return;
-      await this.#remove(position);
+      await this.#remove(position, before);
     }
   }
 
@@ -71,8 +74,7 @@ export class AuditRetention {
   }
 
   /** The last event of each organization that is too old. */
-  #findOutdated(): Promise<Position[]> {
-    const before = new Date(Date.now() - this.#days * DAY_MS);
+  #findOutdated(before: Date): Promise<Position[]> {
     return this.#database.prisma.$queryRaw`
       SELECT head.organization_id::text, event.sequence, encode(event.hash, 'hex') AS hash
       FROM audit_head head CROSS JOIN LATERAL (
@@ -82,32 +84,41 @@ export class AuditRetention {
       ) event`;
   }
 
-  async #sign({ organization_id, sequence, hash }: Position, isRetention: boolean): Promise<void> {
+  /** @param cut what makes the position one behind which events are removed: what is signed says so */
+  async #sign({ organization_id, sequence, hash }: Position, cut?: Pick<Checkpoint, 'kind' | 'removed_before'>) {
     const createdAt = new Date();
     const signature = await this.#keys.sign({
       organization_id,
       sequence: Number(sequence),
       hash,
       signed_at: createdAt.toISOString(),
+      ...cut,
     });
     const data = {
       organizationId: organization_id,
       sequence,
       hash: new Uint8Array(Buffer.from(hash, 'hex')),
       signature,
-      isRetention,
+      isRetention: cut !== undefined,
       createdAt,
     };
     await this.#database.prisma.auditCheckpoint.upsert({
       where: { organizationId_sequence: { organizationId: organization_id, sequence } },
       create: data,
-      update: isRetention ? { isRetention } : {},
+      update: cut ? { signature, isRetention: true } : {},
     });
   }
 
-  async #remove(position: Position): Promise<void> {
+  async #remove(position: Position, before: Date): Promise<void> {
     const { organization_id: organizationId, sequence } = position;
-    await this.#sign(position, true);
+    const cut = { kind: 'retention' as const, removed_before: before.toISOString() };
+    const claimed = { ...position, ...cut, sequence: Number(sequence) };
+    const fault = await findFaultOfCut(this.#database.prisma, this.#keys, claimed);
+    if (fault) {
+      this.#logger.error('audit events kept, their chain is broken', { organizationId, fault });
+      return;
+    }
+    await this.#sign(position, cut);
     let removed = 0;
     for (let count = BATCH; count === BATCH; removed += count) {
       count = await this.#database.prisma.$transaction(async (transaction) => {

@@ -4,6 +4,9 @@ import {
   type ChainPosition,
   ChainVerifier,
   type Checkpoint,
+  findContradiction,
+  isRetentionCut,
+  type RetentionCut,
   readCheckpoint,
 } from '@runyard/audit-chain';
 import type { AuditLogVerification } from '@runyard/contracts';
@@ -27,20 +30,20 @@ export async function verifyChain(
   const kept = earlier === undefined ? [] : [await readEarlier(keys, organizationId, earlier)];
   for (;;) {
     const stored = await readCheckpoints(queries, keys, organizationId);
-    const start = stored.findLast(({ isRetention }) => isRetention);
+    const start = stored.findLast(isRetentionCut);
     const after = start ?? { sequence: 0, hash: CHAIN_START };
     const end = await readEnd(queries, organizationId);
     const signed = [...stored, ...kept, ...(end.head ? [end.head] : [])];
     const verifier = new ChainVerifier({ after, signed: signed.filter(({ sequence }) => sequence > after.sequence) });
     const upTo = Math.max(end.lastSequence, ...signed.map(({ sequence }) => sequence));
-    let fault: ChainFault | undefined;
+    let fault = start && contradictionOf(start, [...stored, ...kept]);
     for await (const batch of readEvents(queries, organizationId, { after: after.sequence, upTo })) {
       signal.throwIfAborted();
       for (const event of batch) fault ??= verifier.check(event);
       if (fault) break;
     }
     // Retention may have removed events since it was looked at.
-    if (fault && (await hasMovedOn(queries, organizationId, after.sequence))) continue;
+    if (fault && (await findCutSequence(queries, keys, organizationId)) > after.sequence) continue;
     const last = verifier.position!;
     fault ??= verifier.end();
     if (!fault && last.sequence !== (end.head?.sequence ?? 0))
@@ -52,6 +55,7 @@ export async function verifyChain(
       fault: fault ?? null,
       removed_up_to: start?.sequence ?? null,
       checkpoints: stored.length + kept.length,
+      checkpoint_removed: kept.some(({ sequence }) => sequence <= after.sequence),
       checkpoint: fault || last.sequence === 0 ? null : await signNow(),
       keys: keys.publicKeys() as Record<string, unknown>[],
     };
@@ -72,23 +76,55 @@ async function readEnd(
   return { head, lastSequence: Number(last ?? 0) };
 }
 
-async function hasMovedOn(queries: Queries, organizationId: string, start: number): Promise<boolean> {
-  const later = { organizationId, isRetention: true, sequence: { gt: start } };
-  return (await queries.auditCheckpoint.count({ where: later })) > 0;
+async function findCutSequence(queries: Queries, keys: AuditKeys, organizationId: string): Promise<number> {
+  return (await readCheckpoints(queries, keys, organizationId)).findLast(isRetentionCut)?.sequence ?? 0;
+}
+
+/**
+ * Returns what speaks against removing the events up to a cut: a chain that is broken before it or does not go on after
+ * it, or a signed position. Whoever writes to the database could otherwise make events look old, and have them removed.
+ */
+export async function findFaultOfCut(
+  queries: Queries,
+  keys: AuditKeys,
+  cut: Omit<RetentionCut, 'signed_at'>,
+): Promise<ChainFault | undefined> {
+  const { organization_id: organizationId, sequence } = cut;
+  const stored = await readCheckpoints(queries, keys, organizationId);
+  const start = stored.findLast(isRetentionCut);
+  // A removal that was interrupted goes on.
+  if (start && start.sequence >= sequence) return undefined;
+  const contradiction = contradictionOf(cut, stored);
+  if (contradiction) return contradiction;
+  const { head } = await readEnd(queries, organizationId);
+  const signed = [...stored, ...(head ? [head] : [])].filter((each) => each.sequence <= sequence);
+  const verifier = new ChainVerifier({ ...(start && { after: start }), signed });
+  const range = { after: start?.sequence ?? 0, upTo: sequence + 1 };
+  for await (const batch of readEvents(queries, organizationId, range)) {
+    for (const event of batch) {
+      const fault = verifier.check(event);
+      if (fault) return fault;
+    }
+  }
+  return undefined;
+}
+
+function contradictionOf(cut: Omit<RetentionCut, 'signed_at'>, signed: readonly Checkpoint[]): ChainFault | undefined {
+  for (const each of signed) {
+    const fault = findContradiction(cut, each);
+    if (fault) return fault;
+  }
+  return undefined;
 }
 
 /** Returns the signed positions, the oldest first. A row whose signature does not say the same counts as absent. */
-async function readCheckpoints(
-  queries: Queries,
-  keys: AuditKeys,
-  organizationId: string,
-): Promise<(Checkpoint & { isRetention: boolean })[]> {
+async function readCheckpoints(queries: Queries, keys: AuditKeys, organizationId: string): Promise<Checkpoint[]> {
   const rows = await queries.auditCheckpoint.findMany({ where: { organizationId }, orderBy: { sequence: 'asc' } });
   const checkpoints = await Promise.all(
-    rows.map(async ({ signature, isRetention, sequence }) => {
+    rows.map(async ({ signature, sequence }) => {
       const checkpoint = await readCheckpoint(signature, { keys: keys.publicKeys() });
       const isOurs = checkpoint?.organization_id === organizationId && BigInt(checkpoint.sequence) === sequence;
-      return isOurs ? [{ ...checkpoint, isRetention }] : [];
+      return isOurs ? [checkpoint] : [];
     }),
   );
   return checkpoints.flat();

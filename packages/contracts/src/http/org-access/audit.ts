@@ -50,6 +50,8 @@ export const AuditLogVerification = Type.Object(
     removed_up_to: Nullable(Type.Integer()),
     /** Signed positions that the chain was compared with. */
     checkpoints: Type.Integer(),
+    /** True when retention removed the event of the checkpoint that was sent: there is nothing to compare it with. */
+    checkpoint_removed: Type.Boolean(),
     /**
      * The end of the chain, signed (compact JWS) when the chain is whole. Kept elsewhere and sent with a later
      * verification, it shows whether events were cut off or made anew.
