@@ -118,3 +118,13 @@ it('bytes are read as they were written, even none and many', async () => {
   expect(byChannel.get('none')?.data.byteLength).toBe(0);
   expect(Buffer.compare(Buffer.from(byChannel.get('many')?.data ?? []), Buffer.from(values[1] ?? []))).toBe(0);
 });
+
+it('a value that is missing in the database is an error that names its channel, and no empty channel', async () => {
+  const { threadId, run } = await newRun();
+  const put = samplePut({ threadId, changed: { messages: [1, ['hi']], step: [1, 1] } });
+  await run.put(put);
+  await database.pool.query(`DELETE FROM checkpoint_blob WHERE thread_id = $1 AND channel = 'messages'`, [threadId]);
+  const error = { reason: 'unreadable', message: 'The value of channel "messages" is missing in the database.' };
+  await expect(read(put.key)).rejects.toMatchObject(error);
+  await expect(run.list({ threadId })).rejects.toMatchObject(error);
+});

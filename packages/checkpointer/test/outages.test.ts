@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 import { toBackendError } from '../src/postgres/backend-errors.ts';
 import { type DeploymentDatabase, openDeploymentDatabase, takeOver } from './deployment-database.ts';
-import { samplePut } from './sample-checkpoints.ts';
+import { samplePut, valuesOf } from './sample-checkpoints.ts';
 
 let database: DeploymentDatabase;
 let line: FaultLine;
@@ -46,6 +46,45 @@ it('reads and store operations of a run outlast a short outage of the database',
   expect(await reads[1]).toHaveLength(1);
   await stored;
   expect(await store.batch([{ kind: 'get', namespace: ['n'], key: 'k' }])).toMatchObject([{ value: { n: 1 } }]);
+});
+
+it('a run finds out after an outage that its database has lost its last checkpoint, and stores nothing upon it', async () => {
+  const fence = await takeOver(database.pool);
+  const run = new PostgresCheckpoints({ pool, unavailableRetryMs: 10_000 }).forRun(fence);
+  const { threadId } = fence;
+  const kept = samplePut({ threadId, changed: { messages: [1, 'all of them'] } });
+  const lost = samplePut({ threadId, parent: kept.key, changed: { messages: [2, 'more'], step: [1, 1] } });
+  await run.put(kept);
+  await run.put(lost);
+  await line.refuse();
+  const { failed } = readPoolStats(pool);
+  const next = samplePut({ threadId, parent: lost.key, changed: { step: [2, 2] }, unchanged: { messages: 2 } });
+  const refused = expect(run.put(next)).rejects.toMatchObject({ reason: 'unreadable' });
+  await waitFor(() => readPoolStats(pool).failed > failed, { what: 'a failed try' });
+  // This is what a standby has that had not received the last commit.
+  await database.pool.query('DELETE FROM checkpoint WHERE checkpoint_id = $1', [lost.key.checkpointId]);
+  await line.heal();
+  await refused;
+  expect((await run.get(threadId, ''))?.key).toEqual(kept.key);
+});
+
+it('a run goes on after an outage from what the database has', async () => {
+  const fence = await takeOver(database.pool);
+  const run = new PostgresCheckpoints({ pool, unavailableRetryMs: 10_000 }).forRun(fence);
+  const { threadId } = fence;
+  const first = samplePut({ threadId, changed: { messages: [1, 'all of them'], step: [1, 1] } });
+  await run.put(first);
+  await line.refuse();
+  const { failed } = readPoolStats(pool);
+  const second = samplePut({ threadId, parent: first.key, changed: { step: [2, 2] }, unchanged: { messages: 1 } });
+  const third = samplePut({ threadId, parent: second.key, changed: { step: [3, 3] }, unchanged: { messages: 1 } });
+  const puts = [run.put(second), run.put(third)];
+  await waitFor(() => readPoolStats(pool).failed > failed, { what: 'a failed try' });
+  await line.heal();
+  await Promise.all(puts);
+  const fourth = samplePut({ threadId, parent: third.key, unchanged: { messages: 1, step: 3 } });
+  await run.put(fourth);
+  expect(valuesOf(await run.get(threadId, ''))).toEqual({ messages: 'all of them', step: 3 });
 });
 
 it('an outage counts as no failure, unless a write was large enough to be the cause', async () => {

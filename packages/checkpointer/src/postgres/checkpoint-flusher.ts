@@ -1,6 +1,6 @@
 import { isRetryable, mayBeFaultOfOneItem, withTransaction } from '@runyard/database';
 import type pg from 'pg';
-import { BackendError } from '../backend.ts';
+import { BackendError, type CheckpointKey } from '../backend.ts';
 import { toWriteError } from './backend-errors.ts';
 import { type ChannelBlobs, channelBlobs } from './channel-blobs.ts';
 import { type CheckpointOperation, type DeleteOperation, type PutOperation, sizeOf } from './checkpoint-operation.ts';
@@ -32,20 +32,28 @@ export class CheckpointFlusher {
    */
   async flush(operations: CheckpointOperation[]): Promise<(undefined | BackendError)[]> {
     const live = operations.filter(({ writer }) => !writer.failure);
+    let tries = 0;
+    const write = () => {
+      tries += 1;
+      return this.#write(live, tries > 1);
+    };
     try {
       // The write can be repeated: if it was committed and the answer was lost, it writes the same keys again.
-      if (live.length > 0) await retryWhileUnavailable(this.#unavailableRetryMs, () => this.#write(live));
+      if (live.length > 0) await retryWhileUnavailable(this.#unavailableRetryMs, write);
     } catch (error) {
       if (isRetryable(error) || (live.length > 1 && mayBeFaultOfOneItem(error))) throw error;
       for (const operation of live) operation.writer.failure ??= toWriteError(error, sizeOf(operation));
     }
+    if (tries > 1) for (const { writer } of live) writer.forgetBlobs();
     return operations.map(({ writer }) => writer.failure);
   }
 
-  async #write(operations: CheckpointOperation[]): Promise<void> {
-    await this.#resolveBlobs(operations);
-    const steps = stepsOf(operations);
+  /** @param isRepeated true after an outage: the database may be another one, which has lost the last commits */
+  async #write(operations: CheckpointOperation[], isRepeated: boolean): Promise<void> {
+    await this.#resolveBlobs(operations, isRepeated);
+    const steps = stepsOf(operations.filter(({ writer }) => !writer.failure));
     const [only] = steps;
+    if (steps.length === 0) return;
     if (steps.length === 1 && only) return this.#run(this.#pool, only);
     await withTransaction(this.#pool, async (client) => {
       for (const step of steps) await this.#run(client, step);
@@ -69,12 +77,21 @@ export class CheckpointFlusher {
   }
 
   /** Decides for each put which blobs its channels have, in order: a parent may be in the same flush. */
-  async #resolveBlobs(operations: CheckpointOperation[]): Promise<void> {
+  async #resolveBlobs(operations: CheckpointOperation[], isRepeated: boolean): Promise<void> {
     const puts = operations.filter((operation) => operation.kind === 'put');
-    const stored = await this.#storedParents(puts.filter(({ parent }) => parent === 'stored'));
+    const inFlush = new Map(puts.map(({ put, own }) => [nameOf(put.key), own]));
+    const parentOf = ({ put: { key, parentCheckpointId }, parent }: PutOperation) => {
+      if (parent === undefined || parentCheckpointId === undefined) return undefined;
+      return inFlush.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? (isRepeated ? 'stored' : parent);
+    };
+    const stored = await this.#storedParents(puts.filter((operation) => parentOf(operation) === 'stored'));
     for (const operation of puts) {
-      const parent = operation.parent === 'stored' ? stored.get(operation) : operation.parent?.blobs;
-      operation.own.blobs ??= channelBlobs(operation.put, parent);
+      const parent = parentOf(operation);
+      const blobs = parent === 'stored' ? stored.get(operation) : parent?.blobs;
+      // Without its parent, the channels that this checkpoint did not write would read as empty.
+      if (isRepeated && parent !== undefined && !blobs) operation.writer.failure ??= lostParentError();
+      if (isRepeated) operation.own.blobs = channelBlobs(operation.put, blobs);
+      else operation.own.blobs ??= channelBlobs(operation.put, blobs);
     }
   }
 
@@ -90,6 +107,14 @@ export class CheckpointFlusher {
     });
     return new Map(rows.map((row) => [puts[row.position - 1] as PutOperation, row.channel_blobs]));
   }
+}
+
+function nameOf({ threadId, namespace, checkpointId }: CheckpointKey): string {
+  return JSON.stringify([threadId, namespace, checkpointId]);
+}
+
+function lostParentError(): BackendError {
+  return new BackendError('unreadable', 'The database has lost the checkpoint that this one continues.');
 }
 
 function isDeletion(step: CheckpointOperation[]): step is DeleteOperation[] {

@@ -7,6 +7,8 @@ export interface Writer {
   readonly fence: Fence;
   /** The error of its first failed operation: nothing later may become durable. */
   failure: BackendError | undefined;
+  /** Forgets which blobs stored checkpoints have: the database may have lost some of them. */
+  forgetBlobs(): void;
 }
 
 /** The blobs of a checkpoint's channels, set when it is read or flushed. */

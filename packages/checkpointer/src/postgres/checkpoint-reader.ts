@@ -1,13 +1,14 @@
 import { isUuid } from '@runyard/contracts';
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
-import type {
-  ChannelHistory,
-  CheckpointKey,
-  CheckpointQuery,
-  PendingWrite,
-  SerializedValue,
-  StoredCheckpoint,
+import {
+  BackendError,
+  type ChannelHistory,
+  type CheckpointKey,
+  type CheckpointQuery,
+  type PendingWrite,
+  type SerializedValue,
+  type StoredCheckpoint,
 } from '../backend.ts';
 import { toBackendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
@@ -213,15 +214,21 @@ function wholeCheckpoints(rows: Row[]): ReadCheckpoint[] {
           ...(row.parent_id !== null && { parentCheckpointId: row.parent_id }),
           checkpoint: serialized(row),
           metadata: { type: row.metadata_type ?? '', data: row.metadata ?? Buffer.alloc(0) },
-          channelValues: Object.entries(named).flatMap(([channel, [version, writer]]) => {
+          channelValues: Object.entries(named).map(([channel, [version, writer]]) => {
             const value = blobs.get(blobName(row, channel, version, writer));
-            return value ? [{ channel, value }] : [];
+            if (!value) throw missingValueError(channel);
+            return { channel, value };
           }),
           pendingWrites: pendingWrites(written),
           ...(before && { interruptsBeforeRun: pendingWrites(before) }),
         },
       };
     });
+}
+
+/** A value that got lost must not read as an empty channel: the next run would go on from that, and store it. */
+function missingValueError(channel: string): BackendError {
+  return new BackendError('unreadable', `The value of channel "${channel}" is missing in the database.`);
 }
 
 function rowsByCheckpoint(rows: Row[], kind: Row['kind']): Map<string, Row[]> {

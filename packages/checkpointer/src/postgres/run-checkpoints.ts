@@ -62,6 +62,10 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     return all.map(({ stored }) => stored);
   }
 
+  forgetBlobs(): void {
+    this.#blobs.clear();
+  }
+
   channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
     return this.#reader.channelHistories(key, channels);
   }
