@@ -28,7 +28,7 @@ export class AddressVerification {
     this.#database = options.database;
     this.#limit = options.limit;
     this.#emails = options.emails;
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = options.publicUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** Sends a link that proves the address of a person. */
