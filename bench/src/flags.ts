@@ -39,6 +39,9 @@ export const usage = `npm run bench -- [options]
 
 npm run bench -- scale [--threads N] [--json FILE]
   what searching, counting, state and history take with N threads (default 1000000)
+
+npm run bench -- idle [--seconds N] [--json FILE]
+  what a deployment costs that nobody uses: processor time, transactions and Redis commands (default 60 seconds)
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */

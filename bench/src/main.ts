@@ -3,6 +3,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runDirectoryCommand } from './directory/command.ts';
 import { type BenchFlags, readFlags, usage } from './flags.ts';
+import { runIdleCommand } from './idle/command.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { formatTables } from './report/tables.ts';
 import { runScaleCommand } from './scale/command.ts';
@@ -25,6 +26,10 @@ async function main(): Promise<void> {
   }
   if (process.argv[2] === 'directory') {
     await runDirectoryCommand(process.argv.slice(3), { repository, say });
+    return;
+  }
+  if (process.argv[2] === 'idle') {
+    await runIdleCommand(process.argv.slice(3), { repository, project, say });
     return;
   }
   const flags = readFlags(process.argv.slice(2));

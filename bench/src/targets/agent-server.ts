@@ -8,6 +8,12 @@ import type { Target } from './target.ts';
 
 const REVISION = 'bench';
 
+export interface AgentServer extends Target {
+  rootPid: number;
+  databaseUrl: string;
+  redisUrl: string;
+}
+
 /**
  * Starts one agent-api and one run-worker on a Postgres and a Redis of their own, reached without the gateway and
  * without authentication: it shows the platform's time without the edge.
@@ -26,7 +32,7 @@ export async function startAgentServer({
   env?: Record<string, string>;
   /** Headers of its clients. */
   headers?: Record<string, string>;
-}): Promise<Target> {
+}): Promise<AgentServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-direct-'));
   const servers = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
   const started: TestServiceProcess[] = [];
@@ -66,6 +72,8 @@ export async function startAgentServer({
       headers,
       observed: [agentApi, worker].map(({ url }) => ({ url, headers: {} })),
       rootPid: process.pid,
+      databaseUrl: database.href,
+      redisUrl: servers.redis.url,
       stop,
     };
   } catch (error) {

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startAgentServer } from '../targets/agent-server.ts';
+import { type IdleCost, measureIdleCost } from './idle-cost.ts';
+
+/** Seconds in which the processes come to rest after their start, and the garbage of it is collected. */
+const SETTLING_SECONDS = 15;
+
+/** Runs `npm run bench -- idle`: prints what a deployment costs that nobody uses. */
+export async function runIdleCommand(
+  args: string[],
+  { repository, project, say }: { repository: string; project: string; say: (line: string) => void },
+): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { seconds: { type: 'string', default: '60' }, json: { type: 'string' } },
+  });
+  const seconds = Number(values.seconds);
+  if (!(seconds > 0)) throw new Error(`--seconds takes numbers above 0, not "${values.seconds}".`);
+  const target = await startAgentServer({ repository, project });
+  try {
+    say(`${target.name} is up at ${target.url}; nothing is asked of it for ${SETTLING_SECONDS + seconds} s`);
+    await pause(SETTLING_SECONDS * 1000);
+    const cost = await measureIdleCost(target, seconds);
+    if (values.json !== undefined) {
+      const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
+      const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
+      const percentOfCore = Object.fromEntries(cost.percentOfCore);
+      const redisPerSecond = Object.fromEntries(cost.redisPerSecond);
+      await writeFile(
+        file,
+        `${JSON.stringify({ machine, cost: { ...cost, percentOfCore, redisPerSecond } }, null, 2)}\n`,
+      );
+    }
+    process.stdout.write(`\n${formatTable(cost)}\n`);
+  } finally {
+    await target.stop();
+  }
+}
+
+function formatTable({ percentOfCore, transactionsPerSecond, redisPerSecond }: IdleCost): string {
+  const row = (name: string, value: number) => `${name.padEnd(34)}${value.toFixed(2).padStart(8)}`;
+  const byValue = (values: Map<string, number>) => [...values].sort(([, a], [, b]) => b - a);
+  return [
+    'percent of a core',
+    ...byValue(percentOfCore).map(([part, percent]) => row(`  ${part}`, percent)),
+    'per second',
+    row('  database transactions', transactionsPerSecond),
+    row(
+      '  Redis commands',
+      [...redisPerSecond.values()].reduce((sum, each) => sum + each, 0),
+    ),
+    ...byValue(redisPerSecond).map(([command, each]) => row(`    ${command}`, each)),
+  ].join('\n');
+}
