@@ -6,6 +6,8 @@ export type TaskLease = Pick<Lease, 'name' | 'isMine' | 'release'>;
 
 export interface LeasedTaskOptions extends Omit<PeriodicTaskOptions, 'name' | 'run'> {
   lease: TaskLease;
+  /** Returns whether a round would find anything to do. A round that would not needs no lease. Default: always. */
+  isNeeded?: () => Promise<boolean>;
   /** Runs one round. A long one checks `mayContinue` between its parts. */
   run: (task: LeasedTask) => Promise<unknown>;
 }
@@ -24,13 +26,13 @@ export class LeasedTask {
   readonly #lease: TaskLease;
   readonly #task: PeriodicTask;
 
-  constructor({ lease, run, ...options }: LeasedTaskOptions) {
+  constructor({ lease, isNeeded, run, ...options }: LeasedTaskOptions) {
     this.#lease = lease;
     this.#task = new PeriodicTask({
       ...options,
       name: lease.name,
       run: async () => {
-        if (await lease.isMine()) await run(this);
+        if ((!isNeeded || (await isNeeded())) && (await lease.isMine())) await run(this);
       },
     });
   }

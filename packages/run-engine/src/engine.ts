@@ -46,7 +46,7 @@ import { drainWorker, registerWorker, removeWorker, renewLease } from './workers
 import { Rescue } from './workers/rescue.ts';
 import { type SweepOptions, sweep, takeBackLostRuns } from './workers/sweep.ts';
 import type { TakeBackOptions } from './workers/take-back-runs.ts';
-import type { LeaseRenewal, QueueStatistics, SweepResult, TakenBackRuns, WorkerRegistration } from './workers/types.ts';
+import type { LeaseRenewal, LostRunsSweep, QueueStatistics, SweepResult, WorkerRegistration } from './workers/types.ts';
 
 const LOCK_WAIT_MS_MAX = 5_000;
 /** Milliseconds until a run whose key is not to be had is claimed again; longer than a failed key is not asked for. */
@@ -263,7 +263,7 @@ export class RunEngine {
   }
 
   /** Takes back the runs of lost workers. This part of a sweep must not wait for the rest. */
-  takeBackLostRuns(): Promise<TakenBackRuns> {
+  takeBackLostRuns(): Promise<LostRunsSweep> {
     return takeBackLostRuns(this.#pool, this.#sweepOptions);
   }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { NEVER_MS, replaceEventLoopDelays } from './event-loop-metrics.ts';
 
 /** A metric with its present values. */
 export interface MetricValues {
@@ -29,7 +30,10 @@ export class Metrics {
 
   constructor(options: { labels?: Record<string, string>; processMetrics?: boolean } = {}) {
     if (options.labels) this.registry.setDefaultLabels(options.labels);
-    if (options.processMetrics) collectDefaultMetrics({ register: this.registry });
+    if (options.processMetrics) {
+      collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
+      replaceEventLoopDelays(this.registry);
+    }
   }
 
   /**

@@ -39,8 +39,9 @@ const HOST_GRACE_MS = 5_000;
 /** Milliseconds that runs may take to reach their next step, at the end of the grace period. */
 const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-/** Milliseconds until another worker takes over the tasks of a lease owner that died. */
-const SWEEP_LEASE_MS = 5_000;
+const UPKEEP = { everyMs: 5_000, idleEveryMs: 30_000 };
+/** Milliseconds until another worker takes over the upkeep of a lease owner that died. */
+const UPKEEP_LEASE_MS = 15_000;
 const POLL_EVERY_MS = 2_000;
 /** Milliseconds between a worker's reports for the metrics of its deployment. */
 const REPORT_EVERY_MS = 5_000;
@@ -172,12 +173,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sweeper = createSweeper({
     metrics,
     engine: upkeep,
-    lease: new Lease(upkeepPool, { name: 'run sweep', owner: workerId, leaseMs: SWEEP_LEASE_MS }),
+    lease: new Lease(upkeepPool, { name: 'run sweep', owner: workerId, leaseMs: UPKEEP_LEASE_MS }),
     streams,
     currentEpoch: (threadId) => upkeep.currentEpoch(threadId),
     wakeups,
     logger,
     everyMs: SWEEP_EVERY_MS,
+    // A lease is renewed three times: when its worker claims a run it has more than half of itself left.
+    idleEveryMs: leaseMs / 2,
+    upkeep: UPKEEP,
     checkDatabase: () => upkeepPool.query('SELECT 1'),
     // Every live worker renews in this time.
     graceMs: leaseMs / 2,

@@ -5,7 +5,7 @@ import { acquireLease, releaseLease } from '@runyard/leases';
 import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, testRedis, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BusUnavailableError, createEventBus, type EventBus, type KeyedEvent, makeEvent } from '../index.ts';
 import { recordingLogger } from '../test/recording-logger.ts';
 import { insertIntoOutbox } from './outbox.ts';
@@ -106,6 +106,34 @@ describe('OutboxRelay', () => {
     await insertIntoOutbox(pool, [row()]);
     relay.wake();
     await waitFor(() => bus.published.length === 1);
+  });
+
+  it('looks less and less often at an outbox that stays empty, at once after a wake, and then soon again', async () => {
+    vi.useFakeTimers();
+    let looks = 0;
+    let waiting: object[] = [];
+    const query = async ({ name }: { name: string }) => {
+      if (name === 'duty_take') return { rows: [{ name: 'outbox-relay' }] };
+      if (name === 'outbox_lowest') looks += 1;
+      const rows = name === 'outbox_lowest' ? waiting : [];
+      waiting = [];
+      return { rows };
+    };
+    const relay = start({ pool: { query } as unknown as pg.Pool });
+    try {
+      await vi.advanceTimersByTimeAsync(60_000);
+      // At 0, 1, 3, 7 and then every 5 seconds.
+      expect(looks).toBe(14);
+      waiting = [{ id: '1', considered: 1, ...row() }];
+      relay.wake();
+      await vi.advanceTimersByTimeAsync(0);
+      expect([looks, bus.published.length]).toEqual([15, 1]);
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(looks).toBe(17);
+    } finally {
+      vi.useRealTimers();
+      await relay.stop();
+    }
   });
 
   it('finds rows of another process without a wake', async () => {

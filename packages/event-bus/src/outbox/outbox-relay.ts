@@ -18,7 +18,7 @@ export interface OutboxRelayOptions {
   leaseOwner?: string;
   /** Number of rows that are read and published at once. Default 500. */
   batchSize?: number;
-  /** Milliseconds between looks at an empty outbox without a wake. Default 1 s. */
+  /** Milliseconds until the first look at an empty outbox without a wake. Each further pause is twice as long. Default 1 s. */
   idleMs?: number;
   /**
    * Milliseconds for which a dead relay delays the others. Default 10 s; the longest publish must fit into two thirds
@@ -54,6 +54,8 @@ export class OutboxRelay {
   #isStopping = false;
   #outcome: Outcome = 'empty';
   #failures = 0;
+  /** Number of looks in a row that found an empty outbox. */
+  #emptyLooks = 0;
 
   constructor({ metrics, ...options }: OutboxRelayOptions) {
     this.#options = { leaseOwner: randomUUID(), batchSize: 500, idleMs: 1_000, leaseMs: 10_000, ...options };
@@ -99,7 +101,11 @@ export class OutboxRelay {
     try {
       if (!(await this.#lease.isMine())) return this.#settled('not mine');
       const { rows, hasMore } = await readUnpublishedRows(this.#options.pool, this.#options.batchSize);
-      if (rows.length === 0) return this.#settled('empty');
+      if (rows.length === 0) {
+        this.#emptyLooks += 1;
+        return this.#settled('empty');
+      }
+      this.#emptyLooks = 0;
       const failure = await this.#publish(rows);
       if (failure) throw failure;
       return this.#settled(hasMore ? 'more' : 'empty');
@@ -120,7 +126,9 @@ export class OutboxRelay {
 
   #pauseAfter(result: Outcome): number {
     const { idleMs, leaseMs } = this.#options;
-    if (result === 'empty') return idleMs;
+    // Rows of other processes come without a wake; those of a deployment that nobody uses do not come.
+    if (result === 'empty')
+      return Math.min(idleMs * 2 ** Math.max(0, this.#emptyLooks - 1), Math.max(idleMs, LONGEST_PAUSE_MS));
     if (result === 'not mine') return leaseMs / 3;
     return Math.min(250 * 2 ** Math.min(this.#failures, 10), LONGEST_PAUSE_MS);
   }

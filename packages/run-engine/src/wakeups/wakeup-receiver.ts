@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis';
 import { openWakeupConnection } from './redis-connection.ts';
 import { queuePrefix, type RunWakeupsOptions } from './run-wakeups.ts';
 
-/** Seconds of one blocking read of the queue; the next follows at once. */
-const BLOCK_SECONDS = 5;
+/** Seconds of one blocking read of the queue; the next follows at once. BullMQ blocks no longer than that. */
+const BLOCK_SECONDS = 10;
 const TOKEN = 'run-worker';
 
 /**

@@ -5,10 +5,13 @@ import type { LeaseRenewal, WorkerRegistration } from './types.ts';
 
 const DATABASE_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
-/** Returns the database's time, in milliseconds since 1970. */
-export async function databaseTime(db: pg.Pool): Promise<number> {
-  const { rows } = await db.query<{ ms: number }>({ name: 'engine_time', text: `SELECT ${DATABASE_MS} AS ms` });
-  return rows[0]!.ms;
+/** Returns the database's time, in milliseconds since 1970, and whether any worker has a run. */
+export async function readRunningState(db: pg.Pool): Promise<{ ms: number; hasRunningRuns: boolean }> {
+  const { rows } = await db.query<{ ms: number; hasRunningRuns: boolean }>({
+    name: 'engine_running_state',
+    text: `SELECT ${DATABASE_MS} AS ms, EXISTS (SELECT 1 FROM run WHERE status = 'running') AS "hasRunningRuns"`,
+  });
+  return rows[0]!;
 }
 
 /**

@@ -18,6 +18,20 @@ export class Rescue {
     this.#options = options;
   }
 
+  /**
+   * Returns whether there may be anything for the other functions: one question to the database, which an idle
+   * deployment asks in their place.
+   */
+  async hasWork(): Promise<boolean> {
+    const { rows } = await this.#options.pool.query<{ found: boolean }>({
+      name: 'engine_has_rescue_work',
+      text: `SELECT EXISTS (SELECT 1 FROM run WHERE status = 'running' AND cancel_action IS NOT NULL)
+               OR EXISTS (SELECT 1 FROM thread_state_behind WHERE look_at <= now())
+               OR EXISTS (SELECT 1 FROM thread_removal) AS found`,
+    });
+    return rows[0]!.found;
+  }
+
   /** Ends cancelled runs of lost or unresponsive workers; other runs of such workers are left for execution. */
   async endCancelled(): Promise<SweptRun[]> {
     const { pool, cipher: _, ...options } = this.#options;

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { ClockWatch } from './clock-watch.ts';
-import { databaseTime } from './leases.ts';
+import { readRunningState } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
 import { type TakeBackOptions, takeBackRuns } from './take-back-runs.ts';
-import type { SweepResult, TakenBackRuns } from './types.ts';
+import type { LostRunsSweep, SweepResult } from './types.ts';
 
 export interface SweepOptions extends TakeBackOptions {
   /**
@@ -14,6 +14,11 @@ export interface SweepOptions extends TakeBackOptions {
   unclaimedAfterMs: number;
   clock: ClockWatch;
 }
+
+type RemovedResults = Pick<SweepResult, 'removedRuns' | 'removedResults'>;
+
+const RESULT_BATCH = 1_000;
+const RESULT_BATCHES_MAX = 10;
 
 /** Repairs everything that no other process will handle. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepResult> {
@@ -26,15 +31,17 @@ export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepRe
 }
 
 /** Runs the part of a sweep that runs wait for. Safe to run in several processes at once. */
-export async function takeBackLostRuns(db: pg.Pool, options: SweepOptions): Promise<TakenBackRuns> {
-  await options.clock.read(
-    () => databaseTime(db),
-    (ms) => ms,
+export async function takeBackLostRuns(db: pg.Pool, options: SweepOptions): Promise<LostRunsSweep> {
+  const { hasRunningRuns } = await options.clock.read(
+    () => readRunningState(db),
+    ({ ms }) => ms,
   );
   // Leases end by the database's clock. After it was set, live workers need time to renew theirs.
-  return options.clock.isTrusted
-    ? takeBackRuns(db, options)
-    : { resumedRunIds: [], ended: [], hasLockedThreads: false };
+  const taken =
+    hasRunningRuns && options.clock.isTrusted
+      ? await takeBackRuns(db, options)
+      : { resumedRunIds: [], ended: [], hasLockedThreads: false };
+  return { ...taken, hasRunningRuns };
 }
 
 /** Deletes expired workers without runs. A worker that comes back registers again. */
@@ -43,17 +50,26 @@ async function deleteExpiredWorkers(db: pg.Pool): Promise<void> {
                   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.worker_id = w.worker_id AND r.status = 'running')`);
 }
 
-async function removeExpiredResults(
-  db: pg.Pool,
-  resultTtlMs: number,
-): Promise<Pick<SweepResult, 'removedRuns' | 'removedResults'>> {
-  const { rows } = await db.query<Pick<SweepResult, 'removedRuns' | 'removedResults'>>({
+/** Removes what has expired, up to a number of batches that an interval of the sweep has time for. */
+async function removeExpiredResults(db: pg.Pool, resultTtlMs: number): Promise<RemovedResults> {
+  const removed = { removedRuns: 0, removedResults: 0 };
+  for (let batch = 1; batch <= RESULT_BATCHES_MAX; batch += 1) {
+    const { removedRuns, removedResults } = await removeResultBatch(db, resultTtlMs);
+    removed.removedRuns += removedRuns;
+    removed.removedResults += removedResults;
+    if (removedResults < RESULT_BATCH) break;
+  }
+  return removed;
+}
+
+async function removeResultBatch(db: pg.Pool, resultTtlMs: number): Promise<RemovedResults> {
+  const { rows } = await db.query<RemovedResults>({
     name: 'engine_remove_expired_results',
     text: `WITH old AS (
              SELECT run_id, keeps_thread FROM run
              WHERE ended_at < now() - make_interval(secs => $1::float8 / 1000)
                AND ended_at IS NOT NULL AND (result IS NOT NULL OR NOT keeps_thread)
-             ORDER BY ended_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+             ORDER BY ended_at LIMIT ${RESULT_BATCH} FOR UPDATE SKIP LOCKED
            ), emptied AS (
              UPDATE run r SET result = NULL FROM old WHERE r.run_id = old.run_id AND old.keeps_thread
            ), removed AS (

@@ -51,7 +51,13 @@ export interface TakenBackRuns {
   hasLockedThreads: boolean;
 }
 
-export interface SweepResult extends TakenBackRuns {
+/** The result of looking for the runs of lapsed workers. */
+export interface LostRunsSweep extends TakenBackRuns {
+  /** False when no worker had a run: a lease that covers one cannot lapse before most of it has passed. */
+  hasRunningRuns: boolean;
+}
+
+export interface SweepResult extends LostRunsSweep {
   /** True when runs have been ready for a while and nobody has claimed them: the caller has to wake workers. */
   hasUnclaimedRuns: boolean;
   /** Number of expired rows of stateless runs that were removed. */

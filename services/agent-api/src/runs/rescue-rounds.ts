@@ -16,7 +16,7 @@ const ROUNDS_PER_MEND = 30;
 
 export interface RescueRoundsOptions extends Omit<RunEndParts, 'engine'> {
   engine: Pick<RunEngine, 'currentEpoch'> & {
-    rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findOutdatedStates' | 'repairThreads'>;
+    rescue: Pick<RunEngine['rescue'], 'hasWork' | 'endCancelled' | 'findOutdatedStates' | 'repairThreads'>;
     removals: Pick<RunEngine['removals'], 'removeNext'>;
   };
   state: Pick<StateService, 'refresh'>;
@@ -36,6 +36,7 @@ export function createRescueRounds(options: RescueRoundsOptions): LeasedTask {
   const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
   const refresher = new StateRefresher({ state, logger });
   let rounds = 0;
+  const isRepairRound = () => rounds % ROUNDS_PER_MEND === 1;
   let isRemoving = false;
   /** Runs in the background: the end of a cancelled run does not wait for it. */
   const removeLeftovers = async (task: LeasedTask) => {
@@ -52,6 +53,10 @@ export function createRescueRounds(options: RescueRoundsOptions): LeasedTask {
   return new LeasedTask({
     lease: new Lease(pool, { name: 'run rescue', leaseMs: LEASE_MS }),
     everyMs,
+    async isNeeded() {
+      rounds += 1;
+      return isRepairRound() || (await engine.rescue.hasWork());
+    },
     async run(task) {
       const ended = await engine.rescue.endCancelled();
       metrics.swept.inc({ what: 'cancelled' }, ended.length);
@@ -60,8 +65,7 @@ export function createRescueRounds(options: RescueRoundsOptions): LeasedTask {
       await notifyEnded(options, ended);
       refresher.begin(await engine.rescue.findOutdatedStates());
       void removeLeftovers(task);
-      rounds += 1;
-      if (rounds % ROUNDS_PER_MEND !== 1) return;
+      if (!isRepairRound()) return;
       const threadIds = await engine.rescue.repairThreads();
       metrics.swept.inc({ what: 'mended' }, threadIds.length);
       if (threadIds.length > 0) logger.error('stuck threads freed', { threadIds });

@@ -13,6 +13,7 @@ const NOTHING: SweepResult = {
   removedResults: 0,
   hasUnclaimedRuns: false,
   hasLockedThreads: false,
+  hasRunningRuns: true,
 };
 const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
@@ -24,6 +25,8 @@ function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'lease'> & Partial<S
     metrics: new WorkerMetrics(new Metrics()),
     logger: quietLogger,
     everyMs: 2,
+    idleEveryMs: 10,
+    upkeep: { everyMs: 2, idleEveryMs: 10 },
     checkDatabase: async () => undefined,
     graceMs: 5_000,
     ...options,
@@ -70,4 +73,32 @@ it('a sweep that left out locked threads is repeated before its next turn', asyn
   sweeper.start();
   await waitFor(() => takeBackLostRuns.mock.calls.length === 2);
   await sweeper.stop();
+});
+
+it('a worker looks for lost runs each second while any run is running, and every five seconds otherwise', async () => {
+  vi.useFakeTimers();
+  const engine = { sweep: vi.fn(async () => NOTHING), takeBackLostRuns: vi.fn(async () => NOTHING) };
+  const lease = { name: 'sweep', isMine: vi.fn(async () => true), release: async () => undefined };
+  const upkeep = { everyMs: 5_000, idleEveryMs: 30_000 };
+  const sweeper = sweeperOf({ engine, lease, everyMs: 1_000, idleEveryMs: 5_000, upkeep });
+  const looks = () => engine.sweep.mock.calls.length + engine.takeBackLostRuns.mock.calls.length;
+  try {
+    sweeper.start();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([looks(), engine.sweep.mock.calls.length]).toEqual([61, 13]);
+    const idle = { ...NOTHING, hasRunningRuns: false };
+    engine.sweep.mockResolvedValue(idle);
+    engine.takeBackLostRuns.mockResolvedValue(idle);
+    await vi.advanceTimersByTimeAsync(5_000);
+    for (const asked of [engine.sweep, engine.takeBackLostRuns, lease.isMine]) asked.mockClear();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([looks(), engine.sweep.mock.calls.length, lease.isMine.mock.calls.length]).toEqual([12, 2, 2]);
+    engine.takeBackLostRuns.mockResolvedValue(NOTHING);
+    engine.sweep.mockResolvedValue(NOTHING);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(looks()).toBeGreaterThanOrEqual(12 + 10);
+  } finally {
+    await sweeper.stop();
+    vi.useRealTimers();
+  }
 });

@@ -22,6 +22,10 @@ export interface SweeperOptions extends AppendEndOptions {
   metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
   logger: Logger;
   everyMs: number;
+  /** Milliseconds between sweeps while no worker has a run: less than a lease has left when its worker claims one. */
+  idleEveryMs: number;
+  /** Milliseconds between rounds of upkeep (`everyMs`), and while no worker had a run since the last (`idleEveryMs`). */
+  upkeep: { everyMs: number; idleEveryMs: number };
   /** Rejects while the database is away. */
   checkDatabase: () => Promise<unknown>;
   /** Milliseconds that workers get to renew after an outage of the database, before lapsed leases count. */
@@ -32,13 +36,17 @@ export interface SweeperOptions extends AppendEndOptions {
 
 /**
  * Sweeps: one worker of the deployment at a time wakes workers for unclaimed runs and removes expired results. Every worker
- * takes back the runs of dead ones: the lease owner may be the one that died.
+ * takes back the runs of dead ones: the lease owner may be the one that died. While no worker has a run it looks seldom,
+ * so that a deployment that nobody uses costs little.
  */
 export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'start' | 'stop'> {
-  const { engine, lease, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
+  const { engine, lease, wakeups, metrics, logger, everyMs, idleEveryMs, upkeep, checkDatabase, graceMs } = options;
   const now = options.now ?? (() => performance.now());
   let wasAway = false;
   let pausedUntil = 0;
+  let isIdle = false;
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  let upkeptAt = Number.NEGATIVE_INFINITY;
   let retry: NodeJS.Timeout | undefined;
   const sweep = async () => {
     // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
@@ -47,11 +55,20 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
       wasAway = false;
       pausedUntil = now() + graceMs;
     }
-    if (now() < pausedUntil) return;
+    const startedAt = now();
+    if (startedAt < pausedUntil) return;
+    // Half an interval earlier: a timer that fires a little early must not cost a whole one.
+    if (isIdle && startedAt < sweptAt + idleEveryMs - everyMs / 2) return;
+    sweptAt = startedAt;
     clearTimeout(retry);
-    const { resumedRunIds, ended, hasLockedThreads, hasUnclaimedRuns, removedResults } = (await lease.isMine())
-      ? await engine.sweep()
-      : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
+    const isUpkeepDue = startedAt >= upkeptAt + (isIdle ? upkeep.idleEveryMs : upkeep.everyMs);
+    if (isUpkeepDue) upkeptAt = startedAt;
+    const swept =
+      isUpkeepDue && (await lease.isMine())
+        ? await engine.sweep()
+        : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
+    const { resumedRunIds, ended, hasLockedThreads, hasUnclaimedRuns, removedResults } = swept;
+    isIdle = !swept.hasRunningRuns;
     if (hasLockedThreads) retry = setTimeout(() => task.wake(), everyMs * LOCKED_SHARE).unref();
     if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
     if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.wake('swept');
