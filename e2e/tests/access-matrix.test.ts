@@ -133,10 +133,10 @@ describe('an operation', () => {
       const member = callers.members[index]!;
       expect(member.name).toBe(name);
       // Keys call everything. Sessions take turns, so that each role calls, and each operation is called, by cookie, by
-      // access token, and not at all.
+      // access token, and not at all. At deployments the cookie counts for nothing.
       const cells = keyed.flatMap((row, rowIndex) => {
         const turn = member.isSession ? (index + rowIndex) % SESSION_TURNS : 0;
-        const headers = member.headers[turn];
+        const headers = row.service === 'agent-server' && turn === 0 ? member.headers.at(-1) : member.headers[turn];
         return headers === undefined && !isPersonal(row.need) ? [] : [{ row, form: headers ?? member.headers[0] }];
       });
       const faults = await findFaults(cells, async ({ row, form }) => {
@@ -157,10 +157,21 @@ describe('an operation', () => {
     },
   );
 
+  it('of a deployment is refused to the cookie of a session, whichever page sends it', async () => {
+    const [{ cookie }] = callers.members.find(({ isSession }) => isSession)!.headers;
+    const rows = keyed.filter(({ service }) => service === 'agent-server');
+    const faults = await findFaults(pairs(['same-origin', 'cross-site'], rows), async ([site, row]) => {
+      const answer = await asker.request(row, { ids: real, headers: { cookie: cookie!, 'sec-fetch-site': site } });
+      return answer.status === 401 ? undefined : says(row, `a ${site} page`, answer, '401');
+    });
+    expect(faults).toEqual([]);
+  });
+
   it('is refused to the cookie of a session when another site sends it', async () => {
     const [{ cookie }] = callers.members.find(({ isSession }) => isSession)!.headers;
     const headers = { cookie: cookie!, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
-    const faults = await findFaults(keyed, async (row) => {
+    const rows = keyed.filter(({ service }) => service !== 'agent-server');
+    const faults = await findFaults(rows, async (row) => {
       const answer = await asker.request(row, { ids: real, headers });
       // Below the sign-in pages, which are for everybody, such a session counts as none.
       const isNobody = answer.status === 401 && row.operation.path.startsWith('/auth/');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IssuedApiKey, IssuedScimToken, Role } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { beforeAll, expect, inject, it } from 'vitest';
-import { createAdministratorClient } from '../access/callers.ts';
+import { createAdministratorClient, exchangeForAccessToken } from '../access/callers.ts';
 import { insertPerson, insertSession, type Place } from '../access/people.ts';
 import { findDatabaseUrl } from '../access/platform-database.ts';
 
@@ -42,12 +42,13 @@ const send = async (headers: Credential['headers'], method: string, path: string
   });
 };
 
-/** Signs an administrator in. */
-async function signIn(): Promise<{ identityId: string; headers: Record<string, string> }> {
-  return inDatabase(async (client) => {
+/** Signs an administrator in. @returns the headers of a program, and those of a page of the platform */
+async function signIn() {
+  const { identityId, ofPage } = await inDatabase(async (client) => {
     const { personId, identityId } = await insertPerson(client, place, { roles: ['ORGANIZATION_ADMIN'] });
-    return { identityId, headers: await insertSession(client, place, { personId, url: platform.url }) };
+    return { identityId, ofPage: await insertSession(client, place, { personId, url: platform.url }) };
   });
+  return { identityId, ofPage, headers: await exchangeForAccessToken(platform, ofPage) };
 }
 
 const issue = (body: object) => ask<IssuedApiKey>('POST', SERVICE_KEYS, { description: 'to be revoked', ...body });
@@ -102,7 +103,7 @@ async function signInByScim() {
     displayName: `${name} Organization Admins`,
     members: [{ value: user.id }],
   });
-  const headers = await inDatabase(async (client) => {
+  const ofPage = await inDatabase(async (client) => {
     // A session of an account acts for whoever proved the address: SCIM gives nothing to accounts of others.
     const proof = 'UPDATE person SET email_verified_at = now() WHERE email = $1 RETURNING id';
     const { rows } = await client.query(proof, [email]);
@@ -115,7 +116,7 @@ async function signInByScim() {
     });
     await ask('DELETE', `${SCIM_TOKENS}/${id}`);
   };
-  return { headers, deactivate };
+  return { headers: await exchangeForAccessToken(platform, ofPage), deactivate };
 }
 
 const CASES: Record<string, () => Promise<Credential>> = {
@@ -133,18 +134,18 @@ const CASES: Record<string, () => Promise<Credential>> = {
     return { headers, revoke: () => ask('PATCH', `/api/v1/orgs/current/members/${identityId}`, change), refusal: 403 };
   },
   async 'its person signed out everywhere'() {
-    const { headers } = await signIn();
-    return { headers, revoke: () => send(headers, 'DELETE', '/api/v1/sessions?include_current=true') };
+    const { headers, ofPage } = await signIn();
+    return { headers, revoke: () => send(ofPage, 'DELETE', '/api/v1/sessions?include_current=true') };
   },
   async 'the personal token was revoked'() {
-    const { headers } = await signIn();
-    const made = await send(headers, 'POST', PERSONAL_TOKENS, { description: 'to be revoked' });
+    const { ofPage } = await signIn();
+    const made = await send(ofPage, 'POST', PERSONAL_TOKENS, { description: 'to be revoked' });
     const { id, key } = (await made.json()) as IssuedApiKey;
-    return { headers: { 'x-api-key': key }, revoke: () => send(headers, 'DELETE', `${PERSONAL_TOKENS}/${id}`) };
+    return { headers: { 'x-api-key': key }, revoke: () => send(ofPage, 'DELETE', `${PERSONAL_TOKENS}/${id}`) };
   },
   async 'the owner of the personal token was removed'() {
-    const { identityId, headers } = await signIn();
-    const made = await send(headers, 'POST', PERSONAL_TOKENS, { description: 'to be revoked' });
+    const { identityId, ofPage } = await signIn();
+    const made = await send(ofPage, 'POST', PERSONAL_TOKENS, { description: 'to be revoked' });
     const { key } = (await made.json()) as IssuedApiKey;
     const revoke = () => ask('DELETE', `/api/v1/orgs/current/members/${identityId}`);
     return { headers: { 'x-api-key': key }, revoke };

@@ -40,13 +40,6 @@ export const app = new Hono()
   })
   .get('/custom/hooks', (c) => c.json(received))
   .get('/custom/headers', (c) => c.json(c.req.header()))
-  .get('/custom/page', (c) => {
-    for (const cookie of ['theirs=2', 'runyard_session=stolen; Path=/', '=runyard_session=stolen']) {
-      c.header('set-cookie', cookie, { append: true });
-    }
-    c.header('clear-site-data', '"cookies"');
-    return c.html('<p>A page</p>');
-  })
   .get('/custom/error', () => {
     throw new Error('the reason is for the log alone');
   })

@@ -29,6 +29,7 @@ import type { Continuation } from './proxy/answer-relay.ts';
 import { type ContinuationRequest, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
 import { type RequestHeaderOptions, requestHeaders } from './proxy/headers.ts';
+import { originHeaders } from './proxy/origin-rules.ts';
 import type { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { forwardUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
@@ -37,7 +38,7 @@ import type { ClientAddresses } from './requests/client-address.ts';
 import { hostNameOf, requestedHost, splitAbsoluteTarget } from './requests/request-host.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { ProtectedResources } from './routing/protected-resources.ts';
-import { type Destination, resolveAtHost, resolvePath } from './routing/resolve-path.ts';
+import { type Destination, resolveAtHost, resolvePath, sourceOf } from './routing/resolve-path.ts';
 import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 
 export interface GatewayParts {
@@ -119,7 +120,7 @@ export class Gateway {
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
     const { context, bodyLimitBytes } = this.#parts;
     const requestId = requestIdOf(req);
-    const ownHeaders = ['x-request-id', requestId];
+    const ownHeaders = ownHeadersOf(requestId, destination);
     const record = this.#records.begin(req, res, { destination, requestId });
     const releases: (() => void)[] = [];
     res.once('close', () => {
@@ -212,12 +213,13 @@ export class Gateway {
     req: IncomingMessage,
     destination: Destination,
     ownHeaders: readonly string[],
-    { upstreams, load, source, caller }: RoutePlan,
+    { upstreams, load, caller }: RoutePlan,
   ): Omit<ContinuationRequest, 'headers'> {
     const { context, dispatcher, unresponsiveUpstreams, planner } = this.#parts;
     const isLast = () => context.lifecycle.isDraining;
     const challengeFor = (status: number) => this.#challenge(req, destination, status, caller.principal?.claims);
     const { avoid } = planner;
+    const source = sourceOf(destination);
     return { dispatcher, unresponsiveUpstreams, upstreams, load, source, ownHeaders, challengeFor, isLast, avoid };
   }
 
@@ -242,14 +244,15 @@ export class Gateway {
       this.#refuseDelayed();
       this.#admission.enter(socket);
       const routePlan = await planner.plan(req, destination);
-      const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, routePlan)];
+      const ownHeaders = [...ownHeadersOf(requestId, destination), ...this.#limit(req, destination, routePlan)];
       if (socket.destroyed) return;
       socket.once(
         'close',
         this.#track(routePlan, () => socket.destroy()),
       );
       const headers = this.#headers(req, routePlan, requestId);
-      const { upstreams, load, target, source, name } = routePlan;
+      const { upstreams, load, target, name } = routePlan;
+      const source = sourceOf(destination);
       forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, source, name });
     } catch (error) {
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
@@ -317,6 +320,11 @@ function sendPublicly(res: ServerResponse, body: object, ownHeaders: readonly st
   const length = Buffer.byteLength(text);
   res.writeHead(200, { 'content-type': 'application/json', 'content-length': length, 'cache-control': 'no-store' });
   res.end(text);
+}
+
+/** Returns the headers, names and values, that an answer gets from the gateway, also when the gateway refuses. */
+function ownHeadersOf(requestId: string, destination: Destination): string[] {
+  return ['x-request-id', requestId, ...originHeaders(sourceOf(destination))];
 }
 
 /** @param headers names and values */

@@ -22,6 +22,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+/** Keeps code of a project from acting with the session's cookie. */
+const APART = {
+  'content-security-policy': 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
+  'x-content-type-options': 'nosniff',
+};
 
 let gateway: TestGateway;
 let bus: EventBus;
@@ -31,6 +36,9 @@ let custom: DeploymentRoute;
 let session: FakeSession;
 /** Headers of the deployment's next answers. */
 let answerHeaders: Record<string, string | string[]> = {};
+let answerStatus = 200;
+/** A path of control-plane. */
+let services: string;
 
 beforeAll(async () => {
   upstream = await startFakeServer((req, res) => {
@@ -39,8 +47,8 @@ beforeAll(async () => {
       return;
     }
     for (const [name, value] of Object.entries(answerHeaders)) res.setHeader(name, value);
-    if (answerHeaders['content-type'] === undefined) sendJson(res, 200, { headers: req.headers });
-    else res.end('<html>');
+    if (Object.keys(answerHeaders).length === 0) sendJson(res, 200, { headers: req.headers });
+    else res.writeHead(answerStatus).end(answerStatus === 304 ? undefined : '<html>');
   });
   route = deploymentRoute({ upstreams: [upstream.url], custom_host: 'agents.example' });
   custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true, workspace_id: route.workspace_id });
@@ -55,6 +63,7 @@ beforeAll(async () => {
   });
   await gateway.untilReady();
   await gateway.untilSubscribed();
+  services = `${gateway.url}/v2/deployments`;
 });
 afterAll(async () => {
   await bus?.close();
@@ -67,6 +76,7 @@ beforeEach(() => {
 });
 
 const cookie = (token = session.token, name = LOOPBACK_SESSION_COOKIE) => ({ cookie: `${name}=${token}` });
+const bearer = () => ({ authorization: `Bearer ${session.accessToken}` });
 const at = (deployment: DeploymentRoute, path = '/threads') =>
   `${gateway.url}/deployments/${deployment.deployment_id}${path}`;
 
@@ -88,43 +98,60 @@ const echoed = async (url: string, headers: Record<string, string>, method?: str
 };
 
 describe('the cookie of a session', () => {
-  it('authenticates its person at services and deployments, and reaches org-access alone', async () => {
+  it('authenticates its person at services, and reaches org-access alone', async () => {
     const others = { cookie: `a=b; ${LOOPBACK_SESSION_COOKIE}=${session.token}; __Host-runyard_other=x; c=d` };
-    const deployment = await echoed(at(route), others);
-    expect(deployment['x-runyard-principal']).toBe(
-      `token for deployment:${route.deployment_id} of ${session.sessionId}`,
-    );
-    expect(deployment.cookie).toBe('a=b; c=d');
-    const controlPlane = await echoed(`${gateway.url}/v2/deployments`, others);
+    const controlPlane = await echoed(services, others);
     expect(controlPlane['x-runyard-principal']).toBe(`token for control-plane of ${session.sessionId}`);
     expect(controlPlane.cookie).toBe('a=b; c=d');
     expect((await echoed(`${gateway.url}/api/v1/orgs/current/info`, others)).cookie).toBe(others.cookie);
-    expect((await echoed(at(route), cookie())).cookie).toBeUndefined();
-    const visitor = await echoed(at(custom), {
-      ...others,
-      'x-api-key': gateway.orgAccess.issue(route.workspace_id).key,
-    });
-    expect(visitor.cookie).toBe('a=b; c=d');
+    const { key } = gateway.orgAccess.issue(route.workspace_id);
+    for (const deployment of [route, custom])
+      expect((await echoed(at(deployment), { ...others, 'x-api-key': key })).cookie).toBe('a=b; c=d');
+    expect((await echoed(at(route), { ...cookie(), 'x-api-key': key })).cookie).toBeUndefined();
+  });
+
+  it('counts for nothing at a deployment: not below the platform’s host, nor at its own, nor for its name', async () => {
+    const named = deploymentRoute({ upstreams: [upstream.url], name: 'mine', workspace_id: route.workspace_id });
+    gateway.controlPlane.routes.push(named);
+    await gateway.refreshRoutes();
+    const below = `${gateway.url}/deployments`;
+    const websocket = { connection: 'upgrade', upgrade: 'websocket' };
+    const mine = { ...cookie(), ...SAME_ORIGIN };
+    const asked = gateway.orgAccess.verifyRequests.length;
+    const answers = await Promise.all([
+      send(at(route), mine),
+      send(at(route), mine, 'POST'),
+      send(at(route), { ...mine, ...websocket }),
+      send(`${below}/mine/threads`, { ...mine, 'x-tenant-id': route.workspace_id }),
+      send(`${gateway.url}/threads`, { ...mine, host: 'agents.example' }),
+      send(at(route), {}),
+    ]);
+    for (const { status, body } of answers)
+      expect([status, body]).toEqual([401, '{"detail":"Missing authentication headers"}']);
+    expect((await echoed(at(custom), mine))['x-runyard-principal']).toBeUndefined();
+    expect(gateway.orgAccess.verifyRequests).toHaveLength(asked);
   });
 
   it('counts under the name of its address alone, never twice, and not beside another credential', async () => {
-    const refused = await Promise.all([
-      send(at(route), cookie(session.token, '__Host-runyard_session')),
-      send(at(route), { ...cookie(), 'x-forwarded-proto': 'https' }),
-      send(at(route), { ...cookie(), 'x-forwarded-host': 'runyard.example' }),
-      send(at(route), { cookie: `${cookie().cookie}; ${cookie().cookie}` }),
-      send(at(route), { ...cookie(), authorization: 'Bearer foreign' }),
-      send(at(route), { authorization: `Bearer ${session.token}` }),
-      send(at(route), { 'x-api-key': session.token }),
+    const unknown = await Promise.all([
+      echoed(services, cookie(session.token, '__Host-runyard_session')),
+      echoed(services, { ...cookie(), 'x-forwarded-proto': 'https' }),
+      echoed(services, { ...cookie(), 'x-forwarded-host': 'runyard.example' }),
+      echoed(services, { cookie: `${cookie().cookie}; ${cookie().cookie}` }),
+      echoed(services, { ...cookie(), authorization: 'Bearer foreign' }),
+      echoed(services, { authorization: `Bearer ${session.token}` }),
     ]);
-    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401, 401]);
+    for (const headers of unknown) expect(headers['x-runyard-principal']).toBeUndefined();
+    for (const target of [services, at(route)])
+      expect((await send(target, { 'x-api-key': session.token })).status).toBe(401);
+    expect((await send(at(route), { authorization: `Bearer ${session.token}` })).status).toBe(401);
     const overTls = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'runyard.example' };
-    await echoed(at(route), { ...cookie(session.token, '__Host-runyard_session'), ...overTls });
+    const known = await echoed(services, { ...cookie(session.token, '__Host-runyard_session'), ...overTls });
+    expect(known['x-runyard-principal']).toBeDefined();
   });
 
   it('counts in changes only when the browser proves that a page of this host asked for them', async () => {
-    const url = `${gateway.url}/v2/deployments`;
-    const { host } = new URL(url);
+    const { host } = new URL(services);
     const proofs: [number, Record<string, string>, string][] = [
       [200, SAME_ORIGIN, 'POST'],
       [200, { origin: `http://${host}` }, 'DELETE'],
@@ -140,24 +167,14 @@ describe('the cookie of a session', () => {
       [403, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, 'GET'],
     ];
     for (const [expected, headers, method] of proofs) {
-      for (const target of [url, at(route)]) {
-        const { status } = await send(target, { ...cookie(), ...headers }, method).catch(() => ({ status: 0 }));
-        expect({ target, headers, method, status }).toEqual({ target, headers, method, status: expected });
-      }
+      const { status } = await send(services, { ...cookie(), ...headers }, method);
+      expect({ headers, method, status }).toEqual({ headers, method, status: expected });
     }
-    // A page could read what comes over a websocket, wherever it is from.
-    const websocket = { connection: 'upgrade', upgrade: 'websocket' };
-    expect((await send(at(route), { ...cookie(), ...websocket })).status).toBe(403);
   });
 
-  it('counts for nothing where a deployment has users of its own', async () => {
-    expect((await echoed(at(custom), { ...cookie(), ...SAME_ORIGIN }))['x-runyard-principal']).toBeUndefined();
-  });
-
-  it('of an ended session leads to the sign-in pages as a stranger, and to no deployment', async () => {
+  it('of an ended session leads to the sign-in pages as a stranger', async () => {
     const ended = { ...cookie('rys_ended'), ...SAME_ORIGIN };
     expect((await echoed(`${gateway.url}/login`, ended))['x-runyard-principal']).toBeUndefined();
-    expect((await send(at(route), ended)).status).toBe(401);
     const crossSite = { ...cookie(), 'sec-fetch-site': 'cross-site' };
     const page = await send(`${gateway.url}/auth/v1/sso/saml/acs`, crossSite, 'POST');
     expect(page.status).toBe(200);
@@ -197,42 +214,43 @@ describe('an answer of a deployment', () => {
   const answerOf = async (url: string, host?: string) =>
     (await send(url, { 'x-api-key': gateway.orgAccess.issue(route.workspace_id).key, ...(host && { host }) })).headers;
 
-  it('sets no cookie of the platform, whatever it does with the name', async () => {
-    answerHeaders = {
-      'set-cookie': [
-        'mine=1',
-        '__Host-runyard_session=stolen; Path=/; Secure',
-        'runyard_session=stolen',
-        ' RUNYARD_session =stolen',
-        '=runyard_session=stolen',
-        'runyard_session',
-        '__secure-runyard_x=1',
-        'theirs=runyard_session',
-      ],
+  it('changes nothing of the host that it shares with the platform, whatever its type and status', async () => {
+    const ofHost = {
+      'set-cookie': ['mine=1', `${LOOPBACK_SESSION_COOKIE}=stolen`],
+      'clear-site-data': '"*"',
+      'service-worker-allowed': '/',
+      'report-to': '{}',
+      nel: '{}',
     };
-    for (const host of [undefined, 'agents.example']) {
-      const url = host ? `${gateway.url}/threads` : at(route);
-      expect((await answerOf(url, host))['set-cookie']).toEqual(['mine=1', 'theirs=runyard_session']);
-    }
-  });
-
-  it('changes nothing of the host that it shares with the platform, and what it shows has an origin of its own', async () => {
-    const ofHost = { 'clear-site-data': '"*"', 'service-worker-allowed': '/', 'report-to': '{}', nel: '{}' };
-    const policy = "default-src 'self'";
-    answerHeaders = { ...ofHost, 'content-type': 'text/html', 'content-security-policy': policy };
-    const shared = await answerOf(at(route));
-    for (const name of Object.keys(ofHost)) expect(shared[name]).toBeUndefined();
-    expect(shared['content-security-policy']).toContain(policy);
-    expect(shared['content-security-policy']).toContain('sandbox allow-scripts');
-    expect(shared['content-security-policy']).not.toContain('allow-same-origin');
-    answerHeaders = { 'content-type': 'image/svg+xml' };
-    expect((await answerOf(at(route)))['content-security-policy']).toContain('sandbox');
-    answerHeaders = {};
-    expect((await answerOf(at(route)))['content-security-policy']).toBeUndefined();
+    for (const contentType of [undefined, 'application/json', 'text/event-stream', 'text/html', 'image/svg+xml'])
+      for (answerStatus of [200, 304, 404]) {
+        answerHeaders = { ...ofHost, ...(contentType && { 'content-type': contentType }) };
+        const shared = await answerOf(at(route));
+        for (const name of Object.keys(ofHost)) expect(shared[name]).toBeUndefined();
+        expect(shared).toMatchObject(APART);
+      }
+    answerStatus = 200;
     answerHeaders = { ...ofHost, 'content-type': 'text/html' };
     const own = await answerOf(`${gateway.url}/threads`, 'agents.example');
     expect(own).toMatchObject(ofHost);
     expect(own['content-security-policy']).toBeUndefined();
+  });
+
+  it('has an origin of its own there beside what it says itself, and so has what the gateway says for it', async () => {
+    const policy = "default-src 'self'";
+    const guessing = { 'x-content-type-options': 'guess' };
+    answerHeaders = { ...guessing, 'content-type': 'text/html', 'content-security-policy': policy };
+    expect(await answerOf(at(route))).toMatchObject({
+      ...APART,
+      'content-security-policy': `${policy}, ${APART['content-security-policy']}`,
+    });
+    const refused = await Promise.all([
+      send(at(route), {}),
+      send(at(route), { 'x-api-key': gateway.orgAccess.issue(randomUUID()).key }),
+      send(`${gateway.url}/.well-known/oauth-protected-resource/deployments/${route.deployment_id}/mcp`, {}),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([401, 404, 200]);
+    for (const { headers } of refused) expect(headers).toMatchObject(APART);
   });
 });
 
@@ -255,7 +273,7 @@ describe('an open stream', () => {
   };
 
   it('of a session is cut at once when an event says that it ended', async () => {
-    const stream = await open(cookie());
+    const stream = await open(bearer());
     end();
     await publish(SessionEnded, { session_id: session.sessionId });
     expect(await stream.end).toBe('cut');
@@ -263,7 +281,7 @@ describe('an open stream', () => {
 
   it('of an access token is cut when its identity changed, and of a network when it is no longer allowed', async () => {
     const key = gateway.orgAccess.issue(route.workspace_id, session.organizationId);
-    const ofToken = await open({ authorization: `Bearer ${session.accessToken}` });
+    const ofToken = await open(bearer());
     const ofKey = await open({ 'x-api-key': key.key });
     end();
     await publish(IdentityChanged, { organization_id: session.organizationId, identity_id: session.identityId });
@@ -287,7 +305,7 @@ describe('an open stream', () => {
   });
 
   it('of a session is cut also without an event', async () => {
-    const stream = await open(cookie());
+    const stream = await open(bearer());
     end();
     expect(await stream.end).toBe('cut');
   });

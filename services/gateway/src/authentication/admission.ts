@@ -46,7 +46,8 @@ const NO_AUDIENCE = 'gateway';
 /**
  * Decides whether a request may go to a deployment. A deployment that does not exist and one that the caller does not
  * reach are the same 404. One with an auth handler of its own gets every request without a key or access token of the
- * platform, unchanged: the session's cookie counts for nothing there, because its pages ask for users of their own.
+ * platform, unchanged. A session's cookie counts for nothing at any deployment: browsers add it by themselves, also where
+ * code of the project asked for the request.
  */
 export async function admitToDeployment(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
   return route?.has_custom_auth ? admitToCustomAuth(visit, route) : admitWithKey(visit, route);
@@ -56,11 +57,10 @@ export async function admitToDeployment(visit: Visit, route: DeploymentRoute | u
 export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
   const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
-  const credential = apiKey ?? bearer ?? sessionTokenIn(req, visit.address);
+  const credential = apiKey ?? bearer;
   if (credential === undefined)
     throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
-  if (apiKey === undefined && bearer === undefined) requireOwnPage(req, visit.address);
-  else requireNoSessionToken(credential);
+  requireNoSessionToken(credential);
   requireUseOfToken(credential, visit);
   const request = keyCheckFor(credential, route);
   const answer = await check(request);
@@ -71,13 +71,12 @@ export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefi
 }
 
 /** Returns the workspace in which a request's credential of the platform acts; undefined for other callers. */
-export async function findWorkspaceOfCaller({ req, address, check }: Visit): Promise<string | undefined> {
+export async function findWorkspaceOfCaller({ req, check }: Visit): Promise<string | undefined> {
   const { apiKey, bearer } = credentialsOf(req.headers);
-  const ofKey = [apiKey, bearer].find(looksLikePlatformCredential);
-  const key = ofKey ?? sessionTokenIn(req, address);
+  const key = [apiKey, bearer].find(looksLikePlatformCredential);
   if (key === undefined) return undefined;
   // A person often has several workspaces, and a key mostly one.
-  const workspaceId = ofKey === undefined || looksLikeAccessToken(ofKey) ? requestedId(req, 'x-tenant-id') : undefined;
+  const workspaceId = looksLikeAccessToken(key) ? requestedId(req, 'x-tenant-id') : undefined;
   const answer = await check({ key, audience: NO_AUDIENCE, ...(workspaceId && { workspaceId }) });
   return answer.kind === 'good' ? answer.claims.workspace_id : undefined;
 }

@@ -5,7 +5,7 @@ import { traceContextOf } from '@runyard/service-kit';
 import { readLangsmithTrace } from '@runyard/tracing';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
-import { type AnswerSource, mayAnswerWith, originHeaders, withoutPlatformCookies } from './origin-rules.ts';
+import { type AnswerSource, mayAnswerWith, withoutPlatformCookies } from './origin-rules.ts';
 
 /** Headers that only the gateway may set are not accepted from others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
@@ -136,7 +136,6 @@ export function responseHeaders(
 ): AnswerHeaders {
   const answer: AnswerHeaders = { list: [], announcesLength: false, isClosing: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
-  let contentType: string | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
     if (name === 'connection') {
@@ -147,14 +146,12 @@ export function responseHeaders(
   }
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
-    if (NOT_RETURNED.has(name) || named?.has(name)) continue;
+    if (NOT_RETURNED.has(name) || named?.has(name) || !mayAnswerWith(name, source)) continue;
     const value = text(raw[index + 1]!);
-    if (!mayAnswerWith(name, value, source)) continue;
     if (name === 'content-length') answer.announcesLength = true;
-    if (name === 'content-type') contentType = value;
     answer.list.push(name, value);
   }
-  answer.list.push(...originHeaders(contentType, source), ...ownHeaders);
+  answer.list.push(...ownHeaders);
   if (closes && answer.announcesLength) answer.list.push('connection', 'close');
   return answer;
 }

@@ -11,13 +11,11 @@ const SAFE: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']
 
 /**
  * Returns whether a browser sent a request for a page of this host itself, or opens a page here. Browsers add the session's
- * cookie by themselves, so it proves nothing about who asked for the request. A page of a deployment in its sandbox is no
- * page of this host.
+ * cookie by themselves, so it proves nothing about who asked for the request.
  */
 export function isFromOwnPages(req: IncomingMessage, address: PublicAddress): boolean {
   const { 'sec-fetch-site': site, origin } = req.headers;
-  // A websocket is opened with a GET, and is read and written by the page that opened it.
-  const isSafe = SAFE.has(req.method) && req.headers.upgrade === undefined;
+  const isSafe = SAFE.has(req.method);
   if (site === 'same-origin') return true;
   if (site !== undefined) return isSafe && (site === 'none' || isPageVisit(req));
   // Older browsers send Origin with whatever is not a GET, and keep SameSite=Lax cookies to themselves otherwise.

@@ -1,4 +1,5 @@
 import { DEPLOYMENTS_PREFIX, PROTECTED_RESOURCE_PATH, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
+import type { AnswerSource } from '../proxy/origin-rules.ts';
 
 /** The destination of a request, before anything is known about the caller. */
 export type Destination =
@@ -26,6 +27,12 @@ export type Destination =
       path: string;
     }
   | { kind: 'none' };
+
+/** Returns who answers a request. */
+export function sourceOf(destination: Destination): AnswerSource {
+  if (destination.kind !== 'deployment') return 'service';
+  return destination.by === 'host' ? 'deployment at its host' : 'deployment at the platform';
+}
 
 const byLength = [...PUBLIC_ROUTES].sort((a, b) => b.prefix.length - a.prefix.length);
 

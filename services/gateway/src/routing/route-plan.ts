@@ -17,7 +17,6 @@ import {
 import { limitToNetworks } from '../authentication/allowed-networks.ts';
 import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
-import type { AnswerSource } from '../proxy/origin-rules.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { ClientAddresses } from '../requests/client-address.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
@@ -38,8 +37,6 @@ export interface RoutePlan {
   caller: AdmittedCaller;
   /** The owner of the run that the request keeps going; undefined for other requests. */
   runOwner?: { workspaceId: string; organizationId: string };
-  /** The sender of the answer, which decides which headers it may set. */
-  source: AnswerSource;
   /** True when the destination serves the sign-in pages, and gets their cookies. */
   getsPlatformCookies: boolean;
   /** The name of the destination, for messages. */
@@ -103,7 +100,6 @@ export class RoutePlanner {
       target,
       prefix: stripped,
       caller,
-      source: 'service',
       getsPlatformCookies: service === 'org-access',
       name: service,
     };
@@ -132,7 +128,6 @@ export class RoutePlanner {
       target,
       prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
       caller,
-      source: by === 'host' ? 'deployment at its host' : 'deployment at the platform',
       getsPlatformCookies: false,
       ...(isRunRequest(req.method, destination.path, known?.mount_prefix) && {
         runOwner: { workspaceId: route.workspace_id, organizationId: route.organization_id },

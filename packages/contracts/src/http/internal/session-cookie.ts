@@ -8,7 +8,7 @@ export const LOOPBACK_SESSION_COOKIE = 'runyard_session';
 
 const PLATFORM_COOKIE = /^(__(host|secure|http|host-http)-)?runyard[_-]/i;
 
-/** Returns whether a cookie is the platform's own: deployments never see it, and never set it. */
+/** Returns whether a cookie is the platform's own: deployments never see it. */
 export function isPlatformCookie(name: string): boolean {
   return PLATFORM_COOKIE.test(name);
 }
