@@ -131,7 +131,7 @@ describe('expiry', () => {
     for (const table of [...TABLES, 'thread_fence', 'run']) {
       expect(await fixture.rows(`SELECT 1 FROM ${table} WHERE thread_id = $1`, [deleted])).toEqual([]);
     }
-    expect(await fixture.engine.histories.expire(100)).toEqual({ deleted: [], prunedIds: [] });
+    expect(await fixture.engine.histories.expire(100)).toEqual({ deleted: [], prunedIds: [], mayHaveMore: false });
     const [run] = await fixture.engine.claimRuns(worker, 1);
     await fixture.engine.finishRun(success(run!));
   });

@@ -15,6 +15,16 @@ export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<st
   return rows.map((row) => row.thread_id);
 }
 
+/** Returns for how many seconds the longest expired thread without a run in flight has been; 0 when none is. */
+export async function readExpiryDelay(db: pg.Pool): Promise<number> {
+  const { rows } = await db.query<{ seconds: number }>({
+    name: 'engine_expiry_delay',
+    text: `SELECT coalesce((SELECT extract(epoch FROM now() - expires_at)::float8 FROM thread
+                            WHERE expires_at <= now() AND status <> 'busy' ORDER BY expires_at LIMIT 1), 0) AS seconds`,
+  });
+  return rows[0]?.seconds ?? 0;
+}
+
 /**
  * Applies the ttl of those threads that are expired and free, in the caller's transaction. A pruned thread has no
  * expiry until its state changes again.

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { KeyedThread } from '../types.ts';
 import { copyThread } from './copy-thread.ts';
-import { expireThreads, findExpiredThreads } from './expire-threads.ts';
+import { expireThreads, findExpiredThreads, readExpiryDelay } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphanRows } from './remove-orphans.ts';
 import { measureThreadStorage } from './thread-storage.ts';
@@ -60,11 +60,20 @@ export class ThreadHistories {
     return this.#inBatches([...new Set(threadIds)], (client, batch) => pruneThreads(client, batch, strategy, events));
   }
 
-  /** Applies the ttl of expired threads, to at most `limit` of them; never to one with a run in flight. */
-  async expire(limit: number): Promise<PrunedThreads> {
+  /**
+   * Applies the ttl of expired threads, to at most `limit` of them; never to one with a run in flight. `mayHaveMore`
+   * says that there were as many, and that it got on with them.
+   */
+  async expire(limit: number): Promise<PrunedThreads & { mayHaveMore: boolean }> {
     const { pool, events } = this.#options;
     const expired = await findExpiredThreads(pool, limit);
-    return this.#inBatches(expired, (client, batch) => expireThreads(client, batch, events));
+    const done = await this.#inBatches(expired, (client, batch) => expireThreads(client, batch, events));
+    return { ...done, mayHaveMore: expired.length === limit && done.deleted.length + done.prunedIds.length > 0 };
+  }
+
+  /** Returns for how many seconds the longest expired thread has been; 0 when none is. */
+  secondsBehind(): Promise<number> {
+    return readExpiryDelay(this.#options.pool);
   }
 
   /**

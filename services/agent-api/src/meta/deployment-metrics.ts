@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { OpenResponses } from '../streams/open-responses.ts';
 
 export interface DeploymentMetricsSources {
-  engine: Pick<RunEngine, 'readQueueStatistics'>;
+  engine: Pick<RunEngine, 'readQueueStatistics' | 'histories'>;
   pool: pg.Pool;
   redis: RedisConnectionStats;
   open: OpenResponses;
@@ -48,6 +48,17 @@ export function registerDeploymentMetrics(
   queueGauge('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
   queueGauge('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
+  const expiry = cacheForScrape(() => engine.histories.secondsBehind());
+  metrics.gauge(
+    'lg_api_thread_expiry_delay_seconds',
+    'How long the thread that has been past its ttl for longest waits to be swept.',
+    [],
+    async (gauge) => {
+      const seconds = await expiry();
+      if (seconds === undefined) gauge.remove();
+      else gauge.set(seconds);
+    },
+  );
   registerRunTotals(metrics, pool);
   reportDeploymentPoolMetrics([pool], metrics);
   reportRedisMetrics(metrics, redis);
