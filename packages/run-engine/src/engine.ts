@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
+import { Halts } from './halts/halts.ts';
 import { currentEpoch } from './locks.ts';
 import { readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
@@ -68,6 +69,8 @@ export class RunEngine {
   readonly drafts: ThreadDrafts;
   /** Removes the remaining rows of deleted threads. */
   readonly removals: ThreadRemovals;
+  /** Enforces the halt of the deployment. */
+  readonly halts: Halts;
   /** Repairs what needs no worker. */
   readonly rescue: Rescue;
   readonly #pool: pg.Pool;
@@ -108,6 +111,7 @@ export class RunEngine {
     const { removals } = this;
     this.drafts = new ThreadDrafts({ write, removals, threadTtl, cipher });
     this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
+    this.halts = new Halts({ pool, write, events });
     this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
     this.#commits = new RunCommits({ write, events, threadTtl, removals, lockWaitMs });
   }
@@ -115,13 +119,13 @@ export class RunEngine {
   /**
    * Accepts a run: once this resolves, it is in Postgres. The caller then wakes workers, and notifies the workers of
    * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
-   * on a busy one, KeyTakenError, EncryptionUnavailableError.
+   * on a busy one, KeyTakenError, EncryptionUnavailableError, HaltedError.
    */
   async createRun(run: AcceptedRun): Promise<CreatedRun> {
     return this.#commits.create(await encodeRun(run, this.#cipher));
   }
 
-  /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError, EncryptionUnavailableError. */
+  /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError, EncryptionUnavailableError, HaltedError. */
   async createRunsTogether(runs: AcceptedRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
     const batch = await Promise.all(runs.map((run) => encodeRun(run, this.#cipher)));
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));

@@ -7,6 +7,8 @@ export { openProjectCipher } from './encryption/open-project-cipher.ts';
 export { RunEngine } from './engine.ts';
 export type { RunEngineOptions } from './engine-options.ts';
 export { FencedError } from './errors.ts';
+export { HaltedError } from './halts/halted-error.ts';
+export type { Halt, Halts } from './halts/halts.ts';
 export { RunMetricReport, type RunMetricTotals, readRunMetrics } from './metrics/run-metric-totals.ts';
 export { RUN_COUNTERS, RUN_HISTOGRAM_BUCKETS, RUN_HISTOGRAMS, type RunMetric } from './metrics/run-metrics.ts';
 export { staleWriteCounter } from './metrics/stale-write-counter.ts';

@@ -46,6 +46,7 @@ import { SweepMetrics } from './meta/sweep-metrics.ts';
 import { openServedProject } from './project/open-served-project.ts';
 import { reachableUrl, ServerRegistration } from './project/server-registration.ts';
 import { openProtocolAccess } from './protocols/access.ts';
+import { createHaltRounds } from './runs/halt-rounds.ts';
 import { createRescueRounds } from './runs/rescue-rounds.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { RunResults } from './runs/run-results.ts';
@@ -173,6 +174,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const requireRun: RequireRun = (scope, threadId, runId) => runs.find(scope, threadId, runId);
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.stop());
+  const halting = createHaltRounds({ engine, streams, wakeups, pool, logger });
+  lifecycle.onStop('halt rounds', () => halting.stop());
   const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
@@ -336,5 +339,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   webhooks.start(projectApp && ((path, request) => projectApp.send(path, request)));
   threads.sweeper.start();
   rescue.start();
+  halting.start();
   reportReady(context);
 }

@@ -2,6 +2,12 @@ import type { ErrorEntry } from './entry.ts';
 
 /** Errors of agent servers: agent-api, the run engine and the project's code. */
 export const AGENT_SERVER_ERRORS = {
+  deployment_halted: {
+    status: 503,
+    meaning:
+      'Somebody has halted the deployment, its workspace or its organization; the message has the reason. Nothing was done.',
+    remedy: 'Wait, or resume it: `runyard deploy resume`, once the reason is gone.',
+  },
   thread_or_assistant_not_found: {
     status: 404,
     meaning: 'The thread or the assistant of a new run is unknown.',

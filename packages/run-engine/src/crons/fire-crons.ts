@@ -93,11 +93,12 @@ async function fireBatch(client: pg.ClientBase, options: FireExcept, parts: Batc
   const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, parts)));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
-  const fired = plans.map(({ cron, creation, refusal, postponement }): FiredSlot => {
+  const fired = plans.map(({ cron, creation, refusal, postponement, isSkipped }): FiredSlot => {
     const outcome = creation ? created.get(creation)! : refusal;
     const { cronId, nextRunDate } = cron;
     const slot = { cronId, slot: nextRunDate as Date };
     if (postponement) return { ...slot, postponement, cancelled: [] };
+    if (isSkipped) return { ...slot, isSkipped, cancelled: [] };
     if (outcome === undefined) return { ...slot, cancelled: [] };
     // Another process is creating the thread: the whole firing is retried.
     if (outcome instanceof ThreadHeldError) throw outcome;
@@ -116,6 +117,7 @@ interface Plan {
   creation?: EncodedRun;
   refusal?: Error;
   postponement?: Error;
+  isSkipped?: true;
 }
 
 async function planFiring(
@@ -132,6 +134,7 @@ async function planFiring(
     return { cron, next: null, refusal: asError(error) };
   }
   if (cron.isFired) return { cron, next };
+  if (cron.isHalted) return { cron, next, isSkipped: true };
   if (cron.fault) return { cron, next, postponement: cron.fault };
   const inScope = await scopeOfRuns(cron, cipher);
   if (inScope instanceof Error) return { cron, next, postponement: inScope };
@@ -191,6 +194,8 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** True when the slot has its run already: the database's clock was set back. */
   isFired: boolean;
+  /** True when the deployment is halted: the slot passes without a run. */
+  isHalted: boolean;
   /** Its payload as it is stored: its runs are encrypted in the same context. */
   encrypted: Uint8Array;
 }
@@ -245,6 +250,7 @@ const SELECT_DUE = `
   SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
          a.metadata AS assistant_metadata, a.is_system, now() AS present,
          (SELECT k.creator FROM cron_creator k WHERE k.cron_id = c.cron_id) AS creator,
+         EXISTS (SELECT 1 FROM deployment d WHERE d.halt_reason IS NOT NULL) AS is_halted,
          EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
   FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
   WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
@@ -270,6 +276,7 @@ interface ClaimedRow extends CronRow {
   assistant_metadata: Record<string, unknown>;
   is_system: boolean;
   is_fired: boolean;
+  is_halted: boolean;
   present: Date;
 }
 
@@ -279,6 +286,7 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
     ...creatorOfRow(row, cipher),
     ...assistantOfRow(row, cipher),
     isFired: row.is_fired,
+    isHalted: row.is_halted,
     encrypted: row.payload,
   };
 }

@@ -66,11 +66,13 @@ export interface FireCrons {
 export interface FiredSlot {
   cronId: string;
   slot: Date;
-  /** Absent: no run was created; `refusal` or `postponement` says why, unless the slot had its run already. */
+  /** Absent: no run was created; `refusal`, `postponement` or `isSkipped` says why, unless the slot had its run already. */
   run?: RunRecord;
   refusal?: Error;
   /** Why the slot stays due: this process fires it again a minute later, and another one may sooner. */
   postponement?: Error;
+  /** True when the slot passed because the deployment is halted. */
+  isSkipped?: true;
   /** Runs of the cron's thread that were cancelled for the new run. */
   cancelled: CancelledRun[];
 }

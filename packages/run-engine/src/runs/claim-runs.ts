@@ -186,7 +186,7 @@ const claimStatement = (condition: string) => `
                       AND e.seq < r.seq AND e.ready_at <= now() AND r.attempt = 0)
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')
       AND EXISTS (SELECT 1 FROM worker w, deployment d
-                  WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining
+                  WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining AND d.halt_reason IS NULL
                     AND (d.active_revision IS NULL OR d.active_revision = w.revision_id))
     ORDER BY r.ready_at, r.seq
     LIMIT $2

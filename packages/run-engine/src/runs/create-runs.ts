@@ -5,6 +5,7 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
+import { haltedError } from '../halts/halts.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';
@@ -78,6 +79,8 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
  * Creates runs, at most one per thread, in the caller's transaction. Returns results in the order of the batch; an
  * error in an item's place concerns that item alone, and nothing of it was written. It does not wait for a thread that
  * another transaction has locked: a run of such a thread gets a `ThreadHeldError`.
+ *
+ * @throws HaltedError while the deployment is halted, for all of them
  */
 export async function createRuns(
   client: pg.ClientBase,
@@ -281,6 +284,7 @@ async function cancelConflictingRuns(
   return byThread;
 }
 
+/** @throws HaltedError, which has to undo the whole transaction */
 async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<Date> {
   const { rows } = await client.query<{ created_at: Date }>({
     name: 'engine_insert_runs',
@@ -305,7 +309,10 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
                             webhooks)
            SELECT run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread,
                   now() + make_interval(secs => delay), webhooks
-           FROM input ORDER BY position
+           FROM input
+           -- A halt that was committed before this statement refuses all of them.
+           WHERE NOT EXISTS (SELECT 1 FROM deployment WHERE halt_reason IS NOT NULL)
+           ORDER BY position
            RETURNING created_at`,
     values: [
       items.map((item) => item.runId),
@@ -320,7 +327,9 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
       items.map(webhooksColumn),
     ],
   });
-  return rows[0]!.created_at;
+  const [first] = rows;
+  if (!first) throw await haltedError(client);
+  return first.created_at;
 }
 
 function toCreatedRecord(item: EncodedRun, createdAt: Date): CreatedRun['run'] {

@@ -30,7 +30,7 @@ type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & {
   cancelScope: Scope;
 };
 type Sources = StreamSources &
-  RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun'> };
+  RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun' | 'halts'> };
 type Params = { run_id: string; thread_id?: string };
 
 const RUN_NOT_FOUND = { error: 'HTTPException', message: '404: Run not found' };
@@ -105,6 +105,7 @@ export class RunAnswers {
   ): Promise<void> {
     const { res, log, headers } = client;
     const run = await this.#find(params, client);
+    await this.#refuseWhileHalted(run, client);
     const location = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     // This is a continuation for the client that created the run, which gets its last values even when it was rolled
     // back.
@@ -134,6 +135,7 @@ export class RunAnswers {
     const { res, headers } = client;
     const modes = parseStreamModes(query.stream_mode);
     const run = await this.#find(params, client);
+    await this.#refuseWhileHalted(run, client);
     const location: RunLocation = {
       runId: params.run_id,
       threadId: run?.threadId ?? String(params.thread_id),
@@ -167,6 +169,16 @@ export class RunAnswers {
       streamHeaders(location),
     );
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(location, client);
+  }
+
+  /**
+   * Refuses to wait for a run that will not start before somebody resumes the deployment. Answers that another process
+   * began go on.
+   *
+   * @throws HaltedError
+   */
+  async #refuseWhileHalted(run: RunRecord | undefined, { headers }: Client): Promise<void> {
+    if (run?.status === 'pending' && !isContinuing(headers)) await this.#sources.engine.halts.refuseWhileHalted();
   }
 
   /** Returns the position of a stream from now on: an id when the answer may be continued elsewhere. */
